@@ -1,0 +1,4 @@
+//! The engine: checkpoints, model, caches, speculation and sampling on MLX. Knows nothing of windows.
+
+pub mod checkpoint;
+pub mod text;

@@ -1,0 +1,1 @@
+//! Between text and token ids: tokenizer, chat template, stop sequences, the thinking split.

@@ -1,0 +1,188 @@
+//! Shell → page: what the page shows. The truth stays in the shell; the page is a projection of it.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::{ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, ReplyStats, Role};
+
+/// Names a chat in the store.
+pub type ChatId = u32;
+/// Names a message in the store.
+pub type MessageId = u32;
+
+/// A chat in the sidebar.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Chat {
+    /// Names it.
+    pub id: ChatId,
+    /// Its first question, shortened.
+    pub title: String,
+    /// When something was last written in it, milliseconds since 1970.
+    pub updated_at: u64,
+}
+
+/// How far a message has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum MessageStatus {
+    /// Still being written.
+    Streaming,
+    /// Ended, and why.
+    Finished {
+        /// Why it ended.
+        reason: FinishReason,
+    },
+    /// The app or the engine ended in the middle; what was written stands.
+    Interrupted,
+}
+
+/// One message of a chat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Message {
+    /// Names it.
+    pub id: MessageId,
+    /// What it answers or follows; `None` for the first of a chat.
+    pub parent: Option<MessageId>,
+    /// Who wrote it.
+    pub role: Role,
+    /// Its text.
+    pub text: String,
+    /// The model's thinking, empty where there was none.
+    pub thinking: String,
+    /// How far it has come.
+    pub status: MessageStatus,
+    /// What it took; `None` until finished, and for a person's messages.
+    pub stats: Option<ReplyStats>,
+    /// Why it failed.
+    pub error: Option<ErrorReport>,
+    /// The model that wrote it.
+    pub model: Option<String>,
+    /// When it was begun, milliseconds since 1970.
+    pub created_at: u64,
+}
+
+/// A model the picker offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ModelEntry {
+    /// Its folder, which also names it.
+    pub path: String,
+    /// Its short name.
+    pub name: String,
+    /// The model that came with the app.
+    pub built_in: bool,
+}
+
+/// What the engine is doing, for the whole window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum EngineState {
+    /// The process is starting, for the first time or again.
+    Starting,
+    /// A model is being loaded.
+    Loading {
+        /// Its folder.
+        path: String,
+        /// Bytes of weights read.
+        done: u64,
+        /// Bytes of weights to read.
+        total: u64,
+    },
+    /// A model is ready to answer.
+    Ready {
+        /// The model.
+        model: ModelInfo,
+        /// What computes: `metal`, `cuda` or `cpu`.
+        device: String,
+    },
+    /// No model can answer, and why.
+    Failed {
+        /// Why, and what to do.
+        error: ErrorReport,
+    },
+}
+
+/// Everything the page shows when it opens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Snapshot {
+    /// The engine.
+    pub engine: EngineState,
+    /// The models to choose from.
+    pub models: Vec<ModelEntry>,
+    /// The folder of the chosen one.
+    pub selected_model: String,
+    /// All chats, newest first.
+    pub chats: Vec<Chat>,
+    /// The open chat; `None` is a new one that has no message yet.
+    pub chat: Option<ChatId>,
+    /// The open chat's messages, oldest first.
+    pub messages: Vec<Message>,
+    /// Settings of the next reply.
+    pub settings: GenerationSettings,
+}
+
+/// Changes that concern the whole window, in order, on the channel given to `subscribe`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AppEvent {
+    /// The engine's state changed.
+    Engine {
+        /// The new state.
+        engine: EngineState,
+    },
+    /// The models or the chosen one changed.
+    Models {
+        /// The models to choose from.
+        models: Vec<ModelEntry>,
+        /// The folder of the chosen one.
+        selected_model: String,
+    },
+    /// The list of chats changed.
+    Chats {
+        /// All chats, newest first.
+        chats: Vec<Chat>,
+    },
+    /// The settings of the next reply changed, as when a model brings its own.
+    Settings {
+        /// The new ones.
+        settings: GenerationSettings,
+    },
+}
+
+/// A question was accepted: where it and its reply are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Sent {
+    /// The chat, new if there was none.
+    pub chat: ChatId,
+    /// The messages that were added, the empty reply last. A retry adds the reply alone.
+    pub messages: Vec<Message>,
+}
+
+/// A reply as it is written, on the channel given with the question: at most one a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ReplyEvent {
+    /// The prompt is being read.
+    Reading {
+        /// Tokens read so far.
+        done: u32,
+        /// Tokens of the prompt.
+        total: u32,
+    },
+    /// Text to append.
+    Text {
+        /// To the thinking.
+        thinking: String,
+        /// To the answer.
+        answer: String,
+    },
+    /// The numbers so far.
+    Live {
+        /// Since the first token.
+        stats: LiveStats,
+    },
+    /// The reply has ended. The message is as the store keeps it.
+    Ended {
+        /// The whole message.
+        message: Message,
+    },
+}

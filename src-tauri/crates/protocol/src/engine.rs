@@ -1,0 +1,119 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::{
+    ChatMessage, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, Part, PartialReply,
+    ReplyStats,
+};
+
+/// Chosen by whoever asks; answers carry it.
+pub type RequestId = u64;
+
+/// From the shell to the engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// Loads the model in a folder, in place of the one before. Answered by `Loaded` or `Failed`.
+    Load {
+        /// Names the request.
+        id: RequestId,
+        /// A raw Hugging Face folder or a converted one.
+        model: String,
+    },
+    /// Writes a reply. Answered by `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
+    Generate {
+        /// Names the request.
+        id: RequestId,
+        /// The chat so far, ending with what is to be answered.
+        messages: Vec<ChatMessage>,
+        /// A reply to go on with, as after an interruption; only what follows it is sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume: Option<PartialReply>,
+        /// How to write it.
+        settings: GenerationSettings,
+    },
+    /// Ends a request early; its `Finished` says `cancelled`. Unknown ids are ignored.
+    Cancel {
+        /// The request to end.
+        id: RequestId,
+    },
+}
+
+/// The text that one token added to a reply. Empty while a character is still incomplete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct TokenText {
+    /// What became readable with this token.
+    pub text: String,
+    /// Which part of the reply it belongs to.
+    pub part: Part,
+    /// 1 for a token that was accepted as the first draft of a step, 2 for the second …; `None` for the model's own.
+    pub draft_position: Option<u8>,
+}
+
+/// From the engine to the shell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The engine runs and reads requests. Sent once, first.
+    Ready {
+        /// The engine's version.
+        version: String,
+        /// What computes: `metal`, `cuda` or `cpu`.
+        device: String,
+    },
+    /// A model is being loaded.
+    Loading {
+        /// The `Load` request.
+        id: RequestId,
+        /// Bytes of weights read.
+        done: u64,
+        /// Bytes of weights to read.
+        total: u64,
+    },
+    /// A model is ready.
+    Loaded {
+        /// The `Load` request.
+        id: RequestId,
+        /// What was loaded.
+        model: ModelInfo,
+    },
+    /// The prompt is being read.
+    Reading {
+        /// The `Generate` request.
+        id: RequestId,
+        /// Tokens read so far.
+        done: u32,
+        /// Tokens of the prompt.
+        total: u32,
+    },
+    /// A step's new text.
+    Tokens {
+        /// The `Generate` request.
+        id: RequestId,
+        /// One entry a token.
+        tokens: Vec<TokenText>,
+    },
+    /// The numbers so far, a few times a second.
+    Live {
+        /// The `Generate` request.
+        id: RequestId,
+        /// Since the first token.
+        stats: LiveStats,
+    },
+    /// A reply is complete.
+    Finished {
+        /// The `Generate` request.
+        id: RequestId,
+        /// Why it ended.
+        reason: FinishReason,
+        /// What it took.
+        stats: ReplyStats,
+    },
+    /// A request failed. What was sent for it before stands.
+    Failed {
+        /// The request; `None` if it could not be read.
+        id: Option<RequestId>,
+        /// Why.
+        error: ErrorReport,
+    },
+}

@@ -1,0 +1,23 @@
+//! Messages that cross a process (shell ↔ engine) or the bridge (shell ↔ page).
+//!
+//! Only types live here: serde for the wire, specta for the TypeScript bindings. The engine speaks [`Request`] and
+//! [`Event`] as JSON, one object a line, on stdin and stdout.
+
+mod bridge;
+mod chat;
+mod engine;
+mod error;
+mod model;
+mod settings;
+mod stats;
+
+pub use bridge::{
+    AppEvent, Chat, ChatId, EngineState, Message, MessageId, MessageStatus, ModelEntry, ReplyEvent, Sent,
+    Snapshot,
+};
+pub use chat::{ChatMessage, Part, PartialReply, Role};
+pub use engine::{Event, Request, RequestId, TokenText};
+pub use error::ErrorReport;
+pub use model::{ModelInfo, MtpState};
+pub use settings::{Drafting, GenerationSettings, MAX_DEPTH, Sampling};
+pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};

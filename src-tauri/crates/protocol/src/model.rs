@@ -1,0 +1,50 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::Sampling;
+
+/// Whether a checkpoint can draft for itself. Decided by its tensors, compared with its config.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum MtpState {
+    /// The head's tensors are all there.
+    Present {
+        /// How many tensors make it up.
+        tensors: u32,
+        /// Their data type or quantization, as `bfloat16` or `4-bit`.
+        format: String,
+        /// Whether the config declares the head too.
+        declared: bool,
+    },
+    /// Neither tensors nor a declaration.
+    Absent,
+    /// The config declares a head whose tensors were removed by whoever converted the checkpoint.
+    Stripped,
+}
+
+/// What a person wants to know about a loaded model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct ModelInfo {
+    /// Short name, from the folder.
+    pub name: String,
+    /// The folder.
+    pub path: String,
+    /// The model type its config names, as `qwen3_5`.
+    pub architecture: String,
+    /// Parameters of the language model, MTP head included.
+    pub parameters: u64,
+    /// Data type or quantization of the weights, as `bfloat16` or `4-bit`.
+    pub format: String,
+    /// The MTP head.
+    pub mtp: MtpState,
+    /// Longest context the model was made for, in tokens.
+    pub context_length: u32,
+    /// The sampling that the model's own files recommend.
+    pub defaults: Sampling,
+    /// Whether the chat template has a thinking switch.
+    pub thinking: bool,
+    /// Memory that the loaded weights take.
+    pub weight_bytes: u64,
+    /// What is odd about the checkpoint though it loads, a sentence each.
+    pub notes: Vec<String>,
+}

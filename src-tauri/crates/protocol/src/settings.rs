@@ -1,0 +1,73 @@
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// The deepest chain of drafts that can be asked for.
+pub const MAX_DEPTH: u8 = 8;
+
+/// How many tokens the MTP head drafts per step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum Drafting {
+    /// None: plain decoding, one token per pass.
+    Off,
+    /// What pays on this machine, by measurement; may be none.
+    #[default]
+    Auto,
+    /// Always this many, 1 to [`MAX_DEPTH`].
+    Fixed {
+        /// Drafts per step.
+        depth: u8,
+    },
+}
+
+/// How the next token is drawn. Temperature 0 is greedy.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct Sampling {
+    /// 0 is greedy; otherwise logits are divided by it before the filters.
+    pub temperature: f32,
+    /// Keeps the smallest set of most likely tokens whose mass reaches this; 1 keeps all.
+    pub top_p: f32,
+    /// Keeps the k most likely tokens; 0 keeps all.
+    pub top_k: u32,
+    /// Keeps tokens at least this likely relative to the most likely one; 0 keeps all.
+    pub min_p: f32,
+    /// Divides positive and multiplies negative logits of tokens seen before; 1 is off.
+    pub repetition_penalty: f32,
+    /// Subtracted once from the logit of every token seen before; 0 is off.
+    pub presence_penalty: f32,
+    /// Subtracted from a token's logit for each time it was seen; 0 is off.
+    pub frequency_penalty: f32,
+    /// Same seed, same prompt, same settings: same text. `None` picks one and reports it.
+    pub seed: Option<u64>,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            temperature: 0.0,
+            top_p: 1.0,
+            top_k: 0,
+            min_p: 0.0,
+            repetition_penalty: 1.0,
+            presence_penalty: 0.0,
+            frequency_penalty: 0.0,
+            seed: None,
+        }
+    }
+}
+
+/// Everything that shapes one reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct GenerationSettings {
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// How many are drafted ahead.
+    pub drafting: Drafting,
+    /// The reply ends after this many tokens.
+    pub max_tokens: u32,
+    /// Whether the model may think before it answers, where its template knows the switch.
+    pub thinking: bool,
+    /// Texts that end the reply where they would appear; they are not part of it.
+    pub stop: Vec<String>,
+}

@@ -1,12 +1,21 @@
 //! The desktop app: a window with the chat page, and the engine process behind it.
 
+mod asking;
 #[cfg(test)]
 mod bindings;
+mod chats;
 mod commands;
+mod engine;
+mod events;
+#[cfg(target_os = "macos")]
+mod menu;
+mod models;
+mod places;
+mod replies;
+mod settings;
+mod setup;
+mod state;
 
-fn main() {
-    tauri::Builder::default()
-        .invoke_handler(commands::builder().invoke_handler())
-        .run(tauri::generate_context!())
-        .expect("the window system starts");
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    setup::run()
 }

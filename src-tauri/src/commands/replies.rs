@@ -1,21 +1,34 @@
 //! Asking the model.
 
+use std::sync::Arc;
+
 use foretoken_protocol::{ErrorReport, Message, MessageId, ReplyEvent, Sent};
+use tauri::State;
 use tauri::ipc::Channel;
+
+use crate::state::App;
 
 /// Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
 /// `events`, which may speak before this returns.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn send_message(text: String, events: Channel<ReplyEvent>) -> Result<Sent, ErrorReport> {
-    unimplemented!("{text} {}", events.id())
+pub(crate) async fn send_message(
+    app: State<'_, Arc<App>>,
+    text: String,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.ask(text, events).await
 }
 
 /// Begins another reply to the question that a reply answers, beside it.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn retry_reply(message: MessageId, events: Channel<ReplyEvent>) -> Result<Sent, ErrorReport> {
-    unimplemented!("{message} {}", events.id())
+pub(crate) async fn retry_reply(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.retry(message, events).await
 }
 
 /// Goes on with a reply that was stopped, was interrupted or ran out of tokens. The same message grows; its numbers
@@ -23,10 +36,11 @@ pub(crate) async fn retry_reply(message: MessageId, events: Channel<ReplyEvent>)
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn continue_reply(
+    app: State<'_, Arc<App>>,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    unimplemented!("{message} {}", events.id())
+    app.go_on(message, events).await
 }
 
 /// For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
@@ -34,15 +48,17 @@ pub(crate) async fn continue_reply(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach(
+    app: State<'_, Arc<App>>,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Message, ErrorReport> {
-    unimplemented!("{message} {}", events.id())
+    app.attach(message, events).await
 }
 
 /// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn stop_reply(message: MessageId) -> Result<(), ErrorReport> {
-    unimplemented!("{message}")
+pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> Result<(), ErrorReport> {
+    app.stop(message);
+    Ok(())
 }

@@ -13,6 +13,9 @@ use crate::chats::conversation;
 use crate::engine::Prompt;
 use crate::state::App;
 
+#[cfg(test)]
+mod tests;
+
 impl App {
     /// Adds a question to the open chat, or to a new one, and begins the reply.
     pub(crate) async fn ask(

@@ -15,6 +15,8 @@ mod replies;
 mod settings;
 mod setup;
 mod state;
+#[cfg(test)]
+mod testing;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     setup::run()

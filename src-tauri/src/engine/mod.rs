@@ -2,6 +2,8 @@
 
 mod process;
 mod supervisor;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -185,6 +185,8 @@ impl Supervisor {
                     self.send_load(process, load);
                 } else if let Some(model) = self.model.clone() {
                     self.load(process, model, None);
+                } else {
+                    self.fail(self.failure.clone());
                 }
             }
             Event::Loading { id, done, total } => {
@@ -246,9 +248,7 @@ impl Supervisor {
                 return self.restore(process, before);
             }
         }
-        self.fail_waiting(&error);
-        self.state.send_replace(EngineState::Failed { error: error.clone() });
-        self.failure = error;
+        self.fail(error);
     }
 
     fn restore(&mut self, process: &Process, model: String) {
@@ -256,10 +256,13 @@ impl Supervisor {
         self.load(process, model, None);
     }
 
-    fn fail_waiting(&mut self, error: &ErrorReport) {
+    /// Says that nothing can answer, and why.
+    fn fail(&mut self, error: ErrorReport) {
         for job in self.waiting.drain(..) {
             let _ = job.progress.send(Progress::Failed(error.clone()));
         }
+        self.state.send_replace(EngineState::Failed { error: error.clone() });
+        self.failure = error;
     }
 
     /// What a process that is gone leaves undone. Replies that wait go on waiting.
@@ -276,13 +279,12 @@ impl Supervisor {
         }
     }
 
-    /// Says that nothing can answer, until somebody chooses a model again.
+    /// Starts nothing until somebody chooses a model again.
     async fn give_up(&mut self, error: ErrorReport) -> ControlFlow<()> {
-        self.fail_waiting(&error);
         if let Some(Load { answer: Some(answer), .. }) = self.loading.take() {
             let _ = answer.send(Err(error.clone()));
         }
-        self.state.send_replace(EngineState::Failed { error: error.clone() });
+        self.fail(error.clone());
         while let Some(order) = self.orders.recv().await {
             match order {
                 Order::Load { model, answer } => {

@@ -1,0 +1,28 @@
+//! What tests share: the real engine program and the real demo model.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The demo model in the source tree.
+pub(crate) fn demo_model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("resources/demo-model/checkpoint")
+}
+
+/// The engine program as it was built beside these tests, under a name of its own in `folder`, so that a test finds
+/// the process that is its own.
+pub(crate) fn engine_program(folder: &Path) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let built = test.ancestors().nth(2).unwrap().join("foretoken-engine");
+    assert!(built.is_file(), "{} is missing: run `cargo build -p foretoken-engine`", built.display());
+    let program = folder.join("foretoken-engine");
+    std::os::unix::fs::symlink(built, &program).unwrap();
+    program
+}
+
+/// Kills the process that runs `program`, as a fault of the graphics driver would.
+pub(crate) fn kill(program: &Path) {
+    let found = Command::new("pgrep").arg("-f").arg(program).output().unwrap();
+    let process = String::from_utf8(found.stdout).unwrap();
+    assert_eq!(process.lines().count(), 1, "one process runs {}: {process:?}", program.display());
+    assert!(Command::new("kill").args(["-9", process.trim()]).status().unwrap().success());
+}

@@ -9,7 +9,7 @@ use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, Manager, RunEvent, Url};
 use tauri_plugin_window_state::StateFlags;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::writer::MakeWriterExt;
+use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
 
 use crate::places::{self, Places};
 use crate::state::App;
@@ -24,7 +24,6 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// Builds the app and runs it until it is closed.
 pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     let places = Places::of_this_person().ok_or("this system names no home folder to keep files in")?;
-    start_log(&places.log)?;
     let builder = tauri::Builder::default()
         // First, so that a second start ends before it touches anything.
         .plugin(tauri_plugin_single_instance::init(|app, _arguments, _folder| show_window(app)))
@@ -38,6 +37,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
         )
         .invoke_handler(crate::commands::builder().invoke_handler())
         .setup(move |app| {
+            start_log(&places.log);
             start(app.handle(), &places)?;
             open_window(app.handle())?;
             Ok(())
@@ -48,22 +48,28 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Logs to a file, begun anew at each start, and to stderr.
-fn start_log(path: &Path) -> std::io::Result<()> {
+/// Logs to stderr and, where it can be written, to a file that is begun anew at each start.
+fn start_log(path: &Path) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
+    let (writer, refused) = match log_file(path) {
+        Ok(file) => (BoxMakeWriter::new(std::io::stderr.and(Mutex::new(file))), None),
+        Err(error) => (BoxMakeWriter::new(std::io::stderr), Some(error)),
+    };
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).init();
+    if let Some(error) = refused {
+        tracing::warn!("the log {} cannot be written: {error}", path.display());
+    }
+}
+
+/// A new log; the one before is kept beside it.
+fn log_file(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
     if path.exists() {
         fs::rename(path, path.with_extension("previous.log"))?;
     }
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
-    let file = Mutex::new(File::create(path)?);
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(false)
-        .with_writer(std::io::stderr.and(file))
-        .init();
-    Ok(())
+    File::create(path)
 }
 
 /// Starts what runs behind the window.

@@ -268,9 +268,9 @@ mod tests {
         let image = json!([{"role": "system", "content": [{"type": "image"}]}]);
         assert_eq!(raised(image), "A system message cannot hold images.");
         let reply = json!([{"role": "user", "content": "<tool_response></tool_response>"}]);
-        assert_eq!(raised(reply), "No user query found in messages.");
+        assert_eq!(raised(reply), "There is no question.");
         let role = json!([{"role": "user", "content": "x"}, {"role": "robot", "content": "x"}]);
-        assert_eq!(raised(role), "Unexpected message role: robot");
+        assert_eq!(raised(role), "Unknown role: robot");
     }
 
     #[test]

@@ -38,6 +38,10 @@ impl Array {
         Self { inner, _one_thread: PhantomData }
     }
 
+    pub(super) fn inner(&self) -> &mlx_rs::Array {
+        &self.inner
+    }
+
     pub(super) fn raw(&self) -> mlx_array {
         self.inner.as_ptr()
     }
@@ -65,7 +69,10 @@ impl Array {
         install_handler();
         let size: i64 = shape.iter().map(|&d| i64::from(d)).product();
         if size != values.len() as i64 {
-            return Err(MlxError::new("from_slice", format!("{} values do not fill {shape:?}", values.len())));
+            return Err(MlxError::new(
+                "from_slice",
+                format!("{} values do not fill {shape:?}", values.len()),
+            ));
         }
         // SAFETY: the data holds as many elements of this type as the shape says, and MLX copies them.
         Ok(Self::from_inner(unsafe { mlx_rs::Array::from_raw_data(values.as_ptr().cast(), shape, T::DTYPE) }))
@@ -128,7 +135,11 @@ impl Handles {
     pub(super) fn into_arrays(self) -> Result<Vec<Array>> {
         // SAFETY: the vector is valid until `self` is dropped; `get` gives each array a handle of its own.
         let count = unsafe { mlx_sys::mlx_vector_array_size(self.0) };
-        (0..count).map(|i| Array::build("vector_get", |res, _| unsafe { mlx_sys::mlx_vector_array_get(res, self.0, i) })).collect()
+        (0..count)
+            .map(|i| {
+                Array::build("vector_get", |res, _| unsafe { mlx_sys::mlx_vector_array_get(res, self.0, i) })
+            })
+            .collect()
     }
 
     pub(super) fn empty() -> Self {

@@ -13,11 +13,14 @@ mod runtime;
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
 pub use ops::{
-    Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to, concatenate, conv1d, cumsum, dequantize,
-    logsumexp, quantize, quantized_matmul, rms_norm, rope, scaled_dot_product_attention, softmax, stack, take,
-    take_along_axis, tri, where_,
+    Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to, concatenate, conv1d, cumsum,
+    dequantize, logsumexp, quantize, quantized_matmul, rms_norm, rope, scaled_dot_product_attention, softmax,
+    stack, take, take_along_axis, tri, where_,
 };
-pub use runtime::{DeviceKind, active_memory, clear_cache, device, eval, load_safetensors, peak_memory, reset_peak_memory};
+pub use runtime::{
+    DeviceKind, active_memory, clear_cache, device, eval, load_safetensors, peak_memory, reset_peak_memory,
+    save_safetensors,
+};
 
 /// What MLX operations return.
 pub type Result<T> = std::result::Result<T, MlxError>;

@@ -166,7 +166,10 @@ impl Array {
         let strides = [1; 8];
         let n = self.shape().len();
         if start.len() != n || stop.len() != n || n > strides.len() {
-            return Err(MlxError::new("slice", format!("{start:?}..{stop:?} does not address {:?}", self.shape())));
+            return Err(MlxError::new(
+                "slice",
+                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
+            ));
         }
         Self::build("slice", |res, s| unsafe {
             mlx_sys::mlx_slice(res, self.raw(), start.as_ptr(), n, stop.as_ptr(), n, strides.as_ptr(), n, s)
@@ -190,7 +193,10 @@ impl Array {
         let strides = [1; 8];
         let n = self.shape().len();
         if start.len() != n || stop.len() != n || n > strides.len() {
-            return Err(MlxError::new("slice_update", format!("{start:?}..{stop:?} does not address {:?}", self.shape())));
+            return Err(MlxError::new(
+                "slice_update",
+                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
+            ));
         }
         Self::build("slice_update", |res, s| unsafe {
             mlx_sys::mlx_slice_update(
@@ -219,7 +225,14 @@ impl Array {
     pub fn split(&self, indices: &[i32], axis: i32) -> Result<Vec<Self>> {
         let mut parts = Handles::empty();
         let status = unsafe {
-            mlx_sys::mlx_split_sections(parts.as_mut_raw(), self.raw(), indices.as_ptr(), indices.len(), axis, stream())
+            mlx_sys::mlx_split_sections(
+                parts.as_mut_raw(),
+                self.raw(),
+                indices.as_ptr(),
+                indices.len(),
+                axis,
+                stream(),
+            )
         };
         if status != 0 {
             return Err(MlxError::last("split"));
@@ -254,7 +267,9 @@ impl Array {
 
     /// The diagonal over two axes, as a last axis.
     pub fn diagonal(&self, axis1: i32, axis2: i32) -> Result<Self> {
-        Self::build("diagonal", |res, s| unsafe { mlx_sys::mlx_diagonal(res, self.raw(), 0, axis1, axis2, s) })
+        Self::build("diagonal", |res, s| unsafe {
+            mlx_sys::mlx_diagonal(res, self.raw(), 0, axis1, axis2, s)
+        })
     }
 }
 
@@ -302,7 +317,9 @@ pub fn take_along_axis(a: &Array, indices: &Array, axis: i32) -> Result<Array> {
 
 /// 0, 1, …, n − 1.
 pub fn arange(n: i32, dtype: Dtype) -> Result<Array> {
-    Array::build("arange", |res, s| unsafe { mlx_sys::mlx_arange(res, 0.0, f64::from(n), 1.0, dtype.into(), s) })
+    Array::build("arange", |res, s| unsafe {
+        mlx_sys::mlx_arange(res, 0.0, f64::from(n), 1.0, dtype.into(), s)
+    })
 }
 
 /// n × n ones on and below diagonal `k`, zeros above.
@@ -322,13 +339,17 @@ pub fn argsort(a: &Array, axis: i32) -> Result<Array> {
 
 /// Indices such that those before `kth` belong to elements not larger than the kth.
 pub fn argpartition(a: &Array, kth: i32, axis: i32) -> Result<Array> {
-    Array::build("argpartition", |res, s| unsafe { mlx_sys::mlx_argpartition_axis(res, a.raw(), kth, axis, s) })
+    Array::build("argpartition", |res, s| unsafe {
+        mlx_sys::mlx_argpartition_axis(res, a.raw(), kth, axis, s)
+    })
 }
 
 /// Running sum along an axis, each entry included in its own.
 pub fn cumsum(a: &Array, axis: i32) -> Result<Array> {
     let dtype = mlx_optional_dtype { value: a.dtype().into(), has_value: false };
-    Array::build("cumsum", |res, s| unsafe { mlx_sys::mlx_cumsum_axis(res, a.raw(), axis, false, true, dtype, s) })
+    Array::build("cumsum", |res, s| unsafe {
+        mlx_sys::mlx_cumsum_axis(res, a.raw(), axis, false, true, dtype, s)
+    })
 }
 
 /// ln Σ eˣ over an axis, which is kept.
@@ -343,7 +364,9 @@ pub fn softmax(a: &Array, axis: i32) -> Result<Array> {
 
 /// Depthwise convolution: x `[N, L, C]`, weight `[C, K, 1]`, no padding.
 pub fn conv1d(x: &Array, weight: &Array, groups: i32) -> Result<Array> {
-    Array::build("conv1d", |res, s| unsafe { mlx_sys::mlx_conv1d(res, x.raw(), weight.raw(), 1, 0, 1, groups, s) })
+    Array::build("conv1d", |res, s| unsafe {
+        mlx_sys::mlx_conv1d(res, x.raw(), weight.raw(), 1, 0, 1, groups, s)
+    })
 }
 
 /// x · (mean(x²) + eps)^−½ · weight over the last axis, statistics in f32.
@@ -363,7 +386,13 @@ pub fn rope(x: &Array, dims: i32, theta: f32, offset: &Array) -> Result<Array> {
 }
 
 /// softmax(q kᵀ · scale) v; q `[B, Hq, L, D]`, k and v `[B, Hkv, N, D]`, heads shared in groups.
-pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
+pub fn scaled_dot_product_attention(
+    q: &Array,
+    k: &Array,
+    v: &Array,
+    scale: f32,
+    mask: Mask,
+) -> Result<Array> {
     let mode = match mask {
         Mask::None => c"",
         Mask::Causal => c"causal",
@@ -477,9 +506,13 @@ mod tests {
         let w = Array::from_slice(&w, &[64, 64]).unwrap();
         let x: Vec<f32> = (0..3 * 64).map(|i| ((i * 17 % 31) as f32 - 15.0) / 15.0).collect();
         let x = Array::from_slice(&x, &[3, 64]).unwrap();
-        for (mode, group, bits) in
-            [(QuantMode::Affine, 64, 4), (QuantMode::Affine, 32, 8), (QuantMode::Mxfp4, 32, 4), (QuantMode::Mxfp8, 32, 8), (QuantMode::Nvfp4, 16, 4)]
-        {
+        for (mode, group, bits) in [
+            (QuantMode::Affine, 64, 4),
+            (QuantMode::Affine, 32, 8),
+            (QuantMode::Mxfp4, 32, 4),
+            (QuantMode::Mxfp8, 32, 8),
+            (QuantMode::Nvfp4, 16, 4),
+        ] {
             let parts = quantize(&w, group, bits, mode).unwrap();
             let biases = parts.get(2);
             assert_eq!(biases.is_some(), mode == QuantMode::Affine);
@@ -504,6 +537,9 @@ mod tests {
             super::super::eval([&buffer]).unwrap();
         }
         assert!(super::super::peak_memory() < before + buffer.nbytes() / 2);
-        assert_eq!(buffer.slice(&[0, 0], &[1, 9]).unwrap().to_vec::<f32>().unwrap(), [1., 1., 1., 1., 1., 1., 1., 1., 0.]);
+        assert_eq!(
+            buffer.slice(&[0, 0], &[1, 9]).unwrap().to_vec::<f32>().unwrap(),
+            [1., 1., 1., 1., 1., 1., 1., 1., 0.]
+        );
     }
 }

@@ -94,10 +94,21 @@ pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
 /// The tensors of a safetensors file, lazy: their bytes are read when they are evaluated.
 pub fn load_safetensors(path: &Path) -> Result<HashMap<String, Array>> {
     install_handler();
-    let error = |e: &dyn std::fmt::Display| MlxError::new("load_safetensors", format!("{}: {e}", path.display()));
+    let error =
+        |e: &dyn std::fmt::Display| MlxError::new("load_safetensors", format!("{}: {e}", path.display()));
     CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| error(&e))?;
     let tensors = mlx_rs::Array::load_safetensors(path).map_err(|e| error(&e))?;
     Ok(tensors.into_iter().map(|(name, array)| (name, Array::from_inner(array))).collect())
+}
+
+/// Writes evaluated copies of the arrays to a safetensors file.
+pub fn save_safetensors<'a>(
+    path: &Path,
+    arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
+) -> Result<()> {
+    let arrays = arrays.into_iter().map(|(name, array)| (name, array.inner()));
+    mlx_rs::Array::save_safetensors(arrays, None, path)
+        .map_err(|e| MlxError::new("save_safetensors", format!("{}: {e}", path.display())))
 }
 
 /// Bytes that live arrays hold.

@@ -45,8 +45,8 @@ fn trunk(index: &Index, tensors: &TextTensors<'_>) -> Result<NormEncoding, Check
         .ok_or_else(|| CheckpointError::NormsUndecided { file: info.file.clone() })
 }
 
-/// In this order: what the config declares; the trunk's convolutions in the same file; names and metadata that agree
-/// on the origin; names and metadata that are the trunk's own.
+/// In this order: what the config declares; the trunk's convolutions in the same file; what names and metadata say of
+/// the file's origin, alone and beside the trunk's. Where these disagree or say nothing, no guess is made.
 fn mtp(
     config: &Config,
     index: &Index,
@@ -70,11 +70,11 @@ fn mtp(
     for (_, (raw, info)) in tensors.iter().filter(|(name, _)| is_mtp(name)) {
         let file = info.file.as_path();
         let format = format(index, file);
-        let encoding = if conv_files.contains(file) {
-            Some(trunk)
-        } else {
-            let as_trunk = trunk_origins.contains(&(is_mlx_style(raw), format)).then_some(trunk);
-            by_origin(raw, format).or(as_trunk)
+        let as_trunk = trunk_origins.contains(&(is_mlx_style(raw), format)).then_some(trunk);
+        let encoding = match (by_origin(raw, format), as_trunk) {
+            _ if conv_files.contains(file) => Some(trunk),
+            (Some(origin), Some(trunk)) if origin != trunk => None,
+            (origin, as_trunk) => origin.or(as_trunk),
         };
         match encoding {
             Some(encoding) if *by_file.entry(file).or_insert(encoding) == encoding => {}

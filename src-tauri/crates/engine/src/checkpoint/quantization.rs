@@ -56,26 +56,23 @@ impl QuantSpec {
         inputs.is_multiple_of(self.group_size).then(|| inputs / self.group_size)
     }
 
-    fn parse(object: &Object) -> Result<Self, CheckpointError> {
-        let keys = Keys(vec![object]);
-        let mode = match keys.text("mode")? {
-            None | Some("affine") => QuantMode::Affine,
-            Some("mxfp4") => QuantMode::Mxfp4,
-            Some("mxfp8") => QuantMode::Mxfp8,
-            Some("nvfp4") => QuantMode::Nvfp4,
-            Some(_) => return Err(invalid("mode", object.get("mode"), "affine, mxfp4, mxfp8 or nvfp4")),
+    fn parse(path: &str, object: &Object) -> Result<Self, CheckpointError> {
+        let get = |key: &str| object.get(key).filter(|value| !value.is_null());
+        let refuse = |key: &str, expected: &str| invalid(&format!("{path}.{key}"), get(key), expected);
+        let mode = match get("mode").map(|mode| mode.as_str()) {
+            None | Some(Some("affine")) => QuantMode::Affine,
+            Some(Some("mxfp4")) => QuantMode::Mxfp4,
+            Some(Some("mxfp8")) => QuantMode::Mxfp8,
+            Some(Some("nvfp4")) => QuantMode::Nvfp4,
+            Some(_) => return Err(refuse("mode", "affine, mxfp4, mxfp8 or nvfp4")),
         };
         let (group_size, bits) = mode.defaults();
-        let one_of = |key: &str, default: usize, allowed: &[u64], expected: &str| match object
-            .get(key)
-            .filter(|value| !value.is_null())
-        {
-            None => Ok(default),
-            Some(value) => match value.as_u64().filter(|number| allowed.contains(number)) {
-                Some(number) => Ok(number as usize),
-                None => Err(invalid(key, Some(value), expected)),
-            },
-        };
+        let one_of =
+            |key: &str, default: usize, allowed: &[u64], expected: &str| match get(key).map(Value::as_u64) {
+                None => Ok(default),
+                Some(Some(number)) if allowed.contains(&number) => Ok(number as usize),
+                Some(_) => Err(refuse(key, expected)),
+            };
         Ok(Self {
             group_size: one_of("group_size", group_size, &[16, 32, 64, 128], "16, 32, 64 or 128")?,
             bits: one_of("bits", bits, &[2, 3, 4, 5, 6, 8], "2, 3, 4, 5, 6 or 8")?,
@@ -123,11 +120,11 @@ impl Quantization {
                 supported: "MLX quantization",
             });
         }
-        let default = QuantSpec::parse(object)?;
+        let default = QuantSpec::parse(key, object)?;
         let mut overrides = BTreeMap::new();
         for (path, value) in object {
             let spec = match value {
-                Value::Object(entry) => Some(QuantSpec::parse(entry)?),
+                Value::Object(entry) => Some(QuantSpec::parse(&format!("{key}.{path}"), entry)?),
                 Value::Bool(true) => Some(default),
                 Value::Bool(false) => None,
                 _ => continue,

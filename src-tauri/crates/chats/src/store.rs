@@ -53,9 +53,13 @@ impl Store {
             "INSERT INTO chat (title, created_at, updated_at) VALUES (:title, :now, :now) RETURNING {}",
             rows::CHAT
         );
-        self.db
-            .query_row(&sql, named_params! {":title": title, ":now": now()}, rows::chat)
-            .map_err(|error| self.error(error))
+        let path = &self.path;
+        let sqlite = |error| ChatsError::sqlite(path, error);
+        let transaction = begin(&mut self.db).map_err(sqlite)?;
+        let values = named_params! {":title": title, ":now": now()};
+        let created = transaction.query_row(&sql, values, rows::chat).map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)?;
+        Ok(created)
     }
 
     /// The branch of `chat` that ends in its newest message, oldest first.
@@ -244,7 +248,8 @@ fn newest_branch() -> String {
     )
 }
 
-/// Takes the right to write at once, so that no later statement of the transaction finds it taken.
+/// Takes the right to write at once, so that no later statement of the transaction finds it taken. The commit is
+/// always asked for: what a `RETURNING` statement commits by itself, it does after its answer, when an error is lost.
 fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     db.transaction_with_behavior(TransactionBehavior::Immediate)
 }

@@ -86,7 +86,11 @@ export const shell = {
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),
   attach: (message: number, listener: ReplyListener<Message>) =>
-    listen((events) => commands.attach(message, events), (reply) => reply.id, listener),
+    listen(
+      (events) => commands.attach(message, events),
+      (reply) => reply.id,
+      listener,
+    ),
 
   stop: (message: number) => answered(commands.stopReply(message)),
   newChat: () => answered(commands.newChat()),

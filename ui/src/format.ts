@@ -13,7 +13,8 @@ export const perPass = (value: number): string => TENTH.format(value);
 export const percent = (share: number): string => `${WHOLE.format(share * 100)} %`;
 
 export function seconds(value: number): string {
-  if (value >= 60) return `${WHOLE.format(Math.floor(value / 60))} min ${WHOLE.format(Math.floor(value % 60))} s`;
+  if (value >= 60)
+    return `${WHOLE.format(Math.floor(value / 60))} min ${WHOLE.format(Math.floor(value % 60))} s`;
   if (value >= 9.95) return `${WHOLE.format(value)} s`;
   if (value >= 0.995) return `${TENTH.format(value)} s`;
   return `${WHOLE.format(value * 1000)} ms`;

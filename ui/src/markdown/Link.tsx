@@ -27,7 +27,11 @@ export function LinkAddress() {
       {({ payload }) => (
         <Popover.Portal>
           <Popover.Positioner side="top" sideOffset={6} collisionPadding={8} className="positioner">
-            <Popover.Popup className="popover link-address" aria-label="Address of the link" initialFocus={false}>
+            <Popover.Popup
+              className="popover link-address"
+              aria-label="Address of the link"
+              initialFocus={false}
+            >
               <code>{payload}</code>
               <CopyButton text={payload ?? ""} label="Copy address" />
             </Popover.Popup>

@@ -1,4 +1,4 @@
-import { Lexer, Tokenizer, type Token, type Tokens } from "marked";
+import { Lexer, type Token, Tokenizer, type Tokens } from "marked";
 
 export type { Token, Tokens };
 

@@ -112,11 +112,15 @@ describe("splitting a text that arrives in pieces", () => {
   });
 
   it("reads ordinary markdown as marked reads it in one go", () => {
-    const source = PIECES.filter((piece) => !/^<|^\[ref|^\[text\]\[|^```$|open bold|^ {2}```/.test(piece)).join("\n\n");
+    const source = PIECES.filter(
+      (piece) => !/^<|^\[ref|^\[text\]\[|^```$|open bold|^ {2}```/.test(piece),
+    ).join("\n\n");
     const splitter = new Splitter();
     splitter.append(source);
     splitter.finish();
-    const whole = new Lexer({ gfm: true, breaks: true }).lex(source).filter((token) => token.type !== "space");
+    const whole = new Lexer({ gfm: true, breaks: true })
+      .lex(source)
+      .filter((token) => token.type !== "space");
     expect(splitter.frozen.map((token) => [token.type, token.raw.trim()])).toEqual(
       whole.map((token) => [token.type, token.raw.trim()]),
     );
@@ -205,7 +209,7 @@ describe("hostile text", () => {
 
   it.each([
     ["nested quotes", ">".repeat(20_000)],
-    ["nested lists", "- ".repeat(20_000) + "a"],
+    ["nested lists", `${"- ".repeat(20_000)}a`],
     ["nested emphasis", "*a **b ".repeat(10_000)],
     ["open brackets", "[".repeat(50_000)],
     ["images in images", "![".repeat(20_000)],
@@ -223,7 +227,8 @@ describe("hostile text", () => {
   });
 
   it("draws 200 kB that arrive in small pieces without reading finished blocks again", () => {
-    const section = "## Part\n\nSome **bold** words and a list:\n\n- one\n- two\n\n```js\nlet a = 1;\n```\n\n";
+    const section =
+      "## Part\n\nSome **bold** words and a list:\n\n- one\n- two\n\n```js\nlet a = 1;\n```\n\n";
     const source = section.repeat(Math.ceil(200_000 / section.length));
     const begin = performance.now();
     const document = new MarkdownDocument();

@@ -1,5 +1,6 @@
 /** A last line of which nobody can tell yet what it will be: the beginning of a list item, a heading, a rule, a fence. */
-const UNDECIDED_LINE = /(?:^|\n)[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6}|=+|-+|_+|`+|~+|\|[|: \t-]*|[*_-](?:[ \t]*[*_-])+)[ \t]*$/;
+const UNDECIDED_LINE =
+  /(?:^|\n)[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6}|=+|-+|_+|`+|~+|\|[|: \t-]*|[*_-](?:[ \t]*[*_-])+)[ \t]*$/;
 const LINE_START = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)?/;
 const OPEN_LINK = /!?\[([^[\]\n]*)\]\([^()\n]*$/;
 const WORD = /[\p{L}\p{N}]/u;
@@ -20,7 +21,8 @@ function holdBackTable(text: string): string {
   const lines = text.slice(start).replace(/^\n/, "").split("\n");
   if (!/^ {0,3}\|/.test(lines[0] ?? "")) return text;
   const waiting = lines.length === 1 || (lines.length === 2 && /^[ |:-]*$/.test(lines[1] ?? ""));
-  const complete = lines.length === 2 && (lines[1] ?? "").length > 2 && (lines[1] ?? "").trimEnd().endsWith("|");
+  const complete =
+    lines.length === 2 && (lines[1] ?? "").length > 2 && (lines[1] ?? "").trimEnd().endsWith("|");
   return waiting && !complete ? text.slice(0, start) : text;
 }
 
@@ -77,7 +79,9 @@ function closingTicks(run: string, from: number, length: number): number {
 
 function closeTicks(run: string, start: number, ticks: string, open: string[]): string {
   const code = run.slice(start + ticks.length).replace(/`+$/, "");
-  return code.trim() === "" ? close(run.slice(0, start), open) : close(run.slice(0, start) + ticks + code + ticks, open);
+  return code.trim() === ""
+    ? close(run.slice(0, start), open)
+    : close(run.slice(0, start) + ticks + code + ticks, open);
 }
 
 function toggle(open: string[], marks: string, before: string | undefined, after: string | undefined): void {

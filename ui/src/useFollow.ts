@@ -3,13 +3,17 @@ import { useCallback, useEffect, useRef, useState } from "react";
 /** Nearer to the end than this counts as being there. */
 const NEAR = 32;
 
-/** Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. */
+/**
+ * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
+ * the reader is not at the end. `scrolled`: something is hidden above.
+ */
 export function useFollow() {
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
   const lastTop = useRef(0);
   const [away, setAway] = useState(false);
+  const [scrolled, setScrolled] = useState(false);
 
   const toEnd = useCallback(() => {
     const box = scroller.current;
@@ -31,6 +35,7 @@ export function useFollow() {
       else if (box.scrollTop < lastTop.current) following.current = false;
       lastTop.current = box.scrollTop;
       setAway(!following.current);
+      setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
       if (following.current) toEnd();
@@ -44,5 +49,5 @@ export function useFollow() {
     };
   }, [toEnd]);
 
-  return { scroller, content, away, toEnd };
+  return { scroller, content, away, scrolled, toEnd };
 }

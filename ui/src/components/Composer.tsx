@@ -3,7 +3,7 @@ import { send, setDraft, stop } from "../actions";
 import { streamingReply } from "../state";
 import { draftKey, setView, useModel, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
-import { SendIcon } from "./icons";
+import { Icon } from "./icons";
 import { MtpControl } from "./MtpControl";
 import { SamplingControl } from "./SamplingControl";
 import { ThinkingControl } from "./ThinkingControl";
@@ -92,7 +92,7 @@ export function Composer() {
               title={model ? "Send (Enter)" : "A message can be sent once a model is ready."}
               disabled={!ready || text.trim() === ""}
             >
-              <SendIcon />
+              <Icon name="up" />
             </button>
           )}
         </div>

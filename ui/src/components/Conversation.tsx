@@ -9,16 +9,16 @@ export function Conversation() {
   const opened = useStore((state) => state.opened);
   const chat = useStore((state) => state.chat);
   const messages = useStore((state) => state.messages);
-  const { scroller, content, away, toEnd } = useFollow();
+  const { scroller, content, away, scrolled, toEnd } = useFollow();
   const lastQuestion = messages.findLast((message) => message.role === "user")?.id;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
   useLayoutEffect(toEnd, [chat, lastQuestion, toEnd]);
 
   return (
-    <div className="conversation-place">
+    <div className={scrolled ? "conversation-place scrolled" : "conversation-place"}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-      <div className="conversation" ref={scroller} tabIndex={0} role="region" aria-label="Conversation">
+      <section className="conversation" ref={scroller} tabIndex={0} aria-label="Conversation">
         <div className="column" ref={content}>
           {opened && messages.length === 0 && <FirstStart />}
           {messages.map((message, index) =>
@@ -31,7 +31,7 @@ export function Conversation() {
             ) : null,
           )}
         </div>
-      </div>
+      </section>
       {away && (
         <button type="button" className="latest" data-testid="latest" onClick={toEnd}>
           ↓ latest

@@ -1,5 +1,6 @@
 import { send } from "../actions";
 import { useModel, useStore } from "../store";
+import { Icon } from "./icons";
 
 /** Questions that the built-in model was made to answer. */
 const EXAMPLES = [
@@ -31,6 +32,7 @@ export function FirstStart() {
                   onClick={() => send(example)}
                 >
                   {example}
+                  <Icon name="right" />
                 </button>
               </li>
             ))}

@@ -4,7 +4,7 @@ import type { EngineState, ModelInfo } from "../bindings";
 import { bytes, mtpWords, parameters, percent } from "../format";
 import { setView, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
-import { CheckIcon } from "./icons";
+import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
 
 /** Which model answers, and how another is opened. */
@@ -52,7 +52,6 @@ function Models() {
   const shownError = error ?? (engine.state === "failed" ? engine.error : null);
   return (
     <>
-      {engine.state === "ready" && <Details model={engine.model} device={engine.device} />}
       <ul className="model-list">
         {models.map((model) => (
           <li key={model.path}>
@@ -66,8 +65,11 @@ function Models() {
             >
               <span className="choice-name">{model.name}</span>
               <span className="choice-words">{model.built_in ? "Came with the app" : model.path}</span>
-              {model.path === selected && <CheckIcon />}
+              {model.path === selected && <Icon name="check" />}
             </button>
+            {engine.state === "ready" && engine.model.path === model.path && (
+              <Details model={engine.model} device={engine.device} />
+            )}
           </li>
         ))}
       </ul>
@@ -80,7 +82,6 @@ function Models() {
 function Details({ model, device }: { model: ModelInfo; device: string }) {
   return (
     <div className="model-details">
-      <h2>{model.name}</h2>
       <p>
         {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {device.toUpperCase()}
       </p>

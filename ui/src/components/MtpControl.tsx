@@ -3,7 +3,7 @@ import { changeSettings } from "../actions";
 import type { Drafting, ModelInfo } from "../bindings";
 import { draftingName } from "../format";
 import { useModel, useStore } from "../store";
-import { CheckIcon } from "./icons";
+import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
 
 const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
@@ -58,7 +58,7 @@ export function MtpControl() {
           >
             <span className="choice-name">{choice.name}</span>
             <span className="choice-words">{choice.words}</span>
-            {current === choice.name && <CheckIcon />}
+            {current === choice.name && <Icon name="check" />}
           </button>
         ))}
       </div>

@@ -1,6 +1,6 @@
 import { Popover } from "@base-ui/react/popover";
 import type { ReactNode } from "react";
-import { ChevronIcon } from "./icons";
+import { Icon } from "./icons";
 
 interface Props {
   /** What the button says. */
@@ -44,7 +44,7 @@ export function PopoverButton({
         title={disabledBecause ?? undefined}
       >
         {label}
-        {chevron && <ChevronIcon />}
+        {chevron && disabledBecause === null && <Icon name="down" />}
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner

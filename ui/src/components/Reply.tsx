@@ -4,7 +4,7 @@ import type { ErrorReport, Message } from "../bindings";
 import { count, speedLine } from "../format";
 import { Markdown } from "../markdown/Markdown";
 import type { LiveReply } from "../state";
-import { useStore } from "../store";
+import { useModel, useStore } from "../store";
 import { CopyButton } from "./CopyButton";
 import { ErrorNote } from "./ErrorNote";
 import { StatsPopover } from "./StatsPopover";
@@ -51,17 +51,20 @@ function liveWords(live: LiveReply | undefined): string {
 }
 
 function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
-  const { status, stats, text, thinking } = message;
+  const { stats, text, thinking } = message;
   const kept = text !== "" || thinking !== "";
   const broken = problem(message);
   const ending = endingWords(message);
-  const canContinue =
-    status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   return (
     <>
       {broken && (
         <ErrorNote error={broken} testId="reply-error">
           {kept && <p className="error-hint">What was written until then is kept.</p>}
+          {last && (
+            <div className="actions">
+              <NextSteps message={message} kept={kept} className="button" />
+            </div>
+          )}
         </ErrorNote>
       )}
       <div className="reply-foot">
@@ -69,28 +72,41 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
         {ending && <span className="ending">{ending}</span>}
         <span className={last ? "reply-actions" : "reply-actions when-near"}>
           {text !== "" && <CopyButton text={text} label="Copy" />}
-          {last && (
-            <button
-              type="button"
-              className="quiet-button"
-              data-testid="retry"
-              onClick={() => retry(message.id)}
-            >
-              Try again
-            </button>
-          )}
-          {last && canContinue && kept && (
-            <button
-              type="button"
-              className="quiet-button"
-              data-testid="continue"
-              onClick={() => continueReply(message.id)}
-            >
-              Continue
-            </button>
-          )}
+          {last && !broken && <NextSteps message={message} kept={kept} className="quiet-button" />}
         </span>
       </div>
+    </>
+  );
+}
+
+/** What can be done with the last reply of a chat. */
+function NextSteps({ message, kept, className }: { message: Message; kept: boolean; className: string }) {
+  const ready = useModel() !== null;
+  const { status } = message;
+  const unfinished =
+    status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
+  return (
+    <>
+      {unfinished && kept && (
+        <button
+          type="button"
+          className={className}
+          data-testid="continue"
+          disabled={!ready}
+          onClick={() => continueReply(message.id)}
+        >
+          Continue
+        </button>
+      )}
+      <button
+        type="button"
+        className={className}
+        data-testid="retry"
+        disabled={!ready}
+        onClick={() => retry(message.id)}
+      >
+        Try again
+      </button>
     </>
   );
 }

@@ -79,7 +79,7 @@ function SamplingForm() {
           />
           <NumberField
             label="Top-p"
-            words="Most likely share; 1 keeps all"
+            words="1 keeps all"
             value={sampling.top_p}
             min={0.01}
             max={1}
@@ -88,7 +88,7 @@ function SamplingForm() {
           />
           <NumberField
             label="Top-k"
-            words="Most likely words; 0 keeps all"
+            words="0 keeps all"
             value={sampling.top_k}
             min={0}
             max={1_000_000}
@@ -98,7 +98,7 @@ function SamplingForm() {
           />
           <NumberField
             label="Min-p"
-            words="Relative to the likeliest; 0 is off"
+            words="0 is off"
             value={sampling.min_p}
             min={0}
             max={1}
@@ -110,7 +110,7 @@ function SamplingForm() {
       <div className="fields">
         <NumberField
           label="Max tokens"
-          words="The reply ends after these"
+          words="The reply ends here"
           value={maxTokens}
           min={1}
           max={1_000_000}

@@ -2,7 +2,7 @@ import { newChat, openChat } from "../actions";
 import type { Chat } from "../bindings";
 import { dayOf } from "../format";
 import { setView, useStore } from "../store";
-import { NewChatIcon, SidebarIcon } from "./icons";
+import { Icon } from "./icons";
 
 export function SidebarToggle() {
   const open = useStore((state) => state.sidebar);
@@ -16,7 +16,7 @@ export function SidebarToggle() {
       data-testid="sidebar-toggle"
       onClick={() => setView({ sidebar: !open })}
     >
-      <SidebarIcon />
+      <Icon name="sidebar" />
     </button>
   );
 }
@@ -32,7 +32,7 @@ export function Sidebar() {
         <SidebarToggle />
       </div>
       <button type="button" className="sidebar-row new-chat" data-testid="new-chat" onClick={newChat}>
-        <NewChatIcon />
+        <Icon name="plus" />
         New chat
       </button>
       <div className="chat-list" data-testid="chat-list">

@@ -66,7 +66,7 @@ function Fact({ name, value }: { name: string; value: string }) {
 /** Drafts by position: the track is what was drafted, the filled part what was accepted. */
 function Positions({ positions }: { positions: PositionStats[] }) {
   const most = Math.max(0, ...positions.map((position) => position.drafted));
-  if (most === 0) return <p className="popover-note">No drafts in this reply.</p>;
+  if (most === 0) return null;
   return (
     <ol className="positions">
       {positions.map(({ drafted, accepted }, index) => {
@@ -106,7 +106,7 @@ function TimeStrip({ stats }: { stats: ReplyStats }) {
     { name: "verify", value: stats.verify_seconds },
     { name: "host", value: stats.host_seconds },
     { name: "other", value: total - known },
-  ];
+  ].filter((part) => part.value > 0);
   const words = parts.map(({ name, value }) => `${name} ${seconds(value)}`).join(", ");
   return (
     <div className="time">

@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from "react";
 import { Markdown } from "../markdown/Markdown";
-import { DisclosureIcon } from "./icons";
+import { Icon } from "./icons";
 
 interface Props {
   text: string;
@@ -27,7 +27,7 @@ export function Thinking({ text, running, unfinished, since, seconds }: Props) {
         aria-controls={id}
         onClick={() => setOpen(!open)}
       >
-        <DisclosureIcon />
+        <Icon name="right" />
         {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds)}
       </button>
       {open && (

@@ -1,0 +1,9 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [react()],
+  server: { port: 5173, strictPort: true },
+  // The oldest webview the app runs in: macOS 14. Nothing is inlined, so that the content policy needs no exception.
+  build: { target: "safari17", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+});

@@ -1,4 +1,15 @@
 //! The engine: checkpoints, model, caches, speculation and sampling on MLX. Knows nothing of windows.
 
+pub mod cache;
 pub mod checkpoint;
+pub mod decode;
+mod error;
+pub mod mlx;
+pub mod model;
+pub mod sample;
+pub mod score;
+pub mod serve;
+pub mod session;
 pub mod text;
+
+pub use error::EngineError;

@@ -183,6 +183,6 @@ pub enum ReplyEvent {
     /// The reply has ended. The message is as the store keeps it.
     Ended {
         /// The whole message.
-        message: Message,
+        message: Box<Message>,
     },
 }

@@ -1,1 +1,50 @@
-//! Between text and token ids: tokenizer, chat template, stop sequences, the thinking split.
+//! Between text and token ids: tokenizer, chat template, stop texts, the thinking split.
+//!
+//! A reply flows one way: [`StreamDecoder`] turns ids into text, [`StopMatcher`] ends it where a stop text appears,
+//! [`ThinkingSplit`] tells thinking from answer. [`ReplyText`] is the three in a row.
+
+mod error;
+mod json_file;
+mod prompt;
+mod reply;
+mod stop;
+mod stop_ids;
+mod stream;
+mod template;
+mod thinking;
+mod tokenizer;
+
+pub use error::TextError;
+pub use prompt::{Prompt, render_prompt};
+pub use reply::ReplyText;
+pub use stop::{StopMatcher, StopOutcome};
+pub use stop_ids::stop_ids;
+pub use stream::StreamDecoder;
+pub use template::ChatTemplate;
+pub use thinking::{ReplyStart, ThinkingSplit};
+pub use tokenizer::Tokenizer;
+
+#[cfg(test)]
+mod testing {
+    use std::path::Path;
+    use std::sync::LazyLock;
+
+    use super::Tokenizer;
+
+    /// The demo checkpoint that ships with the app.
+    pub(super) fn demo() -> &'static Path {
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../resources/demo-model/checkpoint"))
+    }
+
+    /// Its tokenizer.
+    pub(super) static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::load(demo()).unwrap());
+
+    /// `text` cut at the given places, which are moved down to the next character boundary.
+    pub(super) fn chunks(text: &str, cuts: &[usize]) -> Vec<String> {
+        let mut places: Vec<usize> =
+            cuts.iter().map(|&cut| text.floor_char_boundary(cut % (text.len() + 1))).collect();
+        places.extend([0, text.len()]);
+        places.sort_unstable();
+        places.windows(2).map(|pair| text[pair[0]..pair[1]].to_owned()).collect()
+    }
+}

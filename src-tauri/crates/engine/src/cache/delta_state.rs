@@ -1,0 +1,112 @@
+use crate::mlx::{self, Array, Dtype, Result};
+
+/// One token's update of the recurrent state, S ← g·S + δ kᵀ, kept so that it can be repeated.
+#[derive(Debug, Clone)]
+pub struct TapeEntry {
+    /// Decay, f32 `[B, Hv, 1, 1]`.
+    pub decay: Array,
+    /// What is written, f32 `[B, Hv, Dv, 1]`.
+    pub delta: Array,
+    /// Where, f32 `[B, Hv, 1, Dk]`.
+    pub key: Array,
+}
+
+impl TapeEntry {
+    /// The state after this token.
+    pub fn apply(&self, state: &Array) -> Result<Array> {
+        state.multiply(&self.decay)?.add(&self.delta.multiply(&self.key)?)
+    }
+}
+
+/// The recurrent state of one linear-attention layer for B rows.
+///
+/// A state cannot be rewound, so a step leaves the state before its tokens (the checkpoint) and a tape of their
+/// updates. The next step folds each row's committed updates into the checkpoint; where every row kept every token,
+/// the state after the last one is taken as it is.
+#[derive(Debug, Clone)]
+pub struct DeltaState {
+    /// f32 `[B, Hv, Dv, Dk]`.
+    checkpoint: Array,
+    /// `[B, K − 1 + M, C]`: inputs of the convolution, the last K − 1 committed ones before the tape's tokens.
+    window: Array,
+    tape: Vec<TapeEntry>,
+    /// The state after the whole tape.
+    latest: Option<Array>,
+}
+
+impl DeltaState {
+    /// The state of B rows that have seen nothing. `state`: `[Hv, Dv, Dk]`; `tail`: `[K − 1, C]`.
+    pub fn empty(rows: i32, state: [i32; 3], tail: [i32; 2], dtype: Dtype) -> Result<Self> {
+        Ok(Self::settled(
+            Array::zeros(&[rows, state[0], state[1], state[2]], Dtype::Float32)?,
+            Array::zeros(&[rows, tail[0], tail[1]], dtype)?,
+        ))
+    }
+
+    /// A state without a tape. `state` `[B, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
+    pub fn settled(state: Array, tail: Array) -> Self {
+        Self { checkpoint: state, window: tail, tape: Vec::new(), latest: None }
+    }
+
+    /// What a step leaves behind.
+    pub fn taped(checkpoint: Array, window: Array, tape: Vec<TapeEntry>, latest: Array) -> Self {
+        Self { checkpoint, window, tape, latest: Some(latest) }
+    }
+
+    /// The state and the convolution's tail after `committed[b]` of the tape's tokens in each row.
+    pub fn resolve(&self, committed: &[usize]) -> Result<(Array, Array)> {
+        let width = self.tape.len();
+        let tail = self.window.dim(1) - width as i32;
+        let Some(latest) = &self.latest else { return Ok((self.checkpoint.clone(), self.window.clone())) };
+        if committed.iter().all(|&count| count == width) {
+            return Ok((latest.clone(), self.window.slice_axis(1, width as i32, width as i32 + tail)?));
+        }
+        if let Some(&count) = committed.first()
+            && committed.iter().all(|&other| other == count)
+        {
+            let state =
+                self.tape[..count].iter().try_fold(self.checkpoint.clone(), |s, entry| entry.apply(&s))?;
+            return Ok((state, self.window.slice_axis(1, count as i32, count as i32 + tail)?));
+        }
+        self.resolve_ragged(committed, tail)
+    }
+
+    fn resolve_ragged(&self, committed: &[usize], tail: i32) -> Result<(Array, Array)> {
+        let rows = committed.len() as i32;
+        let most = committed.iter().copied().max().unwrap_or(0);
+        let mut state = self.checkpoint.clone();
+        for (i, entry) in self.tape[..most].iter().enumerate() {
+            let keeps: Vec<bool> = committed.iter().map(|&count| i < count).collect();
+            let keeps = Array::from_slice(&keeps, &[rows, 1, 1, 1])?;
+            state = mlx::where_(&keeps, &entry.apply(&state)?, &state)?;
+        }
+        let channels = self.window.dim(2);
+        let index: Vec<u32> =
+            committed.iter().flat_map(|&count| (0..tail).map(move |j| count as u32 + j as u32)).collect();
+        let index =
+            mlx::broadcast_to(&Array::from_slice(&index, &[rows, tail, 1])?, &[rows, tail, channels])?;
+        Ok((state, mlx::take_along_axis(&self.window, &index, 1)?))
+    }
+
+    /// Puts other rows behind these. Both are settled first.
+    pub fn join(&self, committed: &[usize], other: &Self, other_committed: &[usize]) -> Result<Self> {
+        let (state, tail) = self.resolve(committed)?;
+        let (other_state, other_tail) = other.resolve(other_committed)?;
+        Ok(Self::settled(
+            mlx::concatenate(&[&state, &other_state], 0)?,
+            mlx::concatenate(&[&tail, &other_tail], 0)?,
+        ))
+    }
+
+    /// Keeps the named rows, settled.
+    pub fn keep(&self, committed: &[usize], rows: &[u32]) -> Result<Self> {
+        let (state, tail) = self.resolve(committed)?;
+        let index = Array::from_slice(rows, &[rows.len() as i32])?;
+        Ok(Self::settled(mlx::take(&state, &index, 0)?, mlx::take(&tail, &index, 0)?))
+    }
+
+    /// The arrays to evaluate with a step.
+    pub fn arrays(&self) -> impl Iterator<Item = &Array> {
+        [&self.checkpoint, &self.window].into_iter().chain(&self.latest)
+    }
+}

@@ -1,0 +1,28 @@
+//! What a row remembers: keys and values of the attention layers, the recurrent state of the others.
+
+mod delta_state;
+mod row_kv;
+
+pub use delta_state::{DeltaState, TapeEntry};
+pub use row_kv::RowKv;
+
+/// One row's attention caches. The recurrent states lie in the batch, row by row (see [`DeltaState`]).
+#[derive(Debug, Default)]
+pub struct RowCache {
+    /// One per full-attention layer.
+    pub kv: Vec<RowKv>,
+    /// The MTP head's; `None` for a row that never drafts.
+    pub head: Option<RowKv>,
+}
+
+impl RowCache {
+    /// Bytes its buffers hold.
+    pub fn nbytes(&self) -> usize {
+        self.kv.iter().chain(&self.head).map(RowKv::nbytes).sum()
+    }
+
+    /// The arrays to evaluate with a step.
+    pub fn arrays(&self) -> impl Iterator<Item = &crate::mlx::Array> {
+        self.kv.iter().chain(&self.head).filter_map(RowKv::buffer)
+    }
+}

@@ -1,0 +1,121 @@
+//! The tensors that a config calls for.
+
+use super::config::{Config, LayerKind};
+
+/// What a tensor is to the model, which decides how it may be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The weight of a linear layer or an embedding: may be quantized.
+    Matrix,
+    /// An RMSNorm weight that raw checkpoints store minus one.
+    Norm,
+    /// The kernel of the causal convolution, channels first.
+    Conv,
+    /// A small parameter of the recurrence, used as it is stored: often float32 beside bfloat16 weights.
+    Recurrence,
+}
+
+/// A tensor that must be there.
+#[derive(Debug)]
+pub(super) struct Slot {
+    /// Its canonical name; of a matrix, its module's.
+    pub(super) name: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) role: Role,
+    /// The config keys behind each dimension.
+    pub(super) because: &'static str,
+}
+
+/// Lists every tensor of the trunk and, where asked for, of the MTP head.
+pub(super) fn slots(config: &Config, with_mtp: bool) -> Vec<Slot> {
+    let hidden = config.hidden_size;
+    let mut slots = Slots::default();
+    slots.matrix("embed_tokens", [config.vocab_size, hidden], "vocab_size, hidden_size");
+    for (index, kind) in config.layers.iter().enumerate() {
+        slots.layer(&format!("layers.{index}"), *kind, config);
+    }
+    slots.norm("norm.weight", hidden, "hidden_size");
+    if !config.tied {
+        slots.matrix("lm_head", [config.vocab_size, hidden], "vocab_size, hidden_size");
+    }
+    if with_mtp {
+        slots.matrix("mtp.fc", [hidden, 2 * hidden], "hidden_size, 2 × hidden_size");
+        slots.layer("mtp.layers.0", LayerKind::FullAttention, config);
+        for norm in ["mtp.norm.weight", "mtp.pre_fc_norm_embedding.weight", "mtp.pre_fc_norm_hidden.weight"] {
+            slots.norm(norm, hidden, "hidden_size");
+        }
+    }
+    slots.0
+}
+
+#[derive(Default)]
+struct Slots(Vec<Slot>);
+
+impl Slots {
+    fn layer(&mut self, path: &str, kind: LayerKind, config: &Config) {
+        self.norm(&format!("{path}.input_layernorm.weight"), config.hidden_size, "hidden_size");
+        match kind {
+            LayerKind::LinearAttention => self.linear_attention(&format!("{path}.linear_attn"), config),
+            LayerKind::FullAttention => self.full_attention(&format!("{path}.self_attn"), config),
+        }
+        self.norm(&format!("{path}.post_attention_layernorm.weight"), config.hidden_size, "hidden_size");
+        self.mlp(&format!("{path}.mlp"), config);
+    }
+
+    fn full_attention(&mut self, path: &str, config: &Config) {
+        let (dims, hidden) = (&config.attention, config.hidden_size);
+        let query = "2 × num_attention_heads × head_dim, hidden_size";
+        let kv = "num_key_value_heads × head_dim, hidden_size";
+        let output = "hidden_size, num_attention_heads × head_dim";
+        self.matrix(&format!("{path}.q_proj"), [dims.query_and_gate_dim(), hidden], query);
+        self.matrix(&format!("{path}.k_proj"), [dims.kv_dim(), hidden], kv);
+        self.matrix(&format!("{path}.v_proj"), [dims.kv_dim(), hidden], kv);
+        self.matrix(&format!("{path}.o_proj"), [hidden, dims.query_dim()], output);
+        self.norm(&format!("{path}.q_norm.weight"), dims.head_dim, "head_dim");
+        self.norm(&format!("{path}.k_norm.weight"), dims.head_dim, "head_dim");
+    }
+
+    fn linear_attention(&mut self, path: &str, config: &Config) {
+        let (dims, hidden) = (&config.linear, config.hidden_size);
+        let qkv = "2 × linear key width + linear value width, hidden_size";
+        let value = "linear_num_value_heads × linear_value_head_dim, hidden_size";
+        let heads = "linear_num_value_heads, hidden_size";
+        let output = "hidden_size, linear_num_value_heads × linear_value_head_dim";
+        self.matrix(&format!("{path}.in_proj_qkv"), [dims.conv_dim(), hidden], qkv);
+        self.matrix(&format!("{path}.in_proj_z"), [dims.value_dim(), hidden], value);
+        self.matrix(&format!("{path}.in_proj_b"), [dims.value_heads, hidden], heads);
+        self.matrix(&format!("{path}.in_proj_a"), [dims.value_heads, hidden], heads);
+        self.matrix(&format!("{path}.out_proj"), [hidden, dims.value_dim()], output);
+        self.push(
+            format!("{path}.conv1d.weight"),
+            vec![dims.conv_dim(), dims.conv_kernel, 1],
+            Role::Conv,
+            "linear key and value widths and linear_conv_kernel_dim",
+        );
+        for name in ["A_log", "dt_bias"] {
+            let name = format!("{path}.{name}");
+            self.push(name, vec![dims.value_heads], Role::Recurrence, "linear_num_value_heads");
+        }
+        let norm = format!("{path}.norm.weight");
+        self.push(norm, vec![dims.value_head_dim], Role::Recurrence, "linear_value_head_dim");
+    }
+
+    fn mlp(&mut self, path: &str, config: &Config) {
+        let (hidden, inner) = (config.hidden_size, config.intermediate_size);
+        self.matrix(&format!("{path}.gate_proj"), [inner, hidden], "intermediate_size, hidden_size");
+        self.matrix(&format!("{path}.up_proj"), [inner, hidden], "intermediate_size, hidden_size");
+        self.matrix(&format!("{path}.down_proj"), [hidden, inner], "hidden_size, intermediate_size");
+    }
+
+    fn matrix(&mut self, path: &str, shape: [usize; 2], because: &'static str) {
+        self.push(path.into(), shape.into(), Role::Matrix, because);
+    }
+
+    fn norm(&mut self, name: &str, size: usize, because: &'static str) {
+        self.push(name.into(), vec![size], Role::Norm, because);
+    }
+
+    fn push(&mut self, name: String, shape: Vec<usize>, role: Role, because: &'static str) {
+        self.0.push(Slot { name, shape, role, because });
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use safetensors::Dtype;
+use safetensors::tensor::Metadata;
+
+use super::CheckpointError;
+use super::json::read_object;
+
+/// Headers of real shards have a few hundred kilobytes.
+const HEADER_LIMIT: u64 = 100_000_000;
+const INDEX_FILE: &str = "model.safetensors.index.json";
+/// Where tools put an MTP head that they keep apart from the trunk.
+const SIDECARS: [&str; 3] = ["mtp.safetensors", "mtp/weights.safetensors", "optiq/mtp.safetensors"];
+
+/// A tensor as the header of its file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// The file that holds it.
+    pub file: PathBuf,
+    /// Its data type.
+    pub dtype: Dtype,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Its size in the file.
+    pub bytes: u64,
+}
+
+/// A tensor file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// What its metadata says of who wrote it: `pt`, `mlx`.
+    pub format: Option<String>,
+}
+
+/// Every tensor of a model folder, read from the headers alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// The tensors by their names in the files.
+    pub tensors: BTreeMap<String, TensorInfo>,
+    /// The files they are in, by name.
+    pub files: Vec<TensorFile>,
+    /// Files that hold an MTP head apart from the trunk; their tensors are not listed.
+    pub sidecars: Vec<PathBuf>,
+}
+
+impl Index {
+    /// Reads the headers of all tensor files in a folder.
+    pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
+        let sidecars: Vec<PathBuf> =
+            SIDECARS.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
+        let paths = tensor_files(dir)?;
+        if paths.is_empty() {
+            let problem = "has no .safetensors file";
+            return Err(CheckpointError::NotAModelFolder { path: dir.to_owned(), problem });
+        }
+        let mut index = Self { tensors: BTreeMap::new(), files: Vec::new(), sidecars };
+        for path in paths {
+            index.add(path)?;
+        }
+        index.check_shards(dir)?;
+        Ok(index)
+    }
+
+    /// The file of a path.
+    pub fn file(&self, path: &Path) -> Option<&TensorFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
+        let (header, bytes) = read_header(&path)?;
+        for (name, info) in header.tensors() {
+            let tensor = TensorInfo {
+                file: path.clone(),
+                dtype: info.dtype,
+                shape: info.shape.clone(),
+                bytes: (info.data_offsets.1 - info.data_offsets.0) as u64,
+            };
+            if let Some(other) = self.tensors.insert(name.clone(), tensor) {
+                return Err(CheckpointError::DuplicateTensor { name, first: other.file, second: path });
+            }
+        }
+        let format = header.metadata().as_ref().and_then(|metadata| metadata.get("format").cloned());
+        self.files.push(TensorFile { path, bytes, format });
+        Ok(())
+    }
+
+    /// The files are the truth; the index only tells which of them did not arrive.
+    fn check_shards(&self, dir: &Path) -> Result<(), CheckpointError> {
+        let Ok(index) = read_object(&dir.join(INDEX_FILE), HEADER_LIMIT) else { return Ok(()) };
+        let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
+        let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
+        for (tensor, shard) in map {
+            let Some(shard) = shard.as_str().map(|shard| dir.join(shard)) else { continue };
+            if !self.tensors.contains_key(tensor)
+                && !present.contains(shard.as_path())
+                && !self.sidecars.contains(&shard)
+            {
+                return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The `.safetensors` files in a folder, sorted, without hidden files and sidecars.
+fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
+    let io = |source| CheckpointError::Io { path: dir.to_owned(), source };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(io)? {
+        let name = entry.map_err(io)?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if name.ends_with(".safetensors") && !name.starts_with('.') && !SIDECARS.contains(&name) {
+            paths.push(dir.join(name));
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Reads the header of a tensor file and checks it against the length of the file.
+fn read_header(path: &Path) -> Result<(Metadata, u64), CheckpointError> {
+    let io = |source| CheckpointError::Io { path: path.to_owned(), source };
+    let unreadable = |reason: String| CheckpointError::HeaderUnreadable { file: path.to_owned(), reason };
+    let mut file = File::open(path).map_err(io)?;
+    let found = file.metadata().map_err(io)?.len();
+    let mut prefix = [0; 8];
+    if found < prefix.len() as u64 {
+        return Err(unreadable(format!("the file is {found} bytes long")));
+    }
+    file.read_exact(&mut prefix).map_err(io)?;
+    if &prefix == b"version " {
+        return Err(unreadable("the file is a Git LFS pointer to the real one".into()));
+    }
+    let header_length = u64::from_le_bytes(prefix);
+    if header_length > HEADER_LIMIT {
+        return Err(unreadable(format!("it claims to be {header_length} bytes long")));
+    }
+    let data_start = prefix.len() as u64 + header_length;
+    let wrong_length = |expected| CheckpointError::WrongLength { file: path.to_owned(), found, expected };
+    if found < data_start {
+        return Err(wrong_length(data_start));
+    }
+    let mut header = vec![0; header_length as usize];
+    file.read_exact(&mut header).map_err(io)?;
+    // This checks shapes and offsets too: no gaps, no overlaps, no overflow.
+    let header: Metadata = serde_json::from_slice(&header).map_err(|error| unreadable(error.to_string()))?;
+    match data_start.checked_add(header.data_len() as u64) {
+        Some(expected) if expected == found => Ok((header, found)),
+        Some(expected) => Err(wrong_length(expected)),
+        None => Err(unreadable("its tensors end beyond any file".into())),
+    }
+}

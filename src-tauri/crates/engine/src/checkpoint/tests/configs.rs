@@ -1,0 +1,102 @@
+//! Configs that no model can have, or that are not supported.
+
+use serde_json::{Value, json};
+
+use super::assert_error;
+use crate::checkpoint::Config;
+use crate::checkpoint::fixture::Fixture;
+
+#[test]
+fn impossible_configs_name_the_key_and_the_value() {
+    for (key, value) in [
+        ("hidden_size", json!(0)),
+        ("hidden_size", json!(-64)),
+        ("hidden_size", json!(64.5)),
+        ("hidden_size", json!("64")),
+        ("hidden_size", json!(u64::MAX)),
+        ("num_hidden_layers", json!(0)),
+        ("num_hidden_layers", json!(1_000_000_000)),
+        ("num_hidden_layers", json!(true)),
+        ("num_attention_heads", json!(1_000_000)),
+        ("num_key_value_heads", json!(3)),
+        ("num_key_value_heads", json!(0)),
+        ("head_dim", json!(1u64 << 40)),
+        ("intermediate_size", json!([1])),
+        ("vocab_size", json!(0)),
+        ("rms_norm_eps", json!(0)),
+        ("rms_norm_eps", json!(-1e-6)),
+        ("linear_num_value_heads", json!(3)),
+        ("linear_num_key_heads", json!(1_000_000)),
+        ("linear_conv_kernel_dim", json!(1)),
+        ("full_attention_interval", json!(0)),
+        ("full_attention_interval", json!(3)),
+        ("layer_types", json!(["full_attention"])),
+        ("layer_types", json!(["a", "b", "c", "d"])),
+        ("layer_types", json!("linear_attention")),
+        ("max_position_embeddings", json!(0)),
+        ("mtp_num_hidden_layers", json!(-1)),
+        ("tie_word_embeddings", json!("yes")),
+        ("dtype", json!("int4")),
+        ("rope_parameters", json!([1])),
+        ("rope_parameters", json!({"rope_theta": 0})),
+        ("rope_parameters", json!({"rope_theta": 1e7, "partial_rotary_factor": 0.05})),
+        ("rope_parameters", json!({"rope_theta": 1e7, "partial_rotary_factor": 2})),
+        ("rope_parameters", Value::Null),
+        ("hidden_size", Value::Null),
+        ("linear_key_head_dim", Value::Null),
+        ("max_position_embeddings", Value::Null),
+        ("quantization", json!(4)),
+        ("quantization", json!({"bits": 7})),
+        ("quantization", json!({"bits": 4, "group_size": 0})),
+        ("quantization", json!({"mode": "ternary"})),
+    ] {
+        let fixture = Fixture::raw().set(key, value.clone());
+        let result = Config::parse(fixture.config.as_object().unwrap());
+        let error = result.expect_err(&format!("{key} {value}"));
+        assert_eq!(error.code(), "config_invalid", "{key} {value}: {error}");
+    }
+    let error = |key, value: Value| Config::parse(Fixture::raw().set(key, value).config.as_object().unwrap());
+    assert_error(error("hidden_size", json!(-64)), "config_invalid", &["hidden_size", "-64"]);
+    assert_error(error("hidden_size", Value::Null), "config_invalid", &["hidden_size", "nothing"]);
+    let entry = json!({"language_model.mtp.fc": {"bits": 7}});
+    assert_error(
+        error("quantization", entry),
+        "config_invalid",
+        &["quantization.language_model.mtp.fc.bits", "7"],
+    );
+}
+
+#[test]
+fn variations_that_are_not_computed_are_refused() {
+    for (key, value) in [
+        ("attn_output_gate", json!(false)),
+        ("attention_bias", json!(true)),
+        ("mtp_use_dedicated_embeddings", json!(true)),
+        ("hidden_act", json!("gelu")),
+        ("output_gate_type", json!("sigmoid")),
+        ("rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e7})),
+        ("rope_scaling", json!({"type": "linear", "factor": 2})),
+        ("quantization_config", json!({"quant_method": "fp8"})),
+    ] {
+        assert_error(Fixture::raw().set(key, value).plan(), "unsupported_config", &[key]);
+    }
+    assert_error(Fixture::raw().set("num_experts", 8).plan(), "not_supported_yet", &["num_experts 8"]);
+    let mut fixture = Fixture::converted(Some(4));
+    fixture.config["quantization"] = json!({"mode": "mxfp4"});
+    assert_error(fixture.plan(), "not_supported_yet", &["mxfp4", "embed_tokens"]);
+}
+
+#[test]
+fn other_architectures_are_named() {
+    let of = |model_type: Value| {
+        let mut fixture = Fixture::raw();
+        fixture.config["model_type"] = model_type;
+        fixture.plan()
+    };
+    assert_error(of(json!("llama")), "unsupported_architecture", &["llama", "qwen3_5"]);
+    for later in ["qwen3_5_moe", "qwen3_next", "qwen3_5_mtp"] {
+        assert_error(of(json!(later)), "not_supported_yet", &[later]);
+    }
+    assert_error(of(json!(7)), "config_invalid", &["model_type", "7"]);
+    assert!(of(Value::Null).is_ok(), "the text config names the type too");
+}

@@ -1,0 +1,74 @@
+//! Whatever the bytes, there is an answer.
+
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::SHARD_1;
+use crate::checkpoint::fixture::{Fixture, plan, write_file};
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (0u64..70).prop_map(Value::from),
+        "[a-z_0-9.]{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map("[a-z_]{1,12}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn any_config_value_is_taken_or_refused(key in any::<prop::sample::Index>(), value in any_json(), nested: bool) {
+        let mut fixture = Fixture::raw();
+        let keys: Vec<String> = fixture.config["text_config"].as_object().unwrap().keys().cloned().collect();
+        if nested {
+            fixture.config["quantization"] = value;
+        } else {
+            fixture = fixture.set(&keys[key.index(keys.len())], value);
+        }
+        let _ = fixture.plan();
+    }
+
+    #[test]
+    fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200), framed: bool) {
+        let dir = Fixture::raw().write();
+        let path = dir.path().join(SHARD_1);
+        if framed { write_file(&path, &bytes, 16) } else { fs::write(&path, &bytes).unwrap() }
+        prop_assert!(plan(dir.path()).is_err());
+    }
+
+    #[test]
+    fn any_flipped_byte_of_a_header_is_survived(at in any::<prop::sample::Index>(), byte: u8) {
+        let fixture = Fixture::raw();
+        let dir = fixture.write();
+        let (header, data) = fixture.files[SHARD_1].header();
+        let mut header = header.to_string().into_bytes();
+        let at = at.index(header.len());
+        header[at] = byte;
+        write_file(&dir.path().join(SHARD_1), &header, data);
+        let _ = plan(dir.path());
+    }
+
+    #[test]
+    fn any_tensor_entry_is_survived(shape in prop::collection::vec(any::<u64>(), 0..4), start: u64, end: u64) {
+        let fixture = Fixture::raw();
+        let dir = fixture.write();
+        let (mut header, data) = fixture.files[SHARD_1].header();
+        header["model.language_model.norm.weight"] = json!({"dtype": "BF16", "shape": shape, "data_offsets": [start, end]});
+        write_file(&dir.path().join(SHARD_1), header.to_string().as_bytes(), data);
+        prop_assert!(plan(dir.path()).is_err());
+    }
+}

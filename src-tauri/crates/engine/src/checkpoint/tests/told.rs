@@ -1,0 +1,81 @@
+//! What people are told.
+
+use std::fs;
+use std::path::Path;
+
+use foretoken_protocol::Sampling;
+use serde_json::{Value, json};
+
+use super::assert_error;
+use crate::checkpoint::fixture::{Fixture, HIDDEN, demo};
+use crate::checkpoint::*;
+
+#[test]
+fn the_demo_checkpoint_is_inspected() {
+    let inspection = inspect(&demo()).unwrap();
+    assert_eq!((inspection.name.as_str(), inspection.architecture.as_str()), ("demo-model", "qwen3_5"));
+    assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (3, 1));
+    let memory = &inspection.memory;
+    assert_eq!(memory.kv_per_token, 2 * 2 * 64 * 2);
+    assert_eq!(memory.mtp_kv_per_token, memory.kv_per_token);
+    assert_eq!(memory.recurrent_state, 3 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
+    assert_eq!(memory.total, memory.weights + memory.recurrent_state + 4096 * 2 * memory.kv_per_token);
+    let text = inspection.to_string();
+    for part in ["demo-model", "3 linear attention, 1 full attention", "present, 15 tensors, bfloat16"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let json = serde_json::to_value(&inspection).unwrap();
+    assert_eq!(json["mtp"]["state"], "present");
+}
+
+#[test]
+fn an_inspection_counts_what_is_not_loaded() {
+    let dir = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).write();
+    let inspection = inspect(dir.path()).unwrap();
+    let groups: Vec<_> =
+        inspection.skipped.iter().map(|group| (group.prefix.as_str(), group.tensors)).collect();
+    assert_eq!(groups, [("lm_head", 1), ("model.visual", 2)]);
+    assert!(inspection.to_string().contains("model.visual: 2 tensors, 128 B"), "{inspection}");
+}
+
+#[test]
+fn a_loaded_model_is_described() {
+    let (config, index) = (Config::read(&demo()).unwrap(), Index::read(&demo()).unwrap());
+    let layout = Layout::plan(&config, &index).unwrap();
+    let info = model_info(&demo(), &config, &layout, true).unwrap();
+    assert_eq!((info.name.as_str(), info.context_length, info.thinking), ("demo-model", 4096, true));
+    assert_eq!((info.defaults.temperature, info.defaults.top_p, info.defaults.top_k), (0.7, 0.9, 20));
+}
+
+#[test]
+fn models_are_named_by_their_folder() {
+    for (path, name) in [
+        ("/models/Qwen3.5-4B", "Qwen3.5-4B"),
+        ("/models/Qwen3.5-4B/", "Qwen3.5-4B"),
+        ("/resources/demo-model/checkpoint", "demo-model"),
+        ("/hub/models--Qwen--Qwen3.5-4B/snapshots/0123abc", "Qwen3.5-4B"),
+        ("/checkpoint", "checkpoint"),
+        ("/", "model"),
+    ] {
+        assert_eq!(model_name(Path::new(path)), name, "{path}");
+    }
+}
+
+#[test]
+fn sampling_defaults_follow_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("generation_config.json");
+    let missing = sampling_defaults(dir.path()).unwrap();
+    assert_eq!((missing.temperature, missing.top_p, missing.top_k), (0.7, 0.8, 20));
+    let read = |value: Value| {
+        fs::write(&path, value.to_string()).unwrap();
+        sampling_defaults(dir.path())
+    };
+    let greedy = Sampling::default();
+    assert_eq!(read(json!({"temperature": 0.6})).unwrap(), greedy);
+    assert_eq!(read(json!({"do_sample": false, "temperature": 0.6})).unwrap(), greedy);
+    let sampled = read(json!({"do_sample": true, "temperature": 0.6, "top_k": 20, "min_p": 0.05})).unwrap();
+    assert_eq!(sampled, Sampling { temperature: 0.6, top_k: 20, min_p: 0.05, ..greedy });
+    assert_error(read(json!({"do_sample": true, "top_p": 2})), "config_invalid", &["top_p", "2"]);
+    assert_error(read(json!([])), "config_unreadable", &["generation_config.json"]);
+}

@@ -1,0 +1,208 @@
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use foretoken_engine::session::{PLAIN_TEXT, Progress, Session, TokenPrompt};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling};
+use serde_json::json;
+
+use super::{CliError, engine, read_json};
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
+pub(super) struct Generate {
+    /// The model folder.
+    #[arg(long)]
+    model: PathBuf,
+    /// A question.
+    #[arg(long)]
+    prompt: Option<String>,
+    /// A JSON file: an array of {role, content}.
+    #[arg(long)]
+    messages: Option<PathBuf>,
+    /// A JSON file: an array of token ids, used as they are.
+    #[arg(long)]
+    ids: Option<PathBuf>,
+    /// End the reply after this many tokens.
+    #[arg(long, default_value_t = 512)]
+    max_tokens: u32,
+    /// 0 is greedy. The sampling options default to the model's own recommendation.
+    #[arg(long)]
+    temperature: Option<f32>,
+    /// Keep the most likely tokens up to this mass.
+    #[arg(long)]
+    top_p: Option<f32>,
+    /// Keep this many of the most likely tokens; 0 keeps all.
+    #[arg(long)]
+    top_k: Option<u32>,
+    /// Keep tokens at least this likely relative to the most likely one.
+    #[arg(long)]
+    min_p: Option<f32>,
+    /// Divide the logits of tokens seen before by this.
+    #[arg(long)]
+    repetition_penalty: Option<f32>,
+    /// Subtract this from the logits of tokens seen before.
+    #[arg(long)]
+    presence_penalty: Option<f32>,
+    /// Subtract this for each time a token was seen.
+    #[arg(long)]
+    frequency_penalty: Option<f32>,
+    /// Same seed, same text.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// End the reply where this text would appear; may be repeated.
+    #[arg(long)]
+    stop: Vec<String>,
+    /// Let the model think first, where its template knows how.
+    #[arg(long, value_enum, default_value = "on")]
+    thinking: Switch,
+    /// Who drafts; the MTP head, where the model has one.
+    #[arg(long, value_enum)]
+    speculation: Option<Speculation>,
+    /// Drafts per step, or `auto` for what pays on this machine.
+    #[arg(long, default_value = "auto", value_parser = parse_depth)]
+    depth: Drafting,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Speculation {
+    /// Nobody: plain decoding.
+    Off,
+    /// The model's own MTP head.
+    Mtp,
+}
+
+fn parse_depth(text: &str) -> Result<Drafting, String> {
+    match text {
+        "auto" => Ok(Drafting::Auto),
+        _ => {
+            text.parse().map(|depth| Drafting::Fixed { depth }).map_err(|_| "expected auto or 1 to 8".into())
+        }
+    }
+}
+
+impl Generate {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let mut session = Session::load(&self.model, &mut |_, _| ()).map_err(engine)?;
+        if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
+            return Err(CliError::Usage(format!(
+                "{} has no MTP head to draft with. Leave out --speculation mtp, or use a checkpoint with a head.",
+                self.model.display()
+            )));
+        }
+        let thinking = self.thinking == Switch::On;
+        let prompt = self.read_prompt(&session, thinking)?;
+        let settings = GenerationSettings {
+            sampling: self.sampling(session.info.defaults),
+            drafting: if self.speculation == Some(Speculation::Off) { Drafting::Off } else { self.depth },
+            max_tokens: self.max_tokens,
+            thinking,
+            stop: self.stop.clone(),
+        };
+        let out = io::stdout().lock();
+        let mut printer = Printer { json: self.json, out, text: String::new(), part: prompt.start.part };
+        let mut written = Ok(());
+        let reply = session.reply(&prompt, &settings, None, &mut |progress| {
+            written = printer.print(&progress);
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        written?;
+        let reply = reply.map_err(engine)?;
+        if self.json {
+            let line = json!({
+                "type": "finished", "reason": reply.reason, "text": printer.text, "ids": reply.ids,
+                "stats": reply.stats,
+            });
+            writeln!(printer.out, "{line}")?;
+        } else {
+            writeln!(printer.out)?;
+            eprintln!("{}", summary(&reply.stats));
+        }
+        Ok(())
+    }
+
+    fn read_prompt(&self, session: &Session, thinking: bool) -> Result<TokenPrompt, CliError> {
+        if let Some(path) = &self.ids {
+            let ids = read_json(path, "It must hold a JSON array of token ids.")?;
+            return Ok(TokenPrompt { ids, start: PLAIN_TEXT });
+        }
+        let messages: Vec<ChatMessage> = match (&self.prompt, &self.messages) {
+            (Some(text), _) => vec![ChatMessage { role: Role::User, content: text.clone() }],
+            (_, Some(path)) => read_json(path, "It must hold a JSON array of {role, content}.")?,
+            (None, None) => Vec::new(),
+        };
+        session.chat_prompt(&messages, None, thinking).map_err(engine)
+    }
+
+    fn sampling(&self, defaults: Sampling) -> Sampling {
+        Sampling {
+            temperature: self.temperature.unwrap_or(defaults.temperature),
+            top_p: self.top_p.unwrap_or(defaults.top_p),
+            top_k: self.top_k.unwrap_or(defaults.top_k),
+            min_p: self.min_p.unwrap_or(defaults.min_p),
+            repetition_penalty: self.repetition_penalty.unwrap_or(defaults.repetition_penalty),
+            presence_penalty: self.presence_penalty.unwrap_or(defaults.presence_penalty),
+            frequency_penalty: self.frequency_penalty.unwrap_or(defaults.frequency_penalty),
+            seed: self.seed,
+        }
+    }
+}
+
+struct Printer<W> {
+    json: bool,
+    out: W,
+    /// The whole reply, thinking included.
+    text: String,
+    part: Part,
+}
+
+impl<W: Write> Printer<W> {
+    fn print(&mut self, progress: &Progress<'_>) -> io::Result<()> {
+        let Progress::Tokens { tokens, .. } = progress else { return Ok(()) };
+        for token in *tokens {
+            let mut text = String::new();
+            for piece in &token.text {
+                if piece.part != self.part && !piece.text.is_empty() {
+                    self.part = piece.part;
+                    // The tags are gone; an empty line tells the parts apart.
+                    text.push_str("\n\n");
+                }
+                text.push_str(&piece.text);
+            }
+            self.text.push_str(&text);
+            if self.json {
+                let line = json!({
+                    "type": "token", "id": token.id, "text": text, "draft_position": token.draft_position,
+                });
+                writeln!(self.out, "{line}")?;
+            } else {
+                write!(self.out, "{text}")?;
+            }
+        }
+        self.out.flush()
+    }
+}
+
+fn summary(stats: &ReplyStats) -> String {
+    let positions: Vec<String> = stats
+        .positions
+        .iter()
+        .map(|position| format!("{} of {}", position.accepted, position.drafted))
+        .collect();
+    let accepted =
+        if positions.is_empty() { "no drafts".into() } else { format!("accepted {}", positions.join(", ")) };
+    format!(
+        "{} tokens, {:.1} tokens/s, {:.2} per pass, {accepted}; first token after {:.3} s",
+        stats.emitted, stats.tokens_per_second, stats.tokens_per_pass, stats.time_to_first_token_seconds
+    )
+}

@@ -1,0 +1,27 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use foretoken_engine::checkpoint;
+
+use super::{CliError, engine};
+
+#[derive(Debug, Args)]
+pub(super) struct Inspect {
+    /// The model folder.
+    dir: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let inspection = checkpoint::inspect(&self.dir).map_err(engine)?;
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&inspection).map_err(std::io::Error::from)?);
+        } else {
+            println!("{inspection}");
+        }
+        Ok(())
+    }
+}

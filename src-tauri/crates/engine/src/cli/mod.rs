@@ -1,0 +1,69 @@
+//! One file a command.
+
+mod generate;
+mod inspect;
+mod score;
+
+use std::io;
+use std::path::Path;
+
+use clap::{Parser, Subcommand};
+use foretoken_engine::EngineError;
+use foretoken_protocol::ErrorReport;
+use thiserror::Error;
+
+/// Loads Qwen checkpoints with their multi-token-prediction head and decodes them.
+#[derive(Debug, Parser)]
+#[command(name = "foretoken-engine", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Tell what a model folder holds, without loading it.
+    Inspect(inspect::Inspect),
+    /// Write a reply.
+    Generate(Box<generate::Generate>),
+    /// Measure how well a model predicts a text.
+    Score(score::Score),
+    /// Serve requests from standard input, one JSON object a line.
+    Serve,
+}
+
+/// What ends the program: one line for people.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    #[error("{0}")]
+    Engine(ErrorReport),
+    #[error("{path} cannot be read: {problem}. {hint}")]
+    Input { path: String, problem: String, hint: &'static str },
+    #[error("{0}")]
+    Usage(String),
+    #[error("Output cannot be written: {0}.")]
+    Output(#[from] io::Error),
+}
+
+/// Makes an engine error one line for people.
+fn engine(error: impl Into<EngineError>) -> CliError {
+    CliError::Engine(ErrorReport::from(&error.into()))
+}
+
+impl Cli {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        match self.command {
+            Command::Inspect(command) => command.run(),
+            Command::Generate(command) => command.run(),
+            Command::Score(command) => command.run(),
+            Command::Serve => Ok(foretoken_engine::serve::serve()?),
+        }
+    }
+}
+
+/// Reads a JSON file of a known form.
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path, hint: &'static str) -> Result<T, CliError> {
+    let problem = |problem: String| CliError::Input { path: path.display().to_string(), problem, hint };
+    let text = std::fs::read_to_string(path).map_err(|e| problem(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| problem(e.to_string()))
+}

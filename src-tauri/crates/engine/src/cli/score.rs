@@ -1,0 +1,55 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use foretoken_engine::mlx::save_safetensors;
+use foretoken_engine::score;
+use foretoken_engine::session::Session;
+use serde_json::json;
+
+use super::{CliError, engine, read_json};
+
+#[derive(Debug, Args)]
+pub(super) struct Score {
+    /// The model folder.
+    #[arg(long)]
+    model: PathBuf,
+    /// A JSON file: an array of token ids.
+    #[arg(long)]
+    ids: PathBuf,
+    /// Write logits, hidden states and the MTP head's logits to this file.
+    #[arg(long)]
+    dump: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Score {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
+        let session = Session::load(&self.model, &mut |_, _| ()).map_err(engine)?;
+        session.check_ids(&ids).map_err(engine)?;
+        let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;
+        if let Some(path) = &self.dump {
+            let mtp = score.mtp_logits.as_ref().map(|logits| ("mtp_logits", logits));
+            let tensors = [("logits", &score.logits), ("hidden", &score.hidden)].into_iter().chain(mtp);
+            save_safetensors(path, tensors).map_err(engine)?;
+        }
+        let nll = score.mean_nll().map_err(engine)?;
+        let perplexity = nll.map(f64::exp);
+        if self.json {
+            println!("{}", json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity }));
+        } else {
+            match (nll, perplexity) {
+                (Some(nll), Some(perplexity)) => {
+                    println!(
+                        "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
+                        ids.len()
+                    );
+                }
+                _ => println!("1 token: nothing to predict"),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::FinishReason;
+
+use super::lane::Lane;
+use super::row::{Row, RowId};
+use crate::cache::DeltaState;
+use crate::mlx::{self, Array, Dtype, Result};
+use crate::model::{Form, Packed, Qwen};
+use crate::sample::{Counts, penalised, pick};
+
+/// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
+const DRAFT_PROBE_INTERVAL: u64 = 16;
+/// The most positions that a row which does not draft leaves unread by the head.
+const MAX_PENDING: usize = 64;
+
+/// Rows that advance together. A row with k drafts takes part with 1 + k tokens; k = 0 is plain decoding.
+#[derive(Debug, Default)]
+pub struct Batch {
+    rows: Vec<Row>,
+    /// One per linear-attention layer, row by row in the order of `rows`.
+    states: Vec<DeltaState>,
+    /// Tokens of the last step that each row kept.
+    committed: Vec<usize>,
+    steps: u64,
+}
+
+/// What a step did for one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advance {
+    /// The row.
+    pub row: RowId,
+    /// Tokens it emitted, at least one: accepted drafts and the model's own token after them.
+    pub tokens: Vec<u32>,
+    /// Drafts that were verified.
+    pub drafted: usize,
+    /// Drafts among the tokens.
+    pub accepted: usize,
+    /// Whether the row ended, and why. It has left the batch then.
+    pub finish: Option<FinishReason>,
+}
+
+/// Where a step's time went.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepTiming {
+    /// The whole step.
+    pub total: Duration,
+    /// Building the graph, and handling its results.
+    pub host: Duration,
+    /// Waiting for the drafts alone; known for a step in sixteen.
+    pub draft: Option<Duration>,
+}
+
+impl Batch {
+    /// The rows, in order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Takes in a row whose prompt has been read.
+    pub fn join(&mut self, lane: Lane) -> Result<()> {
+        if self.rows.is_empty() {
+            self.states = lane.states;
+        } else {
+            for (state, other) in self.states.iter_mut().zip(&lane.states) {
+                *state = state.join(&self.committed, other, &[0])?;
+            }
+        }
+        self.rows.push(lane.row);
+        self.committed = vec![0; self.rows.len()];
+        if self.rows.len() > 1 {
+            mlx::eval(self.states.iter().flat_map(DeltaState::arrays))?;
+        }
+        Ok(())
+    }
+
+    /// Takes out rows; unknown ids are ignored.
+    pub fn remove(&mut self, ids: &[RowId]) -> Result<()> {
+        let kept: Vec<u32> =
+            (0..self.rows.len() as u32).filter(|&i| !ids.contains(&self.rows[i as usize].id)).collect();
+        if kept.len() == self.rows.len() {
+            return Ok(());
+        }
+        if kept.is_empty() {
+            self.states.clear();
+            self.committed.clear();
+        } else {
+            for state in &mut self.states {
+                *state = state.keep(&self.committed, &kept)?;
+            }
+            self.committed = vec![0; kept.len()];
+            mlx::eval(self.states.iter().flat_map(DeltaState::arrays))?;
+        }
+        self.rows.retain(|row| !ids.contains(&row.id));
+        Ok(())
+    }
+
+    /// The recurrent states of all rows, settled: `[B, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
+    pub fn settled_states(&self) -> Result<Vec<(Array, Array)>> {
+        self.states.iter().map(|state| state.resolve(&self.committed)).collect()
+    }
+
+    /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
+    /// head does not allow as many. Waits for the device once.
+    pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
+        let begin = Instant::now();
+        let depths: Vec<usize> =
+            self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect();
+        let drafts = self.draft(model, &depths)?;
+        let mut timing = StepTiming::default();
+        let mut waited = Duration::ZERO;
+        let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
+        if !flat_drafts.is_empty() && self.steps % DRAFT_PROBE_INTERVAL == 0 {
+            let probe = Instant::now();
+            mlx::eval(flat_drafts.iter().copied())?;
+            waited = probe.elapsed();
+            timing.draft = Some(waited);
+        }
+        self.steps += 1;
+
+        let (ids, hidden) = self.verify(model, &drafts)?;
+        let packed_drafts = flat_drafts.clone();
+        let answer = mlx::concatenate(&[&[&ids], packed_drafts.as_slice()].concat(), 0)?;
+        let wait = Instant::now();
+        mlx::eval(
+            [&answer, &hidden]
+                .into_iter()
+                .chain(self.states.iter().flat_map(DeltaState::arrays))
+                .chain(self.rows.iter().flat_map(|row| row.cache.arrays())),
+        )?;
+        let answer = answer.to_vec::<u32>()?;
+        waited += wait.elapsed();
+
+        let advances = self.commit(&answer, &depths, &hidden)?;
+        let ended: Vec<RowId> = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row).collect();
+        self.remove(&ended)?;
+        timing.total = begin.elapsed();
+        timing.host = timing.total.saturating_sub(waited);
+        Ok((advances, timing))
+    }
+
+    /// Drafts for each row, u32 `[1]` each, still lazy. Brings the head's caches up to date along the way.
+    fn draft(&mut self, model: &Qwen, depths: &[usize]) -> Result<Vec<Vec<Array>>> {
+        let mut drafts: Vec<Vec<Array>> = depths.iter().map(|_| Vec::new()).collect();
+        let Some(head) = &model.mtp else { return Ok(drafts) };
+        let deepest = depths.iter().copied().max().unwrap_or(0);
+        // What the head reads next for each drafting row: first all pending positions, then its own last output.
+        let mut inputs: Vec<(usize, Vec<Array>, Array)> = Vec::new();
+        for (b, row) in self.rows.iter_mut().enumerate().filter(|(b, _)| depths[*b] > 0) {
+            let pending = std::mem::take(&mut row.pending);
+            let next = Array::from_slice(&pending.next, &[pending.next.len() as i32])?;
+            inputs.push((b, pending.hidden, next));
+        }
+        for depth in 0..deepest {
+            inputs.retain(|(b, ..)| depths[*b] > depth);
+            let spans: Vec<(usize, usize)> = inputs
+                .iter()
+                .map(|(b, _, next)| {
+                    let head_len = self.rows[*b].cache.head.as_ref().map_or(0, |kv| kv.len());
+                    (head_len, next.dim(0) as usize)
+                })
+                .collect();
+            let packed = Packed::new(&spans)?;
+            let hidden =
+                mlx::concatenate(&inputs.iter().flat_map(|(_, hidden, _)| hidden).collect::<Vec<_>>(), 0)?;
+            let next = mlx::concatenate(&inputs.iter().map(|(.., next)| next).collect::<Vec<_>>(), 0)?;
+            let next = model.embed_tokens.forward(&next)?;
+            let drafting: Vec<usize> = inputs.iter().map(|(b, ..)| *b).collect();
+            let caches = self
+                .rows
+                .iter_mut()
+                .enumerate()
+                .filter(|(b, _)| drafting.contains(b))
+                .filter_map(|(_, row)| row.cache.head.as_mut());
+            let out = head.forward(&hidden, &next, &packed, caches)?;
+
+            let lasts: Vec<Array> = packed
+                .split(&out)?
+                .iter()
+                .map(|row| row.slice_axis(0, row.dim(0) - 1, row.dim(0)))
+                .collect::<Result<_>>()?;
+            let last = mlx::concatenate(&lasts.iter().collect::<Vec<_>>(), 0)?;
+            let logits = model.logits(&last)?;
+            for (i, ((b, hidden, next), last)) in inputs.iter_mut().zip(lasts).enumerate() {
+                let row = &self.rows[*b];
+                let logits = logits.slice_axis(0, i as i32, i as i32 + 1)?;
+                let counts = row.counts(logits.dim(-1))?.map(|c| c.after(&drafts[*b])).transpose()?;
+                let position = row.ctx.len() + depth;
+                let own = pick(&logits, &row.spec.sampling, row.spec.seed, position, counts.as_ref())?;
+                let draft = match row.known_draft(depth) {
+                    Some(known) => replace(&own, known)?,
+                    None => own,
+                };
+                *hidden = vec![last];
+                *next = draft.clone();
+                drafts[*b].push(draft);
+            }
+        }
+        self.flush_pending(model)?;
+        // The chain's own positions were built from guesses; only committed pairs stay.
+        for row in &mut self.rows {
+            let pairs = row.committed() - row.pending.len();
+            if let Some(kv) = &mut row.cache.head {
+                kv.rewind(pairs);
+            }
+        }
+        Ok(drafts)
+    }
+
+    /// Rows that do not draft for long must not hoard hidden states: their head reads them now, keys and values only.
+    fn flush_pending(&mut self, model: &Qwen) -> Result<()> {
+        let Some(head) = &model.mtp else { return Ok(()) };
+        for row in self.rows.iter_mut().filter(|row| row.pending.len() >= MAX_PENDING) {
+            let Some(cache) = &mut row.cache.head else { continue };
+            // The newest pair stays, so that the next step can draft.
+            let pending = std::mem::take(&mut row.pending);
+            let count = pending.next.len() as i32 - 1;
+            let hidden = mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?;
+            let next = Array::from_slice(&pending.next[..count as usize], &[count])?;
+            let packed = Packed::new(&[(cache.len(), count as usize)])?;
+            let read = hidden.slice_axis(0, 0, count)?;
+            head.append(&read, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
+            let newest = hidden.slice_axis(0, count, count + 1)?.contiguous()?;
+            mlx::eval([&newest])?;
+            row.pending.push(newest, &pending.next[count as usize..]);
+        }
+        Ok(())
+    }
+
+    /// What the model emits after the context's last token and after each draft, u32 `[T]`, and its hidden states
+    /// `[T, H]` for the head.
+    fn verify(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<(Array, Array)> {
+        let spans: Vec<(usize, usize)> =
+            self.rows.iter().zip(drafts).map(|(row, drafts)| (row.committed(), 1 + drafts.len())).collect();
+        let packed = Packed::new(&spans)?;
+        let currents: Vec<Array> = self
+            .rows
+            .iter()
+            .map(|row| Array::from_slice(&row.ctx[row.committed()..], &[1]))
+            .collect::<Result<_>>()?;
+        let tokens: Vec<&Array> = currents
+            .iter()
+            .zip(drafts)
+            .flat_map(|(current, drafts)| std::iter::once(current).chain(drafts))
+            .collect();
+        let tokens = mlx::concatenate(&tokens, 0)?;
+        let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
+        let form = Form::Step(&self.committed);
+        let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
+        let logits = model.logits(&hidden.normed)?;
+
+        let plain = |row: &Row| row.spec.sampling.temperature <= 0.0 && !penalised(&row.spec.sampling);
+        if self.rows.iter().all(plain) {
+            return Ok((mlx::argmax_axis(&logits, -1)?, hidden.for_mtp));
+        }
+        let mut ids = Vec::with_capacity(self.rows.len());
+        for ((row, logits), drafts) in self.rows.iter().zip(packed.split(&logits)?).zip(drafts) {
+            let counts: Option<Counts> = row.counts(logits.dim(-1))?.map(|c| c.along(drafts)).transpose()?;
+            ids.push(pick(&logits, &row.spec.sampling, row.spec.seed, row.ctx.len(), counts.as_ref())?);
+        }
+        Ok((mlx::concatenate(&ids.iter().collect::<Vec<_>>(), 0)?, hidden.for_mtp))
+    }
+
+    /// Moves every row forward. `answer`: all targets, then all drafts, in the order of the rows.
+    fn commit(&mut self, answer: &[u32], depths: &[usize], hidden: &Array) -> Result<Vec<Advance>> {
+        let total: usize = depths.iter().map(|k| k + 1).sum();
+        let (mut targets, mut drafts) = answer.split_at(total);
+        let mut advances = Vec::with_capacity(self.rows.len());
+        let mut start = 0;
+        for ((row, &depth), committed) in self.rows.iter_mut().zip(depths).zip(&mut self.committed) {
+            let (target, other_targets) = targets.split_at(depth + 1);
+            let (draft, other_drafts) = drafts.split_at(depth);
+            (targets, drafts) = (other_targets, other_drafts);
+            let hidden = hidden.slice_axis(0, start, start + 1 + depth as i32)?;
+            start += 1 + depth as i32;
+            let done = row.commit(target, draft, &hidden)?;
+            *committed = done.tokens.len();
+            advances.push(Advance {
+                row: row.id,
+                tokens: done.tokens,
+                drafted: depth,
+                accepted: done.accepted,
+                finish: done.finish,
+            });
+        }
+        Ok(advances)
+    }
+}
+
+/// A known token that still waits for the head's own, so that a step's cost does not change.
+fn replace(own: &Array, known: u32) -> Result<Array> {
+    let zero = Array::zeros(&[1], Dtype::Uint32)?;
+    own.multiply(&zero)?.add(&Array::from_slice(&[known], &[1])?)
+}

@@ -1,0 +1,162 @@
+use std::collections::HashMap;
+
+use foretoken_protocol::{FinishReason, Sampling};
+
+use crate::cache::RowCache;
+use crate::mlx::{Array, Result};
+use crate::sample::Counts;
+
+/// Names a row of a batch.
+pub type RowId = u64;
+
+/// What is asked of a row.
+#[derive(Debug, Clone)]
+pub struct RowSpec {
+    /// The prompt's tokens, at least one.
+    pub prompt: Vec<u32>,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// Decides all noise.
+    pub seed: u64,
+    /// Emit at most this many, at least one.
+    pub max_tokens: usize,
+    /// Tokens that end the reply.
+    pub stop_ids: Vec<u32>,
+    /// Whether the MTP head is to be kept ready for it.
+    pub drafts: bool,
+    /// Drafts to use in place of the head's, for measuring and testing.
+    pub known_drafts: Option<KnownDrafts>,
+}
+
+/// A known continuation that stands in for what the MTP head would have drafted, right with a given rate. The head
+/// runs all the same, so a step costs what it costs.
+#[derive(Debug, Clone)]
+pub struct KnownDrafts {
+    /// The tokens after the prompt.
+    pub continuation: Vec<u32>,
+    /// Share of drafts that are right, 0 to 1.
+    pub rate: f64,
+}
+
+impl KnownDrafts {
+    /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
+    fn draft(&self, index: usize) -> u32 {
+        let right = self.continuation.get(index).copied().unwrap_or(0);
+        // A low-discrepancy sequence keeps the share right over any stretch.
+        let u = (index as f64 * 0.618_033_988_749_895).fract();
+        if u < self.rate { right } else { right ^ 1 }
+    }
+}
+
+/// One sequence being decoded.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name.
+    pub id: RowId,
+    pub(super) spec: RowSpec,
+    /// Prompt ++ emitted: the only history. Only `commit` appends to it. Its last token has not been fed yet.
+    pub(super) ctx: Vec<u32>,
+    pub(super) cache: RowCache,
+    pub(super) pending: Pending,
+    /// Occurrences in `ctx`, kept only where penalties look at them.
+    pub(super) seen: Option<HashMap<u32, u32>>,
+}
+
+/// Positions that the MTP head has not read yet: hidden states and the tokens that followed them.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    pub(super) hidden: Vec<Array>,
+    pub(super) next: Vec<u32>,
+}
+
+impl Pending {
+    pub(super) fn push(&mut self, hidden: Array, next: &[u32]) {
+        self.hidden.push(hidden);
+        self.next.extend_from_slice(next);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.next.len()
+    }
+}
+
+impl Row {
+    pub(super) fn new(id: RowId, spec: RowSpec, cache: RowCache) -> Self {
+        let seen = crate::sample::penalised(&spec.sampling).then(|| {
+            let mut seen = HashMap::new();
+            spec.prompt.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);
+            seen
+        });
+        Self { id, ctx: spec.prompt.clone(), spec, cache, pending: Pending::default(), seen }
+    }
+
+    /// Tokens of the prompt and the reply so far.
+    pub fn context(&self) -> &[u32] {
+        &self.ctx
+    }
+
+    /// Tokens emitted so far.
+    pub fn emitted(&self) -> &[u32] {
+        &self.ctx[self.spec.prompt.len()..]
+    }
+
+    /// Tokens in the caches: all but the last, which the next step feeds.
+    pub fn committed(&self) -> usize {
+        self.ctx.len() - 1
+    }
+
+    /// Its attention caches.
+    pub fn cache(&self) -> &RowCache {
+        &self.cache
+    }
+
+    /// The most drafts that a step can use for it: what the token budget leaves, none without a head to ask.
+    pub fn draft_room(&self) -> usize {
+        if self.cache.head.is_none() || self.pending.len() == 0 {
+            return 0;
+        }
+        self.spec.max_tokens - self.emitted().len() - 1
+    }
+
+    /// Counts before the token after the context, if penalties look at them.
+    pub(super) fn counts(&self, vocab: i32) -> Result<Option<Counts>> {
+        self.seen.as_ref().map(|seen| Counts::committed(seen, vocab)).transpose()
+    }
+
+    /// The draft at `ahead` tokens past the context that replaces the head's, if any.
+    pub(super) fn known_draft(&self, ahead: usize) -> Option<u32> {
+        self.spec.known_drafts.as_ref().map(|known| known.draft(self.emitted().len() + ahead))
+    }
+
+    /// The one place where a row moves forward. `target`: what the model emits at the positions of the context's last
+    /// token and of each draft; `hidden` `[1 + k, H]`: its hidden states there. Returns how many tokens were kept, how
+    /// many of them were drafts, and whether the row has ended.
+    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Committed> {
+        let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
+        let room = self.spec.max_tokens - self.emitted().len();
+        let mut emitted = &target[..(matching + 1).min(room)];
+        let mut finish = (emitted.len() == room).then_some(FinishReason::Length);
+        if let Some(end) = emitted.iter().position(|token| self.spec.stop_ids.contains(token)) {
+            emitted = &emitted[..=end];
+            finish = Some(FinishReason::Stop);
+        }
+        let count = emitted.len();
+        self.ctx.extend_from_slice(emitted);
+        if let Some(seen) = &mut self.seen {
+            emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);
+        }
+        let committed = self.committed();
+        self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
+        if self.cache.head.is_some() {
+            self.pending.push(hidden.slice_axis(0, 0, count as i32)?, emitted);
+        }
+        Ok(Committed { tokens: emitted.to_vec(), accepted: matching.min(count), finish })
+    }
+}
+
+/// What a commit did.
+pub(super) struct Committed {
+    pub(super) tokens: Vec<u32>,
+    pub(super) accepted: usize,
+    pub(super) finish: Option<FinishReason>,
+}

@@ -1,0 +1,55 @@
+use foretoken_protocol::ErrorReport;
+use thiserror::Error;
+
+use crate::checkpoint::CheckpointError;
+use crate::mlx::MlxError;
+use crate::text::TextError;
+
+/// Whatever can go wrong between a request and its answer.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The checkpoint cannot be used.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// Its tokenizer or template cannot, or the text.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// MLX failed.
+    #[error("MLX failed in {0}.")]
+    Mlx(#[from] MlxError),
+    /// The request cannot be served.
+    #[error("{message}")]
+    Request {
+        /// Stable, for programs.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: &'static str,
+    },
+}
+
+impl From<&EngineError> for ErrorReport {
+    fn from(error: &EngineError) -> Self {
+        let report = |code: &str, hint: &str| ErrorReport {
+            code: code.into(),
+            message: error.to_string(),
+            hint: hint.into(),
+        };
+        match error {
+            EngineError::Checkpoint(e) => e.into(),
+            EngineError::Text(e) => e.into(),
+            EngineError::Mlx(e) if is_out_of_memory(e) => {
+                report("out_of_memory", "Close other programs, or choose a smaller model or a shorter chat.")
+            }
+            EngineError::Mlx(_) => {
+                report("mlx_failed", "Try again; if it happens again, restart the program.")
+            }
+            EngineError::Request { code, hint, .. } => report(code, hint),
+        }
+    }
+}
+
+fn is_out_of_memory(error: &MlxError) -> bool {
+    error.message.contains("allocate") || error.message.contains("out of memory")
+}

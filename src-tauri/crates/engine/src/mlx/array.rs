@@ -1,0 +1,166 @@
+use std::marker::PhantomData;
+
+use mlx_sys::{mlx_array, mlx_vector_array};
+
+use super::error::install_handler;
+use super::runtime::stream;
+use super::{MlxError, Result};
+
+pub use mlx_rs::Dtype;
+
+/// A lazy n-dimensional array. Cloning copies the handle, not the data.
+///
+/// A clone that is alive when an array is updated in place makes MLX copy the buffer instead.
+#[derive(Clone)]
+pub struct Array {
+    inner: mlx_rs::Array,
+    // mlx-rs calls its arrays `Send`; a lazy one is not.
+    _one_thread: PhantomData<*const ()>,
+}
+
+impl std::fmt::Debug for Array {
+    // mlx-rs evaluates an array to print it; this must not.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Array{:?} {:?}", self.shape(), self.dtype())
+    }
+}
+
+/// Element types that can be copied to and from the host.
+pub trait Element: mlx_rs::ArrayElement + Copy {}
+
+impl Element for f32 {}
+impl Element for i32 {}
+impl Element for u32 {}
+impl Element for bool {}
+
+impl Array {
+    pub(super) fn from_inner(inner: mlx_rs::Array) -> Self {
+        Self { inner, _one_thread: PhantomData }
+    }
+
+    pub(super) fn inner(&self) -> &mlx_rs::Array {
+        &self.inner
+    }
+
+    pub(super) fn raw(&self) -> mlx_array {
+        self.inner.as_ptr()
+    }
+
+    /// Runs one mlx-c operation that fills in a fresh array.
+    pub(super) fn build(
+        operation: &'static str,
+        call: impl FnOnce(*mut mlx_array, mlx_sys::mlx_stream) -> i32,
+    ) -> Result<Self> {
+        let stream = stream();
+        // SAFETY: the handle is fresh, `call` fills it or fails, and it is owned by exactly one `Array`.
+        let (status, inner) = unsafe {
+            let mut handle = mlx_sys::mlx_array_new();
+            let status = call(&mut handle, stream);
+            (status, mlx_rs::Array::from_ptr(handle))
+        };
+        match status {
+            0 => Ok(Self::from_inner(inner)),
+            _ => Err(MlxError::last(operation)),
+        }
+    }
+
+    /// Copies host values. `shape` must hold exactly `values.len()` elements.
+    pub fn from_slice<T: Element>(values: &[T], shape: &[i32]) -> Result<Self> {
+        install_handler();
+        let size: i64 = shape.iter().map(|&d| i64::from(d)).product();
+        if size != values.len() as i64 {
+            return Err(MlxError::new(
+                "from_slice",
+                format!("{} values do not fill {shape:?}", values.len()),
+            ));
+        }
+        // SAFETY: the data holds as many elements of this type as the shape says, and MLX copies them.
+        Ok(Self::from_inner(unsafe { mlx_rs::Array::from_raw_data(values.as_ptr().cast(), shape, T::DTYPE) }))
+    }
+
+    /// A scalar of the given type. MLX has no weak scalars: an f32 one would promote bf16 arrays.
+    pub fn scalar(value: f32, dtype: Dtype) -> Result<Self> {
+        install_handler();
+        Self::from_inner(mlx_rs::Array::from_f32(value)).astype(dtype)
+    }
+
+    /// Zeros.
+    pub fn zeros(shape: &[i32], dtype: Dtype) -> Result<Self> {
+        Self::build("zeros", |res, s| unsafe {
+            mlx_sys::mlx_zeros(res, shape.as_ptr(), shape.len(), dtype.into(), s)
+        })
+    }
+
+    /// Its dimensions.
+    pub fn shape(&self) -> &[i32] {
+        self.inner.shape()
+    }
+
+    /// The size of one axis; negative axes count from the end.
+    pub fn dim(&self, axis: i32) -> i32 {
+        let shape = self.shape();
+        let index = if axis < 0 { shape.len() as i32 + axis } else { axis };
+        shape[index as usize]
+    }
+
+    /// Its element type.
+    pub fn dtype(&self) -> Dtype {
+        self.inner.dtype()
+    }
+
+    /// Bytes of its elements.
+    pub fn nbytes(&self) -> usize {
+        self.inner.nbytes()
+    }
+
+    /// Evaluates the array and copies it to the host, row-major.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if self.inner.size() == 0 {
+            return Ok(Vec::new());
+        }
+        let contiguous = self.contiguous()?;
+        contiguous.inner.to_vec_exact::<T>().map_err(|e| MlxError::new("to_vec", e.to_string()))
+    }
+}
+
+/// A vector of handles for one call.
+pub(super) struct Handles(mlx_vector_array);
+
+impl Handles {
+    pub(super) fn raw(&self) -> mlx_vector_array {
+        self.0
+    }
+
+    /// Takes over a vector that mlx-c filled.
+    pub(super) fn into_arrays(self) -> Result<Vec<Array>> {
+        // SAFETY: the vector is valid until `self` is dropped; `get` gives each array a handle of its own.
+        let count = unsafe { mlx_sys::mlx_vector_array_size(self.0) };
+        (0..count)
+            .map(|i| {
+                Array::build("vector_get", |res, _| unsafe { mlx_sys::mlx_vector_array_get(res, self.0, i) })
+            })
+            .collect()
+    }
+
+    pub(super) fn empty() -> Self {
+        // SAFETY: no preconditions.
+        Self(unsafe { mlx_sys::mlx_vector_array_new() })
+    }
+
+    pub(super) fn as_mut_raw(&mut self) -> *mut mlx_vector_array {
+        &mut self.0
+    }
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        // SAFETY: owned and freed once.
+        unsafe { mlx_sys::mlx_vector_array_free(self.0) };
+    }
+}
+
+pub(super) fn vector_of<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Handles {
+    let raw: Vec<mlx_array> = arrays.into_iter().map(Array::raw).collect();
+    // SAFETY: mlx-c copies the handles during the call.
+    Handles(unsafe { mlx_sys::mlx_vector_array_new_data(raw.as_ptr(), raw.len()) })
+}

@@ -1,0 +1,55 @@
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Once;
+
+use thiserror::Error;
+
+/// An operation that MLX refused or failed to evaluate.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{operation}: {message}")]
+pub struct MlxError {
+    /// The operation, as mlx-c names it.
+    pub operation: &'static str,
+    /// MLX's own words.
+    pub message: String,
+}
+
+impl MlxError {
+    pub(super) fn new(operation: &'static str, message: impl Into<String>) -> Self {
+        Self { operation, message: message.into() }
+    }
+
+    /// The message that MLX left on this thread.
+    pub(super) fn last(operation: &'static str) -> Self {
+        let message = LAST.with_borrow_mut(std::mem::take);
+        Self { operation, message }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+unsafe extern "C" {
+    // mlx-rs exports its handler, so its own calls keep their messages too.
+    fn default_mlx_error_handler(message: *const c_char, data: *mut c_void);
+}
+
+unsafe extern "C" fn keep_message(message: *const c_char, data: *mut c_void) {
+    // SAFETY: MLX passes a NUL-terminated string that lives for the call; the other handler copies it.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LAST.with_borrow_mut(|last| *last = text);
+        default_mlx_error_handler(message, data);
+    }
+}
+
+/// Without a handler mlx-c prints and exits. mlx-rs installs its own at its first call, so that call comes first.
+pub(super) fn install_handler() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let _ = mlx_rs::memory::active_memory();
+        // SAFETY: the handler is a function of this program and needs no data.
+        unsafe { mlx_sys::mlx_set_error_handler(Some(keep_message), std::ptr::null_mut(), None) };
+    });
+}

@@ -1,0 +1,26 @@
+//! MLX, as the engine needs it: the only unsafe code of the project.
+//!
+//! [`Array`] wraps mlx-rs's handle and is neither `Send` nor `Sync`: a lazy array can be evaluated only on the thread
+//! that built it, so one thread owns every array. Operations go to mlx-c with the thread's own stream, looked up once;
+//! mlx-rs looks it up at every call and has no modes other than affine for quantized matrices.
+#![allow(unsafe_code)]
+
+mod array;
+mod error;
+mod ops;
+mod runtime;
+
+pub use array::{Array, Dtype, Element};
+pub use error::MlxError;
+pub use ops::{
+    Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to, concatenate, conv1d, cumsum,
+    dequantize, logsumexp, quantize, quantized_matmul, rms_norm, rope, scaled_dot_product_attention, softmax,
+    stack, take, take_along_axis, tri, where_,
+};
+pub use runtime::{
+    DeviceKind, active_memory, clear_cache, device, eval, load_safetensors, peak_memory, reset_peak_memory,
+    save_safetensors,
+};
+
+/// What MLX operations return.
+pub type Result<T> = std::result::Result<T, MlxError>;

@@ -1,0 +1,545 @@
+//! Operations, one thin function each. Shapes and rules are MLX's; errors carry its words.
+
+use std::ffi::CStr;
+
+use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_int};
+
+use super::array::{Handles, vector_of};
+use super::runtime::stream;
+use super::{Array, Dtype, MlxError, Result};
+
+/// How a quantized matrix stores its groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuantMode {
+    /// Integers with a scale and a bias per group.
+    Affine,
+    /// 4-bit floats, one 8-bit exponent per 32.
+    Mxfp4,
+    /// 8-bit floats, one 8-bit exponent per 32.
+    Mxfp8,
+    /// 4-bit floats, one 8-bit float scale per 16.
+    Nvfp4,
+}
+
+impl QuantMode {
+    fn name(self) -> &'static CStr {
+        match self {
+            Self::Affine => c"affine",
+            Self::Mxfp4 => c"mxfp4",
+            Self::Mxfp8 => c"mxfp8",
+            Self::Nvfp4 => c"nvfp4",
+        }
+    }
+}
+
+/// Which keys a query may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mask {
+    /// All of them.
+    None,
+    /// Those up to its own position, the last query being at the last key.
+    Causal,
+}
+
+fn null() -> mlx_array {
+    mlx_array { ctx: std::ptr::null_mut() }
+}
+
+fn some(value: i32) -> mlx_optional_int {
+    mlx_optional_int { value, has_value: true }
+}
+
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident => $c:ident;)*) => {
+        impl Array {
+            $($(#[$doc])*
+            pub fn $name(&self) -> Result<Self> {
+                Self::build(stringify!($name), |res, s| unsafe { mlx_sys::$c(res, self.raw(), s) })
+            })*
+        }
+    };
+}
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident => $c:ident;)*) => {
+        impl Array {
+            $($(#[$doc])*
+            pub fn $name(&self, other: &Self) -> Result<Self> {
+                Self::build(stringify!($name), |res, s| unsafe { mlx_sys::$c(res, self.raw(), other.raw(), s) })
+            })*
+        }
+    };
+}
+
+unary! {
+    /// eˣ.
+    exp => mlx_exp;
+    /// Natural logarithm.
+    log => mlx_log;
+    /// ln(1 + x).
+    log1p => mlx_log1p;
+    /// 1 / (1 + e⁻ˣ).
+    sigmoid => mlx_sigmoid;
+    /// −x.
+    negative => mlx_negative;
+    /// Whether each element is neither infinite nor NaN.
+    is_finite => mlx_isfinite;
+}
+
+binary! {
+    /// Sum, with broadcasting.
+    add => mlx_add;
+    /// Difference, with broadcasting.
+    subtract => mlx_subtract;
+    /// Product, with broadcasting.
+    multiply => mlx_multiply;
+    /// Quotient, with broadcasting.
+    divide => mlx_divide;
+    /// Matrix product over the last two axes.
+    matmul => mlx_matmul;
+    /// ln(eᵃ + eᵇ).
+    logaddexp => mlx_logaddexp;
+    /// a < b.
+    less => mlx_less;
+    /// a ≥ b.
+    greater_equal => mlx_greater_equal;
+    /// a = b.
+    equal => mlx_equal;
+    /// a ∧ b.
+    logical_and => mlx_logical_and;
+    /// Bitwise exclusive or.
+    bitwise_xor => mlx_bitwise_xor;
+    /// Logical shift to the right for unsigned integers.
+    right_shift => mlx_right_shift;
+}
+
+impl Array {
+    /// Converts the elements.
+    pub fn astype(&self, dtype: Dtype) -> Result<Self> {
+        if self.dtype() == dtype {
+            return Ok(self.clone());
+        }
+        Self::build("astype", |res, s| unsafe { mlx_sys::mlx_astype(res, self.raw(), dtype.into(), s) })
+    }
+
+    /// x · sigmoid(x).
+    pub fn silu(&self) -> Result<Self> {
+        self.multiply(&self.sigmoid()?)
+    }
+
+    /// Same elements, other dimensions; one may be −1.
+    pub fn reshape(&self, shape: &[i32]) -> Result<Self> {
+        Self::build("reshape", |res, s| unsafe {
+            mlx_sys::mlx_reshape(res, self.raw(), shape.as_ptr(), shape.len(), s)
+        })
+    }
+
+    /// Reorders the axes.
+    pub fn transpose(&self, axes: &[i32]) -> Result<Self> {
+        Self::build("transpose", |res, s| unsafe {
+            mlx_sys::mlx_transpose_axes(res, self.raw(), axes.as_ptr(), axes.len(), s)
+        })
+    }
+
+    /// Exchanges two axes.
+    pub fn swapaxes(&self, a: i32, b: i32) -> Result<Self> {
+        Self::build("swapaxes", |res, s| unsafe { mlx_sys::mlx_swapaxes(res, self.raw(), a, b, s) })
+    }
+
+    /// Inserts an axis of size 1.
+    pub fn expand_dims(&self, axis: i32) -> Result<Self> {
+        Self::build("expand_dims", |res, s| unsafe { mlx_sys::mlx_expand_dims(res, self.raw(), axis, s) })
+    }
+
+    /// Removes an axis of size 1.
+    pub fn squeeze(&self, axis: i32) -> Result<Self> {
+        Self::build("squeeze", |res, s| unsafe { mlx_sys::mlx_squeeze_axis(res, self.raw(), axis, s) })
+    }
+
+    /// A row-major copy where the array is a view, else the array itself.
+    pub fn contiguous(&self) -> Result<Self> {
+        Self::build("contiguous", |res, s| unsafe { mlx_sys::mlx_contiguous(res, self.raw(), false, s) })
+    }
+
+    /// The box from `start` to `stop`, one entry an axis.
+    pub fn slice(&self, start: &[i32], stop: &[i32]) -> Result<Self> {
+        let strides = [1; 8];
+        let n = self.shape().len();
+        if start.len() != n || stop.len() != n || n > strides.len() {
+            return Err(MlxError::new(
+                "slice",
+                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
+            ));
+        }
+        Self::build("slice", |res, s| unsafe {
+            mlx_sys::mlx_slice(res, self.raw(), start.as_ptr(), n, stop.as_ptr(), n, strides.as_ptr(), n, s)
+        })
+    }
+
+    /// `start..stop` of one axis, all of the others.
+    pub fn slice_axis(&self, axis: i32, start: i32, stop: i32) -> Result<Self> {
+        let shape = self.shape();
+        let axis = if axis < 0 { shape.len() as i32 + axis } else { axis } as usize;
+        let mut from = [0; 8];
+        let mut to = [0; 8];
+        to[..shape.len()].copy_from_slice(shape);
+        from[axis] = start;
+        to[axis] = stop;
+        self.slice(&from[..shape.len()], &to[..shape.len()])
+    }
+
+    /// Writes `update` into the box from `start` to `stop`. In place if this was the buffer's only handle.
+    pub fn slice_update(self, update: &Self, start: &[i32], stop: &[i32]) -> Result<Self> {
+        let strides = [1; 8];
+        let n = self.shape().len();
+        if start.len() != n || stop.len() != n || n > strides.len() {
+            return Err(MlxError::new(
+                "slice_update",
+                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
+            ));
+        }
+        Self::build("slice_update", |res, s| unsafe {
+            mlx_sys::mlx_slice_update(
+                res,
+                self.raw(),
+                update.raw(),
+                start.as_ptr(),
+                n,
+                stop.as_ptr(),
+                n,
+                strides.as_ptr(),
+                n,
+                s,
+            )
+        })
+    }
+
+    /// Writes `values` at `indices` along an axis.
+    pub fn put_along_axis(&self, indices: &Self, values: &Self, axis: i32) -> Result<Self> {
+        Self::build("put_along_axis", |res, s| unsafe {
+            mlx_sys::mlx_put_along_axis(res, self.raw(), indices.raw(), values.raw(), axis, s)
+        })
+    }
+
+    /// Cuts one axis at the given indices.
+    pub fn split(&self, indices: &[i32], axis: i32) -> Result<Vec<Self>> {
+        let mut parts = Handles::empty();
+        let status = unsafe {
+            mlx_sys::mlx_split_sections(
+                parts.as_mut_raw(),
+                self.raw(),
+                indices.as_ptr(),
+                indices.len(),
+                axis,
+                stream(),
+            )
+        };
+        if status != 0 {
+            return Err(MlxError::last("split"));
+        }
+        parts.into_arrays()
+    }
+
+    /// Sum over one axis.
+    pub fn sum(&self, axis: i32, keep: bool) -> Result<Self> {
+        Self::build("sum", |res, s| unsafe { mlx_sys::mlx_sum_axis(res, self.raw(), axis, keep, s) })
+    }
+
+    /// Largest element of one axis.
+    pub fn max(&self, axis: i32, keep: bool) -> Result<Self> {
+        Self::build("max", |res, s| unsafe { mlx_sys::mlx_max_axis(res, self.raw(), axis, keep, s) })
+    }
+
+    /// Smallest element of one axis.
+    pub fn min(&self, axis: i32, keep: bool) -> Result<Self> {
+        Self::build("min", |res, s| unsafe { mlx_sys::mlx_min_axis(res, self.raw(), axis, keep, s) })
+    }
+
+    /// Whether all elements are true.
+    pub fn all(&self) -> Result<Self> {
+        Self::build("all", |res, s| unsafe { mlx_sys::mlx_all(res, self.raw(), false, s) })
+    }
+
+    /// Repeats each entry of an axis.
+    pub fn repeat(&self, count: i32, axis: i32) -> Result<Self> {
+        Self::build("repeat", |res, s| unsafe { mlx_sys::mlx_repeat_axis(res, self.raw(), count, axis, s) })
+    }
+
+    /// The diagonal over two axes, as a last axis.
+    pub fn diagonal(&self, axis1: i32, axis2: i32) -> Result<Self> {
+        Self::build("diagonal", |res, s| unsafe {
+            mlx_sys::mlx_diagonal(res, self.raw(), 0, axis1, axis2, s)
+        })
+    }
+}
+
+/// `x` where the condition holds, `y` elsewhere.
+pub fn where_(condition: &Array, x: &Array, y: &Array) -> Result<Array> {
+    Array::build("where", |res, s| unsafe { mlx_sys::mlx_where(res, condition.raw(), x.raw(), y.raw(), s) })
+}
+
+/// Joins arrays along an axis.
+pub fn concatenate(arrays: &[&Array], axis: i32) -> Result<Array> {
+    if let [only] = arrays {
+        return Ok((*only).clone());
+    }
+    let arrays = vector_of(arrays.iter().copied());
+    Array::build("concatenate", |res, s| unsafe { mlx_sys::mlx_concatenate_axis(res, arrays.raw(), axis, s) })
+}
+
+/// Joins arrays along a new axis.
+pub fn stack(arrays: &[&Array], axis: i32) -> Result<Array> {
+    if let [only] = arrays {
+        return only.expand_dims(axis);
+    }
+    let arrays = vector_of(arrays.iter().copied());
+    Array::build("stack", |res, s| unsafe { mlx_sys::mlx_stack_axis(res, arrays.raw(), axis, s) })
+}
+
+/// Repeats along axes of size 1.
+pub fn broadcast_to(a: &Array, shape: &[i32]) -> Result<Array> {
+    Array::build("broadcast_to", |res, s| unsafe {
+        mlx_sys::mlx_broadcast_to(res, a.raw(), shape.as_ptr(), shape.len(), s)
+    })
+}
+
+/// The entries of an axis that `indices` names.
+pub fn take(a: &Array, indices: &Array, axis: i32) -> Result<Array> {
+    Array::build("take", |res, s| unsafe { mlx_sys::mlx_take_axis(res, a.raw(), indices.raw(), axis, s) })
+}
+
+/// Element by element along an axis.
+pub fn take_along_axis(a: &Array, indices: &Array, axis: i32) -> Result<Array> {
+    Array::build("take_along_axis", |res, s| unsafe {
+        mlx_sys::mlx_take_along_axis(res, a.raw(), indices.raw(), axis, s)
+    })
+}
+
+/// 0, 1, …, n − 1.
+pub fn arange(n: i32, dtype: Dtype) -> Result<Array> {
+    Array::build("arange", |res, s| unsafe {
+        mlx_sys::mlx_arange(res, 0.0, f64::from(n), 1.0, dtype.into(), s)
+    })
+}
+
+/// n × n ones on and below diagonal `k`, zeros above.
+pub fn tri(n: i32, k: i32, dtype: Dtype) -> Result<Array> {
+    Array::build("tri", |res, s| unsafe { mlx_sys::mlx_tri(res, n, n, k, dtype.into(), s) })
+}
+
+/// Index of the largest element of an axis, the first of equals, as u32.
+pub fn argmax_axis(a: &Array, axis: i32) -> Result<Array> {
+    Array::build("argmax", |res, s| unsafe { mlx_sys::mlx_argmax_axis(res, a.raw(), axis, false, s) })
+}
+
+/// Indices in ascending order of the elements.
+pub fn argsort(a: &Array, axis: i32) -> Result<Array> {
+    Array::build("argsort", |res, s| unsafe { mlx_sys::mlx_argsort_axis(res, a.raw(), axis, s) })
+}
+
+/// Indices such that those before `kth` belong to elements not larger than the kth.
+pub fn argpartition(a: &Array, kth: i32, axis: i32) -> Result<Array> {
+    Array::build("argpartition", |res, s| unsafe {
+        mlx_sys::mlx_argpartition_axis(res, a.raw(), kth, axis, s)
+    })
+}
+
+/// Running sum along an axis, each entry included in its own.
+pub fn cumsum(a: &Array, axis: i32) -> Result<Array> {
+    let dtype = mlx_optional_dtype { value: a.dtype().into(), has_value: false };
+    Array::build("cumsum", |res, s| unsafe {
+        mlx_sys::mlx_cumsum_axis(res, a.raw(), axis, false, true, dtype, s)
+    })
+}
+
+/// ln Σ eˣ over an axis, which is kept.
+pub fn logsumexp(a: &Array, axis: i32) -> Result<Array> {
+    Array::build("logsumexp", |res, s| unsafe { mlx_sys::mlx_logsumexp_axis(res, a.raw(), axis, true, s) })
+}
+
+/// Softmax over an axis, with f32 inside.
+pub fn softmax(a: &Array, axis: i32) -> Result<Array> {
+    Array::build("softmax", |res, s| unsafe { mlx_sys::mlx_softmax_axis(res, a.raw(), axis, true, s) })
+}
+
+/// Depthwise convolution: x `[N, L, C]`, weight `[C, K, 1]`, no padding.
+pub fn conv1d(x: &Array, weight: &Array, groups: i32) -> Result<Array> {
+    Array::build("conv1d", |res, s| unsafe {
+        mlx_sys::mlx_conv1d(res, x.raw(), weight.raw(), 1, 0, 1, groups, s)
+    })
+}
+
+/// x · (mean(x²) + eps)^−½ · weight over the last axis, statistics in f32.
+pub fn rms_norm(x: &Array, weight: Option<&Array>, eps: f32) -> Result<Array> {
+    let weight = weight.map_or_else(null, Array::raw);
+    Array::build("rms_norm", |res, s| unsafe { mlx_sys::mlx_fast_rms_norm(res, x.raw(), weight, eps, s) })
+}
+
+/// Rotary position embedding of the first `dims` entries, halves paired (i, i + dims/2).
+///
+/// x `[B, heads, L, D]`; `offset` is an int32 `[B]`: where each of the B starts.
+pub fn rope(x: &Array, dims: i32, theta: f32, offset: &Array) -> Result<Array> {
+    let base = mlx_optional_float { value: theta, has_value: true };
+    Array::build("rope", |res, s| unsafe {
+        mlx_sys::mlx_fast_rope_dynamic(res, x.raw(), dims, false, base, 1.0, offset.raw(), null(), s)
+    })
+}
+
+/// softmax(q kᵀ · scale) v; q `[B, Hq, L, D]`, k and v `[B, Hkv, N, D]`, heads shared in groups.
+pub fn scaled_dot_product_attention(
+    q: &Array,
+    k: &Array,
+    v: &Array,
+    scale: f32,
+    mask: Mask,
+) -> Result<Array> {
+    let mode = match mask {
+        Mask::None => c"",
+        Mask::Causal => c"causal",
+    };
+    Array::build("scaled_dot_product_attention", |res, s| unsafe {
+        mlx_sys::mlx_fast_scaled_dot_product_attention(
+            res,
+            q.raw(),
+            k.raw(),
+            v.raw(),
+            scale,
+            mode.as_ptr(),
+            null(),
+            null(),
+            false,
+            s,
+        )
+    })
+}
+
+/// x · Wᵀ with W quantized `[out, in]`.
+pub fn quantized_matmul(
+    x: &Array,
+    weight: &Array,
+    scales: &Array,
+    biases: Option<&Array>,
+    group_size: i32,
+    bits: i32,
+    mode: QuantMode,
+) -> Result<Array> {
+    let biases = biases.map_or_else(null, Array::raw);
+    Array::build("quantized_matmul", |res, s| unsafe {
+        mlx_sys::mlx_quantized_matmul(
+            res,
+            x.raw(),
+            weight.raw(),
+            scales.raw(),
+            biases,
+            true,
+            some(group_size),
+            some(bits),
+            mode.name().as_ptr(),
+            s,
+        )
+    })
+}
+
+/// The matrix that a quantized one stands for.
+pub fn dequantize(
+    weight: &Array,
+    scales: &Array,
+    biases: Option<&Array>,
+    group_size: i32,
+    bits: i32,
+    mode: QuantMode,
+    dtype: Dtype,
+) -> Result<Array> {
+    let biases = biases.map_or_else(null, Array::raw);
+    let dtype = mlx_optional_dtype { value: dtype.into(), has_value: true };
+    Array::build("dequantize", |res, s| unsafe {
+        mlx_sys::mlx_dequantize(
+            res,
+            weight.raw(),
+            scales.raw(),
+            biases,
+            some(group_size),
+            some(bits),
+            mode.name().as_ptr(),
+            null(),
+            dtype,
+            s,
+        )
+    })
+}
+
+/// Quantizes a matrix: packed weights, scales, and biases where the mode has them.
+pub fn quantize(weight: &Array, group_size: i32, bits: i32, mode: QuantMode) -> Result<Vec<Array>> {
+    let mut parts = Handles::empty();
+    let status = unsafe {
+        mlx_sys::mlx_quantize(
+            parts.as_mut_raw(),
+            weight.raw(),
+            some(group_size),
+            some(bits),
+            mode.name().as_ptr(),
+            null(),
+            stream(),
+        )
+    };
+    match status {
+        0 => parts.into_arrays(),
+        _ => Err(MlxError::last("quantize")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_keep_the_words_of_mlx() {
+        let a = Array::zeros(&[2, 3], Dtype::Float32).unwrap();
+        let error = a.matmul(&a).unwrap_err();
+        assert_eq!(error.operation, "matmul");
+        assert!(error.message.contains("matmul"), "{error}");
+    }
+
+    #[test]
+    fn every_quantization_mode_multiplies_like_its_dequantized_matrix() {
+        let w: Vec<f32> = (0..64 * 64).map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0).collect();
+        let w = Array::from_slice(&w, &[64, 64]).unwrap();
+        let x: Vec<f32> = (0..3 * 64).map(|i| ((i * 17 % 31) as f32 - 15.0) / 15.0).collect();
+        let x = Array::from_slice(&x, &[3, 64]).unwrap();
+        for (mode, group, bits) in [
+            (QuantMode::Affine, 64, 4),
+            (QuantMode::Affine, 32, 8),
+            (QuantMode::Mxfp4, 32, 4),
+            (QuantMode::Mxfp8, 32, 8),
+            (QuantMode::Nvfp4, 16, 4),
+        ] {
+            let parts = quantize(&w, group, bits, mode).unwrap();
+            let biases = parts.get(2);
+            assert_eq!(biases.is_some(), mode == QuantMode::Affine);
+            let y = quantized_matmul(&x, &parts[0], &parts[1], biases, group, bits, mode).unwrap();
+            let back = dequantize(&parts[0], &parts[1], biases, group, bits, mode, Dtype::Float32).unwrap();
+            let expected = x.matmul(&back.swapaxes(0, 1).unwrap()).unwrap().to_vec::<f32>().unwrap();
+            for (got, want) in y.to_vec::<f32>().unwrap().iter().zip(expected) {
+                assert!((got - want).abs() < 1e-3, "{mode:?}: {got} {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_update_without_another_handle_writes_in_place() {
+        let mut buffer = Array::zeros(&[1, 1024 * 1024], Dtype::Float32).unwrap();
+        super::super::eval([&buffer]).unwrap();
+        let one = Array::from_slice(&[1.0f32], &[1, 1]).unwrap();
+        super::super::reset_peak_memory();
+        let before = super::super::active_memory();
+        for i in 0..8 {
+            buffer = buffer.slice_update(&one, &[0, i], &[1, i + 1]).unwrap();
+            super::super::eval([&buffer]).unwrap();
+        }
+        assert!(super::super::peak_memory() < before + buffer.nbytes() / 2);
+        assert_eq!(
+            buffer.slice(&[0, 0], &[1, 9]).unwrap().to_vec::<f32>().unwrap(),
+            [1., 1., 1., 1., 1., 1., 1., 1., 0.]
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! The device, its stream, evaluation, memory and files.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::path::Path;
+
+use mlx_sys::{mlx_device, mlx_stream};
+
+use super::array::vector_of;
+use super::error::install_handler;
+use super::{Array, MlxError, Result};
+
+/// What computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// Apple's GPU.
+    Metal,
+    /// An NVIDIA GPU.
+    Cuda,
+    /// The processor.
+    Cpu,
+}
+
+impl DeviceKind {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Metal => "metal",
+            Self::Cuda => "cuda",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+thread_local! {
+    // Streams belong to their thread and cost a lookup, so each thread asks once.
+    static STREAM: OnceCell<mlx_stream> = const { OnceCell::new() };
+}
+
+fn default_device() -> mlx_device {
+    install_handler();
+    // SAFETY: the out-pointer is a fresh handle; a failure leaves it null, which later calls report.
+    unsafe {
+        let mut device = mlx_sys::mlx_device_new();
+        mlx_sys::mlx_get_default_device(&mut device);
+        device
+    }
+}
+
+pub(super) fn stream() -> mlx_stream {
+    STREAM.with(|cell| {
+        *cell.get_or_init(|| {
+            let device = default_device();
+            // SAFETY: both handles are valid; the stream lives as long as its thread.
+            unsafe {
+                let mut stream = mlx_sys::mlx_stream_new();
+                mlx_sys::mlx_get_default_stream(&mut stream, device);
+                mlx_sys::mlx_device_free(device);
+                stream
+            }
+        })
+    })
+}
+
+/// What MLX computes on by default.
+pub fn device() -> DeviceKind {
+    let device = default_device();
+    let mut kind = mlx_sys::mlx_device_type__MLX_CPU;
+    let mut cuda = false;
+    // SAFETY: out-pointers to locals; the device handle is freed once.
+    unsafe {
+        mlx_sys::mlx_device_get_type(&mut kind, device);
+        mlx_sys::mlx_cuda_is_available(&mut cuda);
+        mlx_sys::mlx_device_free(device);
+    }
+    match (kind == mlx_sys::mlx_device_type__MLX_GPU, cuda) {
+        (true, true) => DeviceKind::Cuda,
+        (true, false) => DeviceKind::Metal,
+        (false, _) => DeviceKind::Cpu,
+    }
+}
+
+/// Computes the arrays and waits for them.
+pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
+    let arrays = vector_of(arrays);
+    // SAFETY: the vector holds valid handles and is freed by its guard.
+    match unsafe { mlx_sys::mlx_eval(arrays.raw()) } {
+        0 => Ok(()),
+        _ => Err(MlxError::last("eval")),
+    }
+}
+
+/// The tensors of a safetensors file, lazy: their bytes are read when they are evaluated.
+pub fn load_safetensors(path: &Path) -> Result<HashMap<String, Array>> {
+    install_handler();
+    let error =
+        |e: &dyn std::fmt::Display| MlxError::new("load_safetensors", format!("{}: {e}", path.display()));
+    CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| error(&e))?;
+    let tensors = mlx_rs::Array::load_safetensors(path).map_err(|e| error(&e))?;
+    Ok(tensors.into_iter().map(|(name, array)| (name, Array::from_inner(array))).collect())
+}
+
+/// Writes evaluated copies of the arrays to a safetensors file.
+pub fn save_safetensors<'a>(
+    path: &Path,
+    arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
+) -> Result<()> {
+    let arrays = arrays.into_iter().map(|(name, array)| (name, array.inner()));
+    mlx_rs::Array::save_safetensors(arrays, None, path)
+        .map_err(|e| MlxError::new("save_safetensors", format!("{}: {e}", path.display())))
+}
+
+/// Bytes that live arrays hold.
+pub fn active_memory() -> usize {
+    mlx_rs::memory::active_memory().unwrap_or(0)
+}
+
+/// The most bytes held since the last reset.
+pub fn peak_memory() -> usize {
+    mlx_rs::memory::peak_memory().unwrap_or(0)
+}
+
+/// Starts a new peak measurement.
+pub fn reset_peak_memory() {
+    let _ = mlx_rs::memory::reset_peak_memory();
+}
+
+/// Gives cached buffers back to the system.
+pub fn clear_cache() {
+    let _ = mlx_rs::memory::clear_cache();
+}

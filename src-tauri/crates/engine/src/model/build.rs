@@ -1,0 +1,139 @@
+//! From a checkpoint to a network.
+
+use super::weights::Weights;
+use super::{Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen};
+use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
+use crate::error::EngineError;
+use crate::mlx::{self, Dtype};
+
+impl Qwen {
+    /// Reads the weights and puts the network together. `progress` gets bytes read and bytes to read.
+    pub fn load(
+        config: &Config,
+        layout: &Layout,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Self, EngineError> {
+        let dtype = match layout.compute {
+            FloatType::Bfloat16 => Dtype::Bfloat16,
+            FloatType::Float16 => Dtype::Float16,
+            FloatType::Float32 => Dtype::Float32,
+        };
+        let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
+        let model = builder.qwen(layout.has_mtp())?;
+        // Fused copies exist now; what they were made of goes with the builder.
+        drop(builder);
+        mlx::eval(model.arrays())?;
+        mlx::clear_cache();
+        Ok(model)
+    }
+}
+
+struct Builder<'a> {
+    config: &'a Config,
+    dtype: Dtype,
+    weights: Weights,
+}
+
+impl Builder<'_> {
+    fn qwen(&mut self, with_mtp: bool) -> Result<Qwen, EngineError> {
+        let config = self.config;
+        let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
+        let layers = config
+            .layers
+            .iter()
+            .enumerate()
+            .map(|(i, kind)| self.layer(&format!("layers.{i}"), *kind))
+            .collect::<Result<_, _>>()?;
+        let norm = self.weights.tensor("norm.weight")?;
+        let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
+        let mtp = if with_mtp { Some(self.mtp_head()?) } else { None };
+        let (hidden_mode, eps) = (config.hidden_mode, config.rms_norm_eps);
+        Ok(Qwen { embed_tokens, layers, norm, lm_head, mtp, hidden_mode, eps })
+    }
+
+    fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, EngineError> {
+        let mixer = match kind {
+            LayerKind::FullAttention => Mixer::Attention(self.attention(&format!("{path}.self_attn"))?),
+            LayerKind::LinearAttention => Mixer::Delta(self.delta_net(&format!("{path}.linear_attn"))?),
+        };
+        Ok(Layer {
+            input_layernorm: self.weights.tensor(&format!("{path}.input_layernorm.weight"))?,
+            mixer,
+            post_attention_layernorm: self
+                .weights
+                .tensor(&format!("{path}.post_attention_layernorm.weight"))?,
+            mlp: self.mlp(&format!("{path}.mlp"))?,
+        })
+    }
+
+    fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {
+        let dims = &self.config.attention;
+        let dims = AttentionDims {
+            heads: dims.heads as i32,
+            kv_heads: dims.kv_heads as i32,
+            head_dim: dims.head_dim as i32,
+            rope_dims: dims.rope_dims as i32,
+            rope_theta: dims.rope_theta,
+            eps: self.config.rms_norm_eps,
+        };
+        let projections = self.linears(path, ["q_proj", "k_proj", "v_proj", "o_proj"])?;
+        let q_norm = self.weights.tensor(&format!("{path}.q_norm.weight"))?;
+        let k_norm = self.weights.tensor(&format!("{path}.k_norm.weight"))?;
+        Ok(Attention::new(dims, projections, q_norm, k_norm)?)
+    }
+
+    fn delta_net(&mut self, path: &str) -> Result<DeltaNet, EngineError> {
+        let dims = &self.config.linear;
+        let dims = DeltaDims {
+            key_heads: dims.key_heads as i32,
+            value_heads: dims.value_heads as i32,
+            key_dim: dims.key_head_dim as i32,
+            value_dim: dims.value_head_dim as i32,
+            conv_kernel: dims.conv_kernel as i32,
+            eps: self.config.rms_norm_eps,
+        };
+        let projections = self.linears(path, ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"])?;
+        let out_proj = self.weights.linear(&format!("{path}.out_proj"))?;
+        // Raw files keep some of these in f32; the reference conversion computes with them in the model's type.
+        let mut tensor = |name: &str| -> Result<_, EngineError> {
+            Ok(self.weights.tensor(&format!("{path}.{name}"))?.astype(self.dtype)?)
+        };
+        let (conv1d, dt_bias, norm) = (tensor("conv1d.weight")?, tensor("dt_bias")?, tensor("norm.weight")?);
+        let a_log = self.weights.tensor(&format!("{path}.A_log"))?;
+        Ok(DeltaNet::new(dims, self.dtype, projections, [conv1d, a_log, dt_bias, norm], out_proj)?)
+    }
+
+    fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
+        let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
+        Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
+    }
+
+    fn mtp_head(&mut self) -> Result<MtpHead, EngineError> {
+        let layer = "mtp.layers.0";
+        Ok(MtpHead {
+            pre_fc_norm_embedding: self.weights.tensor("mtp.pre_fc_norm_embedding.weight")?,
+            pre_fc_norm_hidden: self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?,
+            fc: self.weights.linear("mtp.fc")?,
+            input_layernorm: self.weights.tensor(&format!("{layer}.input_layernorm.weight"))?,
+            self_attn: self.attention(&format!("{layer}.self_attn"))?,
+            post_attention_layernorm: self
+                .weights
+                .tensor(&format!("{layer}.post_attention_layernorm.weight"))?,
+            mlp: self.mlp(&format!("{layer}.mlp"))?,
+            norm: self.weights.tensor("mtp.norm.weight")?,
+            eps: self.config.rms_norm_eps,
+        })
+    }
+
+    fn linears<const N: usize>(
+        &mut self,
+        path: &str,
+        names: [&str; N],
+    ) -> Result<[super::Linear; N], EngineError> {
+        let linears: Vec<_> = names
+            .iter()
+            .map(|name| self.weights.linear(&format!("{path}.{name}")))
+            .collect::<Result<_, _>>()?;
+        Ok(linears.try_into().expect("one for each name"))
+    }
+}

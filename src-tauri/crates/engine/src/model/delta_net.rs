@@ -1,0 +1,281 @@
+use super::linear::{Linear, Projections};
+use super::packed::Packed;
+use crate::cache::{DeltaState, TapeEntry};
+use crate::mlx::{self, Array, Dtype, Result};
+
+/// Tokens that the chunked form handles as one block of matrix products.
+const CHUNK: i32 = 64;
+
+/// Sizes of a linear-attention layer.
+#[derive(Debug, Clone, Copy)]
+pub struct DeltaDims {
+    /// Query and key heads.
+    pub key_heads: i32,
+    /// Value heads, a multiple of the key heads.
+    pub value_heads: i32,
+    /// Size of a query or key head.
+    pub key_dim: i32,
+    /// Size of a value head.
+    pub value_dim: i32,
+    /// Width of the causal convolution.
+    pub conv_kernel: i32,
+    /// Added to the mean square in the output norm.
+    pub eps: f32,
+}
+
+impl DeltaDims {
+    /// Channels of the convolution: all queries, keys and values.
+    pub fn channels(&self) -> i32 {
+        2 * self.key_heads * self.key_dim + self.value_heads * self.value_dim
+    }
+}
+
+/// Gated DeltaNet (arXiv 2412.06464): a linear attention whose state is decayed and corrected at every token,
+/// S ← g·S; S ← S + β (v − S k) kᵀ; y = S q.
+#[derive(Debug)]
+pub struct DeltaNet {
+    dims: DeltaDims,
+    dtype: Dtype,
+    qkv_z_b_a: Projections,
+    conv1d: Array,
+    /// −e^A_log, f32 `[Hv]`.
+    decay_rate: Array,
+    dt_bias: Array,
+    norm: Array,
+    out_proj: Linear,
+    /// `[2·Hk, 1]`: 1/Dk for queries (unit norm and the readout scale), 1/√Dk for keys (unit norm).
+    qk_scale: Array,
+    zero: Array,
+}
+
+/// The recurrence's inputs, f32, heads already repeated to Hv.
+struct Inputs {
+    /// `[…, Hv, Dk]`
+    q: Array,
+    /// `[…, Hv, Dk]`
+    k: Array,
+    /// `[…, Hv, Dv]`
+    v: Array,
+    /// `[…, Hv]`
+    beta: Array,
+    /// ln g, `[…, Hv]`
+    log_decay: Array,
+}
+
+impl DeltaNet {
+    /// From its weights. `projections`: in_proj_qkv, in_proj_z, in_proj_b, in_proj_a; `conv1d` `[C, K, 1]`; `a_log`,
+    /// `dt_bias` `[Hv]`; `norm` `[Dv]`.
+    pub fn new(
+        dims: DeltaDims,
+        dtype: Dtype,
+        projections: [Linear; 4],
+        [conv1d, a_log, dt_bias, norm]: [Array; 4],
+        out_proj: Linear,
+    ) -> Result<Self> {
+        let inv = (dims.key_dim as f32).powf(-0.5);
+        let heads = dims.key_heads as usize;
+        let scale = [vec![inv * inv; heads], vec![inv; heads]].concat();
+        Ok(Self {
+            dims,
+            dtype,
+            qkv_z_b_a: Projections::new(projections.into())?,
+            conv1d,
+            decay_rate: a_log.astype(Dtype::Float32)?.exp()?.negative()?,
+            dt_bias,
+            norm,
+            out_proj,
+            qk_scale: Array::from_slice(&scale, &[2 * dims.key_heads, 1])?.astype(dtype)?,
+            zero: Array::scalar(0.0, dtype)?,
+        })
+    }
+
+    /// The state of `rows` rows that have seen nothing.
+    pub fn empty_state(&self, rows: i32) -> Result<DeltaState> {
+        let DeltaDims { value_heads, key_dim, value_dim, conv_kernel, .. } = self.dims;
+        let tail = [conv_kernel - 1, self.dims.channels()];
+        DeltaState::empty(rows, [value_heads, value_dim, key_dim], tail, self.dtype)
+    }
+
+    /// A few tokens of many rows, token by token: x `[T, H]` → `[T, H]`. `committed`: how many tokens of the step
+    /// before each row kept. Leaves the new tokens on the state's tape.
+    pub fn step(
+        &self,
+        x: &Array,
+        packed: &Packed,
+        state: &mut DeltaState,
+        committed: &[usize],
+    ) -> Result<Array> {
+        let (checkpoint, tail) = state.resolve(committed)?;
+        let projected = self.qkv_z_b_a.forward(x)?;
+        let window = mlx::concatenate(&[&tail, &packed.unpack(&projected[0])?], 1)?;
+        let inputs = self.inputs(&window, &packed.unpack(&projected[2])?, &packed.unpack(&projected[3])?)?;
+
+        let DeltaDims { value_heads, key_dim, value_dim, .. } = self.dims;
+        let (rows, width) = (packed.rows(), packed.width());
+        let cuts: Vec<i32> = (1..width).collect();
+        let per_token = |a: &Array, shape: [i32; 4]| -> Result<Vec<Array>> {
+            let tokens = if cuts.is_empty() { vec![a.clone()] } else { a.split(&cuts, 1)? };
+            tokens.iter().map(|t| t.reshape(&shape)).collect()
+        };
+        let q = per_token(&inputs.q, [rows, value_heads, key_dim, 1])?;
+        let k = per_token(&inputs.k, [rows, value_heads, 1, key_dim])?;
+        let v = per_token(&inputs.v, [rows, value_heads, value_dim, 1])?;
+        let beta = per_token(&inputs.beta, [rows, value_heads, 1, 1])?;
+        let decay = per_token(&inputs.log_decay.exp()?, [rows, value_heads, 1, 1])?;
+
+        let mut latest = checkpoint.clone();
+        let (mut tape, mut outputs) = (Vec::with_capacity(q.len()), Vec::with_capacity(q.len()));
+        for t in 0..width as usize {
+            let decayed = latest.multiply(&decay[t])?;
+            let recalled = decayed.matmul(&k[t].swapaxes(2, 3)?)?;
+            let delta = v[t].subtract(&recalled)?.multiply(&beta[t])?;
+            latest = decayed.add(&delta.multiply(&k[t])?)?;
+            outputs.push(latest.matmul(&q[t])?);
+            tape.push(TapeEntry { decay: decay[t].clone(), delta, key: k[t].clone() });
+        }
+        let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 1)?;
+        let y = packed.pack(&y.reshape(&[rows, width, value_heads, value_dim])?)?;
+        *state = DeltaState::taped(checkpoint, window, tape, latest);
+        self.output(&y, &projected[1])
+    }
+
+    /// Many tokens of one row, by matrix products over chunks: x `[T, H]` → `[T, H]`. The state must be settled, and
+    /// is again afterwards.
+    pub fn prefill(&self, x: &Array, state: &mut DeltaState) -> Result<Array> {
+        let (start, tail) = state.resolve(&[0])?;
+        let tokens = x.dim(0);
+        let projected = self.qkv_z_b_a.forward(x)?;
+        let window = mlx::concatenate(&[&tail, &projected[0].expand_dims(0)?], 1)?;
+        let inputs = self.inputs(&window, &projected[2].expand_dims(0)?, &projected[3].expand_dims(0)?)?;
+        let (y, end) = chunked(&inputs, &start)?;
+        // A copy: a view would keep the whole window alive.
+        let tail = window.slice_axis(1, tokens, tokens + self.dims.conv_kernel - 1)?.contiguous()?;
+        *state = DeltaState::settled(end, tail);
+        self.output(&y, &projected[1])
+    }
+
+    /// From the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`.
+    fn inputs(&self, window: &Array, b: &Array, a: &Array) -> Result<Inputs> {
+        let DeltaDims { key_heads, value_heads, key_dim, value_dim, .. } = self.dims;
+        let (rows, width) = (b.dim(0), b.dim(1));
+        let mixed = mlx::conv1d(window, &self.conv1d, self.dims.channels())?.silu()?;
+        let parts = mixed.split(&[2 * key_heads * key_dim], -1)?;
+        // The sum of squares gets 1e-6, so their mean gets 1e-6 / Dk.
+        let qk = parts[0].reshape(&[rows, width, 2 * key_heads, key_dim])?;
+        let qk = mlx::rms_norm(&qk, None, 1e-6 / key_dim as f32)?.multiply(&self.qk_scale)?;
+        let mut qk = qk.astype(Dtype::Float32)?;
+        if value_heads != key_heads {
+            qk = qk.repeat(value_heads / key_heads, 2)?;
+        }
+        let qk = qk.split(&[value_heads], 2)?;
+        let softplus = a.add(&self.dt_bias)?.logaddexp(&self.zero)?;
+        Ok(Inputs {
+            q: qk[0].clone(),
+            k: qk[1].clone(),
+            v: parts[1].reshape(&[rows, width, value_heads, value_dim])?.astype(Dtype::Float32)?,
+            beta: b.sigmoid()?.astype(Dtype::Float32)?,
+            log_decay: softplus.astype(Dtype::Float32)?.multiply(&self.decay_rate)?,
+        })
+    }
+
+    /// The gated norm and the output projection: y `[T, Hv, Dv]` f32, z `[T, Hv · Dv]` → `[T, H]`.
+    fn output(&self, y: &Array, z: &Array) -> Result<Array> {
+        let tokens = z.dim(0);
+        let flat = [tokens, self.dims.value_heads * self.dims.value_dim];
+        let y = mlx::rms_norm(&y.astype(self.dtype)?, Some(&self.norm), self.dims.eps)?.reshape(&flat)?;
+        let gated = z.astype(Dtype::Float32)?.silu()?.multiply(&y.astype(Dtype::Float32)?)?;
+        self.out_proj.forward(&gated.astype(self.dtype)?)
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        let own = vec![&self.conv1d, &self.decay_rate, &self.dt_bias, &self.norm, &self.qk_scale, &self.zero];
+        [self.qkv_z_b_a.arrays(), self.out_proj.arrays(), own].concat()
+    }
+}
+
+/// The recurrence over one row's tokens by chunks, after the WY form of Gated DeltaNet (arXiv 2412.06464, section 3.3).
+///
+/// Within a chunk that starts at state S₀, with b_t = Σ_{i≤t} ln g_i:
+/// δ_t = β_t (v_t − e^{b_t} S₀ k_t) − Σ_{i<t} β_t e^{b_t − b_i} (k_t·k_i) δ_i, a unit lower triangular system;
+/// y_t = e^{b_t} S₀ q_t + Σ_{i≤t} e^{b_t − b_i} (q_t·k_i) δ_i; S₁ = e^{b_C} S₀ + Σ_i e^{b_C − b_i} δ_i k_iᵀ.
+///
+/// `start` `[1, Hv, Dv, Dk]`; returns y `[T, Hv, Dv]` and the state after the last token.
+fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
+    let (tokens, heads, key_dim, value_dim) =
+        (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
+    let size = (tokens as u32).next_power_of_two().min(CHUNK as u32) as i32;
+    let chunks = (tokens + size - 1) / size;
+    // [1, T, Hv, …] → [Hv, N, C, …]; padding tokens have k = 0, β = 0, ln g = 0 and so leave the state alone.
+    let lay_out = |a: &Array, last: i32| -> Result<Array> {
+        let mut a = a.reshape(&[tokens, heads, last])?;
+        let missing = chunks * size - tokens;
+        if missing > 0 {
+            a = mlx::concatenate(&[&a, &Array::zeros(&[missing, heads, last], Dtype::Float32)?], 0)?;
+        }
+        a.reshape(&[chunks, size, heads, last])?.transpose(&[2, 0, 1, 3])
+    };
+    let (q, k, v) =
+        (lay_out(&inputs.q, key_dim)?, lay_out(&inputs.k, key_dim)?, lay_out(&inputs.v, value_dim)?);
+    let beta = lay_out(&inputs.beta, 1)?;
+    let decay_sum = mlx::cumsum(&lay_out(&inputs.log_decay, 1)?, 2)?;
+
+    let k_t = k.swapaxes(2, 3)?;
+    // e^{b_t − b_i} for i ≤ t, 0 above; masked before the exponential so that nothing overflows.
+    let between = decay_sum.subtract(&decay_sum.swapaxes(2, 3)?)?;
+    let never = Array::scalar(f32::NEG_INFINITY, Dtype::Float32)?;
+    let between = mlx::where_(&mlx::tri(size, 0, Dtype::Bool)?, &between, &never)?.exp()?;
+    let strictly = mlx::tri(size, -1, Dtype::Float32)?;
+    let system = k.matmul(&k_t)?.multiply(&between)?.multiply(&beta)?.multiply(&strictly)?;
+    let inverse = invert_unit_lower(&system)?;
+    let from_start = decay_sum.exp()?;
+    // δ = values − keys · S₀ᵀ for whatever S₀ turns out to be.
+    let values = inverse.matmul(&v.multiply(&beta)?)?;
+    let keys = inverse.matmul(&k.multiply(&beta)?.multiply(&from_start)?)?;
+    let attend = q.matmul(&k_t)?.multiply(&between)?;
+    let q = q.multiply(&from_start)?;
+    let to_end = decay_sum.slice_axis(2, size - 1, size)?;
+    let k_end = k.multiply(&to_end.subtract(&decay_sum)?.exp()?)?;
+    let across = to_end.exp()?;
+
+    // Only the state passes from chunk to chunk.
+    let mut state = start.squeeze(0)?.swapaxes(1, 2)?;
+    let mut outputs = Vec::with_capacity(chunks as usize);
+    for n in 0..chunks {
+        let at = |a: &Array| a.slice_axis(1, n, n + 1)?.squeeze(1);
+        let delta = at(&values)?.subtract(&at(&keys)?.matmul(&state)?)?;
+        outputs.push(at(&q)?.matmul(&state)?.add(&at(&attend)?.matmul(&delta)?)?);
+        state = state.multiply(&at(&across)?)?.add(&at(&k_end)?.swapaxes(1, 2)?.matmul(&delta)?)?;
+    }
+    let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 0)?; // [N, Hv, C, Dv]
+    let y = y.transpose(&[0, 2, 1, 3])?.reshape(&[chunks * size, heads, value_dim])?;
+    Ok((y.slice_axis(0, 0, tokens)?, state.swapaxes(1, 2)?.expand_dims(0)?.contiguous()?))
+}
+
+/// (I + A)⁻¹ for strictly lower triangular A `[…, C, C]`, C a power of two, by doubling: two inverted diagonal blocks
+/// and the block A₂₁ below them give the inverse of the block twice their size, whose lower left is −A₂₂⁻¹ A₂₁ A₁₁⁻¹.
+/// Unlike a series of powers of A it stays accurate when keys repeat.
+fn invert_unit_lower(a: &Array) -> Result<Array> {
+    let size = a.dim(-1);
+    let lead: Vec<i32> = a.shape()[..a.shape().len() - 2].to_vec();
+    let batch: i32 = lead.iter().product();
+    let mut inverse = mlx::broadcast_to(&Array::scalar(1.0, Dtype::Float32)?, &[batch, size, 1, 1])?;
+    let mut half = 1;
+    while half < size {
+        let pairs = size / (2 * half);
+        // Row blocks 2j + 1 against column blocks 2j.
+        let below = a.reshape(&[batch, pairs, 2, half, pairs, 2, half])?;
+        let below = below.slice(&[0, 0, 1, 0, 0, 0, 0], &[batch, pairs, 2, half, pairs, 1, half])?;
+        let below = below.reshape(&[batch, pairs, half, pairs, half])?.diagonal(1, 3)?; // [batch, half, half, pairs]
+        let below = below.transpose(&[0, 3, 1, 2])?;
+        let blocks = inverse.reshape(&[batch, pairs, 2, half, half])?.split(&[1], 2)?;
+        let (upper, lower) = (blocks[0].squeeze(2)?, blocks[1].squeeze(2)?);
+        let corner = lower.matmul(&below)?.matmul(&upper)?.negative()?;
+        let zeros = Array::zeros(&[batch, pairs, half, half], Dtype::Float32)?;
+        let top = mlx::concatenate(&[&upper, &zeros], -1)?;
+        let bottom = mlx::concatenate(&[&corner, &lower], -1)?;
+        inverse = mlx::concatenate(&[&top, &bottom], 2)?;
+        half *= 2;
+    }
+    inverse.reshape(&[lead, vec![size, size]].concat())
+}

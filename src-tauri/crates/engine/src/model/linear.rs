@@ -1,0 +1,203 @@
+use crate::mlx::{self, Array, Dtype, QuantMode, Result};
+
+/// y = x · Wᵀ, without bias.
+#[derive(Debug, Clone)]
+pub enum Linear {
+    /// W in the compute type.
+    Dense {
+        /// `[out, in]`.
+        weight: Array,
+        /// The same data seen as `[in, out]`.
+        transposed: Array,
+    },
+    /// W in groups of small integers or floats.
+    Quantized {
+        /// Packed, u32 `[out, in · bits / 32]`.
+        weight: Array,
+        /// `[out, in / group]`.
+        scales: Array,
+        /// Like `scales`; affine mode only.
+        biases: Option<Array>,
+        /// Weights that share a scale.
+        group_size: i32,
+        /// Bits a weight.
+        bits: i32,
+        /// What the bits mean.
+        mode: QuantMode,
+    },
+}
+
+impl Linear {
+    /// From a matrix `[out, in]`.
+    pub fn dense(weight: Array) -> Result<Self> {
+        let transposed = weight.swapaxes(0, 1)?;
+        Ok(Self::Dense { weight, transposed })
+    }
+
+    /// x `[…, in]` → `[…, out]`.
+    pub fn forward(&self, x: &Array) -> Result<Array> {
+        match self {
+            Self::Dense { transposed, .. } => x.matmul(transposed),
+            Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
+                mlx::quantized_matmul(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
+            }
+        }
+    }
+
+    /// Rows of W.
+    pub fn out_features(&self) -> i32 {
+        self.weight().dim(0)
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        match self {
+            Self::Dense { weight, transposed } => vec![weight, transposed],
+            Self::Quantized { weight, scales, biases, .. } => {
+                [Some(weight), Some(scales), biases.as_ref()].into_iter().flatten().collect()
+            }
+        }
+    }
+
+    fn weight(&self) -> &Array {
+        match self {
+            Self::Dense { weight, .. } | Self::Quantized { weight, .. } => weight,
+        }
+    }
+
+    fn same_format(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dense { weight: a, .. }, Self::Dense { weight: b, .. }) => a.dtype() == b.dtype(),
+            (
+                Self::Quantized { group_size: g, bits: b, mode: m, scales: s, .. },
+                Self::Quantized { group_size, bits, mode, scales, .. },
+            ) => (g, b, m, s.dtype()) == (group_size, bits, mode, scales.dtype()),
+            _ => false,
+        }
+    }
+
+    /// The same layer over other rows of its arrays.
+    fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
+        match self {
+            Self::Dense { weight, .. } => Self::dense(rows(weight)?),
+            Self::Quantized { weight, scales, biases, group_size, bits, mode } => Ok(Self::Quantized {
+                weight: rows(weight)?,
+                scales: rows(scales)?,
+                biases: biases.as_ref().map(&mut rows).transpose()?,
+                group_size: *group_size,
+                bits: *bits,
+                mode: *mode,
+            }),
+        }
+    }
+
+    /// One matrix whose output is the outputs of all, side by side; `None` where their formats differ.
+    fn fuse(parts: &[Self]) -> Result<Option<Self>> {
+        let (first, rest) = parts.split_first().expect("at least one projection");
+        if !rest.iter().all(|part| part.same_format(first)) {
+            return Ok(None);
+        }
+        let columns: Vec<Vec<&Array>> = parts.iter().map(Self::arrays).collect();
+        let mut column = 0..;
+        first
+            .with_rows(|_| {
+                let column = column.next().expect("endless");
+                mlx::concatenate(&columns.iter().map(|part| part[column]).collect::<Vec<_>>(), 0)
+            })
+            .map(Some)
+    }
+}
+
+/// Several projections of the same input, run as one matrix where their formats allow it.
+#[derive(Debug, Clone)]
+pub struct Projections {
+    fused: Vec<Linear>,
+    /// Where one output ends and the next begins, when fused.
+    cuts: Vec<i32>,
+}
+
+impl Projections {
+    /// From the single projections, in the order of their outputs.
+    pub fn new(parts: Vec<Linear>) -> Result<Self> {
+        let mut cuts: Vec<i32> = parts
+            .iter()
+            .scan(0, |end, part| {
+                *end += part.out_features();
+                Some(*end)
+            })
+            .collect();
+        cuts.pop();
+        Ok(match Linear::fuse(&parts)? {
+            Some(one) => Self { fused: vec![one], cuts },
+            None => Self { fused: parts, cuts },
+        })
+    }
+
+    /// x `[T, in]` → one `[T, out]` for each projection.
+    pub fn forward(&self, x: &Array) -> Result<Vec<Array>> {
+        match self.fused.as_slice() {
+            [one] => one.forward(x)?.split(&self.cuts, -1),
+            parts => parts.iter().map(|part| part.forward(x)).collect(),
+        }
+    }
+
+    /// The same without the first `count`, sharing their memory.
+    pub fn without_first(&self, count: usize) -> Result<Self> {
+        let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
+        let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
+        let fused = match self.fused.as_slice() {
+            [one] => vec![one.with_rows(|rows| rows.slice_axis(0, start, rows.dim(0)))?],
+            parts => parts[count..].to_vec(),
+        };
+        Ok(Self { fused, cuts })
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        self.fused.iter().flat_map(Linear::arrays).collect()
+    }
+}
+
+/// Token ids to vectors; also the head of models that tie the two.
+#[derive(Debug, Clone)]
+pub struct Embedding {
+    table: Linear,
+    dtype: Dtype,
+}
+
+impl Embedding {
+    /// The table `[V, H]` in any format; looked-up rows come in `dtype`.
+    pub fn new(table: Linear, dtype: Dtype) -> Self {
+        Self { table, dtype }
+    }
+
+    /// ids `[T]` → `[T, H]`.
+    pub fn forward(&self, ids: &Array) -> Result<Array> {
+        match &self.table {
+            Linear::Dense { weight, .. } => mlx::take(weight, ids, 0),
+            Linear::Quantized { weight, scales, biases, group_size, bits, mode } => {
+                let rows = |a: &Array| mlx::take(a, ids, 0);
+                let biases = biases.as_ref().map(rows).transpose()?;
+                mlx::dequantize(
+                    &rows(weight)?,
+                    &rows(scales)?,
+                    biases.as_ref(),
+                    *group_size,
+                    *bits,
+                    *mode,
+                    self.dtype,
+                )
+            }
+        }
+    }
+
+    /// The table as an output head.
+    pub fn as_head(&self) -> Linear {
+        self.table.clone()
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        self.table.arrays()
+    }
+}

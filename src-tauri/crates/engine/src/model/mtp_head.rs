@@ -1,0 +1,76 @@
+use super::linear::Linear;
+use super::packed::Packed;
+use super::{Attention, Mlp};
+use crate::cache::RowKv;
+use crate::mlx::{self, Array, Result};
+
+/// The multi-token-prediction head: from the hidden state at position i and the token at i + 1 it guesses the token at
+/// i + 2. Its layer is always full attention; embedding and output head are the model's own.
+#[derive(Debug)]
+pub struct MtpHead {
+    /// Norm of the next token's embedding.
+    pub pre_fc_norm_embedding: Array,
+    /// Norm of the hidden state.
+    pub pre_fc_norm_hidden: Array,
+    /// `[H, 2H]` over embedding and hidden state, in this order.
+    pub fc: Linear,
+    /// Norm before attention.
+    pub input_layernorm: Array,
+    /// Attention over the head's own cache.
+    pub self_attn: Attention,
+    /// Norm before the MLP.
+    pub post_attention_layernorm: Array,
+    /// The layer's MLP.
+    pub mlp: Mlp,
+    /// Final norm; its output goes to the model's head, and down a chain of drafts in place of a hidden state.
+    pub norm: Array,
+    /// Added to the mean square in norms.
+    pub eps: f32,
+}
+
+impl MtpHead {
+    /// hidden `[T, H]` and the embeddings `[T, H]` of the tokens one further on → what the model's output head reads.
+    pub fn forward<'a>(
+        &self,
+        hidden: &Array,
+        next: &Array,
+        packed: &Packed,
+        caches: impl Iterator<Item = &'a mut RowKv>,
+    ) -> Result<Array> {
+        let x = self.combine(hidden, next)?;
+        let normed = mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?;
+        let x = x.add(&self.self_attn.forward(&normed, packed, caches)?)?;
+        let normed = mlx::rms_norm(&x, Some(&self.post_attention_layernorm), self.eps)?;
+        mlx::rms_norm(&x.add(&self.mlp.forward(&normed)?)?, Some(&self.norm), self.eps)
+    }
+
+    /// Only what the caches need of `forward`: enough for positions whose guess nobody asks for.
+    pub fn append<'a>(
+        &self,
+        hidden: &Array,
+        next: &Array,
+        packed: &Packed,
+        caches: impl Iterator<Item = &'a mut RowKv>,
+    ) -> Result<()> {
+        let x = self.combine(hidden, next)?;
+        self.self_attn.append(&mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?, packed, caches)
+    }
+
+    fn combine(&self, hidden: &Array, next: &Array) -> Result<Array> {
+        let next = mlx::rms_norm(next, Some(&self.pre_fc_norm_embedding), self.eps)?;
+        let hidden = mlx::rms_norm(hidden, Some(&self.pre_fc_norm_hidden), self.eps)?;
+        self.fc.forward(&mlx::concatenate(&[&next, &hidden], -1)?)
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        let own = vec![
+            &self.pre_fc_norm_embedding,
+            &self.pre_fc_norm_hidden,
+            &self.input_layernorm,
+            &self.post_attention_layernorm,
+            &self.norm,
+        ];
+        [self.fc.arrays(), self.self_attn.arrays(), self.mlp.arrays(), own].concat()
+    }
+}

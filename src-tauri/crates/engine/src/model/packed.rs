@@ -1,0 +1,100 @@
+use crate::mlx::{self, Array, Dtype, Result};
+
+/// How the tokens of several rows lie in one `[T, …]`: row after row, `lens[b]` tokens each, nothing padded.
+#[derive(Debug)]
+pub struct Packed {
+    lens: Vec<i32>,
+    positions: Array,
+    ragged: Option<Ragged>,
+}
+
+/// Index arrays between the packed form and `[B, M, …]`, needed only where rows differ in length.
+#[derive(Debug)]
+struct Ragged {
+    /// `[B · M]`: where each padded slot comes from (slots past a row's end repeat its last token).
+    unpack: Array,
+    /// `[T]`: where each token went.
+    pack: Array,
+}
+
+impl Packed {
+    /// `rows`: first position and number of tokens of each row; every row has at least one token.
+    pub fn new(rows: &[(usize, usize)]) -> Result<Self> {
+        let lens: Vec<i32> = rows.iter().map(|&(_, len)| len as i32).collect();
+        let positions: Vec<i32> =
+            rows.iter().flat_map(|&(start, len)| (start..start + len).map(|p| p as i32)).collect();
+        let width = lens.iter().copied().max().unwrap_or(0);
+        let ragged =
+            if lens.iter().all(|&len| len == width) { None } else { Some(Ragged::new(&lens, width)?) };
+        let positions = Array::from_slice(&positions, &[positions.len() as i32])?;
+        Ok(Self { lens, positions, ragged })
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> i32 {
+        self.lens.len() as i32
+    }
+
+    /// Tokens of each row.
+    pub fn lens(&self) -> &[i32] {
+        &self.lens
+    }
+
+    /// The most tokens any row has.
+    pub fn width(&self) -> i32 {
+        self.lens.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Each token's position in its own row, int32 `[T]`.
+    pub fn positions(&self) -> &Array {
+        &self.positions
+    }
+
+    /// Each row's part of a packed `[T, …]`.
+    pub fn split(&self, x: &Array) -> Result<Vec<Array>> {
+        if let [_] = self.lens.as_slice() {
+            return Ok(vec![x.clone()]);
+        }
+        let mut start = 0;
+        self.lens
+            .iter()
+            .map(|&len| {
+                start += len;
+                x.slice_axis(0, start - len, start)
+            })
+            .collect()
+    }
+
+    /// `[T, …]` → `[B, M, …]`. What stands in the slots past a row's end is of no consequence.
+    pub fn unpack(&self, x: &Array) -> Result<Array> {
+        let shape = [&[self.rows(), self.width()], &x.shape()[1..]].concat();
+        match &self.ragged {
+            None => x.reshape(&shape),
+            Some(ragged) => mlx::take(x, &ragged.unpack, 0)?.reshape(&shape),
+        }
+    }
+
+    /// `[B, M, …]` → `[T, …]`.
+    pub fn pack(&self, x: &Array) -> Result<Array> {
+        let flat = x.reshape(&[&[self.rows() * self.width()], &x.shape()[2..]].concat())?;
+        match &self.ragged {
+            None => Ok(flat),
+            Some(ragged) => mlx::take(&flat, &ragged.pack, 0),
+        }
+    }
+}
+
+impl Ragged {
+    fn new(lens: &[i32], width: i32) -> Result<Self> {
+        let (mut unpack, mut pack, mut start) = (Vec::new(), Vec::new(), 0);
+        for (row, &len) in lens.iter().enumerate() {
+            unpack.extend((0..width).map(|i| start + i.min(len - 1)));
+            pack.extend((0..len).map(|i| row as i32 * width + i));
+            start += len;
+        }
+        Ok(Self {
+            unpack: Array::from_slice(&unpack, &[unpack.len() as i32])?.astype(Dtype::Uint32)?,
+            pack: Array::from_slice(&pack, &[pack.len() as i32])?.astype(Dtype::Uint32)?,
+        })
+    }
+}

@@ -1,0 +1,147 @@
+use super::linear::{Embedding, Linear};
+use super::packed::Packed;
+use super::{Attention, DeltaNet, Mlp, MtpHead};
+use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::checkpoint::HiddenMode;
+use crate::mlx::{self, Array, Result};
+
+/// What mixes tokens in a layer.
+#[derive(Debug)]
+pub enum Mixer {
+    /// Gated full attention.
+    Attention(Attention),
+    /// Gated DeltaNet.
+    Delta(DeltaNet),
+}
+
+/// One decoder layer: h = x + mixer(norm(x)); y = h + mlp(norm(h)).
+#[derive(Debug)]
+pub struct Layer {
+    /// Norm before the mixer.
+    pub input_layernorm: Array,
+    /// What mixes tokens.
+    pub mixer: Mixer,
+    /// Norm before the MLP.
+    pub post_attention_layernorm: Array,
+    /// The token-wise part.
+    pub mlp: Mlp,
+}
+
+/// How a forward pass treats the recurrent layers.
+#[derive(Debug, Clone, Copy)]
+pub enum Form<'a> {
+    /// Many tokens of one row, in chunks; afterwards all of them are committed.
+    Prefill,
+    /// A few tokens of each row, token by token, left on the tape. Holds how many of the step before each row kept.
+    Step(&'a [usize]),
+}
+
+/// The whole network with its MTP head, if it has one.
+#[derive(Debug)]
+pub struct Qwen {
+    /// Token ids to vectors.
+    pub embed_tokens: Embedding,
+    /// The decoder layers.
+    pub layers: Vec<Layer>,
+    /// The final norm.
+    pub norm: Array,
+    /// Vectors to logits; the embedding itself where the two are tied.
+    pub lm_head: Linear,
+    /// The drafter.
+    pub mtp: Option<MtpHead>,
+    /// Which hidden state the MTP head reads.
+    pub hidden_mode: HiddenMode,
+    /// Added to the mean square in norms.
+    pub eps: f32,
+}
+
+/// What a forward pass gives for its T tokens.
+#[derive(Debug)]
+pub struct Hidden {
+    /// After the final norm: what the output head reads. `[T, H]`.
+    pub normed: Array,
+    /// What the MTP head reads. `[T, H]`.
+    pub for_mtp: Array,
+}
+
+impl Qwen {
+    /// ids `[T]` of the rows in `packed` through all layers; appends to `rows` and `states`.
+    pub fn forward(
+        &self,
+        ids: &Array,
+        packed: &Packed,
+        rows: &mut [&mut RowCache],
+        states: &mut [DeltaState],
+        form: Form<'_>,
+    ) -> Result<Hidden> {
+        let mut x = self.embed_tokens.forward(ids)?;
+        let mut states = states.iter_mut();
+        let mut attention_layers = 0..;
+        for layer in &self.layers {
+            let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
+            let mixed = match &layer.mixer {
+                Mixer::Attention(attention) => {
+                    let index = attention_layers.next().expect("endless");
+                    let caches = rows.iter_mut().map(|row| &mut row.kv[index]);
+                    attention.forward(&normed, packed, caches)?
+                }
+                Mixer::Delta(delta) => {
+                    let state = states.next().expect("one state per linear-attention layer");
+                    match form {
+                        Form::Prefill => delta.prefill(&normed, state)?,
+                        Form::Step(committed) => delta.step(&normed, packed, state, committed)?,
+                    }
+                }
+            };
+            let h = x.add(&mixed)?;
+            let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
+            x = h.add(&layer.mlp.forward(&normed)?)?;
+        }
+        let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
+        let for_mtp = match self.hidden_mode {
+            HiddenMode::PostNorm => normed.clone(),
+            HiddenMode::PreNorm => x,
+        };
+        Ok(Hidden { normed, for_mtp })
+    }
+
+    /// `[T, H]` → logits `[T, V]` in the compute type.
+    pub fn logits(&self, normed: &Array) -> Result<Array> {
+        self.lm_head.forward(normed)
+    }
+
+    /// An empty row: caches of the attention layers, and of the head if the row is to draft.
+    pub fn empty_row(&self, drafts: bool) -> RowCache {
+        let attention = self.layers.iter().filter(|layer| matches!(layer.mixer, Mixer::Attention(_)));
+        RowCache {
+            kv: attention.map(|_| RowKv::default()).collect(),
+            head: (drafts && self.mtp.is_some()).then(RowKv::default),
+        }
+    }
+
+    /// Recurrent states of `rows` rows that have seen nothing, one per linear-attention layer.
+    pub fn empty_states(&self, rows: i32) -> Result<Vec<DeltaState>> {
+        self.layers
+            .iter()
+            .filter_map(|layer| match &layer.mixer {
+                Mixer::Delta(delta) => Some(delta.empty_state(rows)),
+                Mixer::Attention(_) => None,
+            })
+            .collect()
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
+        for layer in &self.layers {
+            arrays.extend([&layer.input_layernorm, &layer.post_attention_layernorm]);
+            arrays.extend(match &layer.mixer {
+                Mixer::Attention(attention) => attention.arrays(),
+                Mixer::Delta(delta) => delta.arrays(),
+            });
+            arrays.extend(layer.mlp.arrays());
+        }
+        arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
+        arrays
+    }
+}

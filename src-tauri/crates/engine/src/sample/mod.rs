@@ -1,0 +1,13 @@
+//! From logits to token ids: penalties, temperature, filters, and the noise that draws.
+//!
+//! Draft and target draw with the same noise, a pure function of (seed, position, token id), so a draft is accepted by
+//! comparing ids, and a seeded reply reads the same with drafts or without.
+
+mod distribution;
+mod noise;
+mod penalties;
+
+pub use distribution::pick;
+pub use noise::{NoiseKeys, gumbel};
+pub use penalties::Counts;
+pub(crate) use penalties::penalised;

@@ -1,0 +1,88 @@
+use crate::mlx::{self, Array, Dtype, Result};
+
+/// Rounds of (shift, multiplier) of a 32-bit mixer with low bias; found by Wellons' search for xorshift-multiply hashes.
+const ROUNDS: [(u32, u32); 2] = [(16, 0x21f0_aaad), (15, 0xd35a_2d97)];
+const LAST_SHIFT: u32 = 15;
+/// Spreads neighbouring token ids: 2³² over the golden ratio, made odd.
+const SPREAD: u32 = 0x9e37_79b1;
+
+/// One noise key per position.
+#[derive(Debug)]
+pub struct NoiseKeys {
+    first: Array,
+    second: Array,
+}
+
+impl NoiseKeys {
+    /// Keys of `count` positions from `position` on, counted from the start of the context.
+    pub fn new(seed: u64, position: usize, count: usize) -> Result<Self> {
+        let keys: Vec<u64> = (position..position + count).map(|p| key(seed, p as u64)).collect();
+        let column = |half: fn(u64) -> u32| {
+            Array::from_slice(&keys.iter().map(|&k| half(k)).collect::<Vec<u32>>(), &[count as i32, 1])
+        };
+        Ok(Self { first: column(|k| k as u32)?, second: column(|k| (k >> 32) as u32)? })
+    }
+}
+
+/// SplitMix64's output function over a combination of seed and position.
+fn key(seed: u64, position: u64) -> u64 {
+    let mut z = seed ^ position.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Standard Gumbel noise for token `ids` (u32, `[m, K]` or `[1, K]`) at m positions, f32 `[m, K]`.
+///
+/// Whoever asks about the same (seed, position, id) gets the same number, whatever else is in the array.
+pub fn gumbel(keys: &NoiseKeys, ids: &Array) -> Result<Array> {
+    let word = |value: u32| Array::from_slice(&[value], &[1]);
+    let mixed = mix(&ids.multiply(&word(SPREAD)?)?.bitwise_xor(&keys.first)?)?;
+    let bits = mix(&mixed.add(&keys.second)?)?;
+    // Uniform in (0, 1], dense near 0, where −ln(1 − u) decides the largest noise.
+    let u = bits.astype(Dtype::Float32)?.add(&Array::scalar(0.5, Dtype::Float32)?)?;
+    let u = u.multiply(&Array::scalar((-32f32).exp2(), Dtype::Float32)?)?;
+    u.negative()?.log1p()?.negative()?.log()?.negative()
+}
+
+fn mix(x: &Array) -> Result<Array> {
+    let word = |value: u32| Array::from_slice(&[value], &[1]);
+    let mut x = x.clone();
+    for (shift, multiplier) in ROUNDS {
+        x = x.bitwise_xor(&x.right_shift(&word(shift)?)?)?.multiply(&word(multiplier)?)?;
+    }
+    x.bitwise_xor(&x.right_shift(&word(LAST_SHIFT)?)?)
+}
+
+/// 0, 1, …, V − 1 as u32 `[1, V]`.
+pub(super) fn all_ids(vocab: i32) -> Result<Array> {
+    mlx::arange(vocab, Dtype::Uint32)?.expand_dims(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_belongs_to_the_token_and_the_position() {
+        let all = gumbel(&NoiseKeys::new(7, 100, 3).unwrap(), &all_ids(50).unwrap()).unwrap();
+        let some = Array::from_slice(&[49u32, 3, 12], &[1, 3]).unwrap();
+        let one = gumbel(&NoiseKeys::new(7, 101, 1).unwrap(), &some).unwrap().to_vec::<f32>().unwrap();
+        let all = all.to_vec::<f32>().unwrap();
+        assert_eq!(one, [all[50 + 49], all[50 + 3], all[50 + 12]]);
+        assert_ne!(all[..50], all[50..100]);
+    }
+
+    #[test]
+    fn noise_has_the_moments_of_the_gumbel_distribution() {
+        let values = gumbel(&NoiseKeys::new(1, 0, 200).unwrap(), &all_ids(2000).unwrap()).unwrap();
+        let values = values.to_vec::<f32>().unwrap();
+        let n = values.len() as f64;
+        let mean = values.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
+        let variance = values.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / n;
+        assert!(values.iter().all(|x| x.is_finite()));
+        // Euler's constant and π²/6, within five standard errors.
+        assert!((mean - 0.577_216).abs() < 5.0 * (1.644_934 / n).sqrt(), "{mean}");
+        assert!((variance - 1.644_934).abs() < 5.0 * (4.4 * 1.644_934f64.powi(2) / n).sqrt(), "{variance}");
+    }
+}

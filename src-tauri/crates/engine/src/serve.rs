@@ -1,0 +1,187 @@
+//! The engine as a process: requests on standard input, events on standard output, one JSON object a line.
+
+use std::collections::{HashSet, VecDeque};
+use std::io::{self, BufRead, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::{ErrorReport, Event, Request, RequestId};
+
+use crate::error::EngineError;
+use crate::mlx;
+use crate::session::{Progress, Session};
+
+/// How often the numbers under a reply are sent.
+const LIVE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Serves until standard input ends. The calling thread owns all of MLX.
+pub fn serve() -> io::Result<()> {
+    let (sender, requests) = channel();
+    std::thread::Builder::new().name("requests".into()).spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+            if sender.send(serde_json::from_str::<Request>(&line)).is_err() {
+                return;
+            }
+        }
+    })?;
+    let mut server = Server {
+        inbox: Inbox { requests, waiting: VecDeque::new(), cancelled: HashSet::new(), closed: false },
+        out: Output(io::stdout()),
+        session: None,
+    };
+    server.out.send(&Event::Ready {
+        version: env!("CARGO_PKG_VERSION").into(),
+        device: mlx::device().name().into(),
+    })?;
+    server.run()
+}
+
+type Received = Result<Request, serde_json::Error>;
+
+struct Server {
+    inbox: Inbox,
+    out: Output,
+    session: Option<Session>,
+}
+
+impl Server {
+    fn run(&mut self) -> io::Result<()> {
+        while let Some(received) = self.inbox.next() {
+            match received {
+                Ok(Request::Load { id, model }) => self.load(id, Path::new(&model))?,
+                Ok(request @ Request::Generate { .. }) => self.generate(request)?,
+                Ok(Request::Cancel { .. }) => {}
+                Err(error) => {
+                    let error = ErrorReport {
+                        code: "bad_request".into(),
+                        message: format!("A request cannot be understood: {error}."),
+                        hint: "Check that program and engine have the same version.".into(),
+                    };
+                    self.out.send(&Event::Failed { id: None, error })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, id: RequestId, dir: &Path) -> io::Result<()> {
+        // Two models at once may not fit.
+        self.session = None;
+        mlx::clear_cache();
+        let mut sent = Ok(());
+        let mut last = None::<Instant>;
+        let out = &mut self.out;
+        let loaded = Session::load(dir, &mut |done, total| {
+            if sent.is_ok() && (done == total || last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL)) {
+                last = Some(Instant::now());
+                sent = out.send(&Event::Loading { id, done, total });
+            }
+        });
+        sent?;
+        match loaded {
+            Ok(session) => {
+                let model = session.info.clone();
+                self.session = Some(session);
+                self.out.send(&Event::Loaded { id, model })
+            }
+            Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
+        }
+    }
+
+    fn generate(&mut self, request: Request) -> io::Result<()> {
+        let Request::Generate { id, messages, resume, settings } = request else { return Ok(()) };
+        let Self { inbox, out, session } = self;
+        let mut sent = Ok(());
+        let mut last_live = Instant::now();
+        let mut observe = |progress: Progress<'_>| {
+            sent = out.progress(id, progress, &mut last_live);
+            if sent.is_err() || inbox.is_cancelled(id) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let reply = match session {
+            None => Err(EngineError::Request {
+                code: "no_model",
+                message: "No model is loaded.".into(),
+                hint: "Choose a model first.",
+            }),
+            Some(session) => session
+                .chat_prompt(&messages, resume.as_ref(), settings.thinking)
+                .and_then(|prompt| session.reply(&prompt, &settings, None, &mut observe)),
+        };
+        sent?;
+        match reply {
+            Ok(reply) => self.out.send(&Event::Finished { id, reason: reply.reason, stats: reply.stats }),
+            Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
+        }
+    }
+}
+
+/// Requests in order, with a look ahead for cancellations.
+struct Inbox {
+    requests: Receiver<Received>,
+    waiting: VecDeque<Received>,
+    cancelled: HashSet<RequestId>,
+    closed: bool,
+}
+
+impl Inbox {
+    /// Waits for the next request; `None` when there will be none.
+    fn next(&mut self) -> Option<Received> {
+        match self.waiting.pop_front() {
+            Some(request) => Some(request),
+            None if self.closed => None,
+            None => self.requests.recv().ok(),
+        }
+    }
+
+    /// Whether a request is to end. Everything is, once standard input has ended.
+    fn is_cancelled(&mut self, id: RequestId) -> bool {
+        loop {
+            match self.requests.try_recv() {
+                Ok(Ok(Request::Cancel { id })) => {
+                    self.cancelled.insert(id);
+                }
+                Ok(other) => self.waiting.push_back(other),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    self.closed = true;
+                    break;
+                }
+            }
+        }
+        self.closed || self.cancelled.remove(&id)
+    }
+}
+
+struct Output(io::Stdout);
+
+impl Output {
+    fn send(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        self.0.flush()
+    }
+
+    fn progress(&mut self, id: RequestId, progress: Progress<'_>, last_live: &mut Instant) -> io::Result<()> {
+        match progress {
+            Progress::Reading { done, total } => {
+                self.send(&Event::Reading { id, done: done as u32, total: total as u32 })
+            }
+            Progress::Tokens { tokens, live } => {
+                let tokens = tokens.iter().flat_map(|token| token.text.iter().cloned()).collect();
+                self.send(&Event::Tokens { id, tokens })?;
+                if last_live.elapsed() >= LIVE_INTERVAL {
+                    *last_live = Instant::now();
+                    self.send(&Event::Live { id, stats: live })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

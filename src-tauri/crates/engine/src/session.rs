@@ -1,0 +1,307 @@
+//! A loaded model and the replies it writes.
+
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, LiveStats, MAX_DEPTH, ModelInfo, Part,
+    PartialReply, ReplyStats, Sampling, TokenText,
+};
+
+use crate::checkpoint::{Config, Index, Layout, model_info};
+use crate::decode::{Advance, Batch, DepthPolicy, KnownDrafts, Lane, Recorder, RowSpec};
+use crate::error::EngineError;
+use crate::model::Qwen;
+use crate::text::{ChatTemplate, ReplyStart, ReplyText, Tokenizer, render_prompt, stop_ids};
+
+/// Prompt tokens read at a time; between two pieces a reply can be cancelled.
+const PREFILL_CHUNK: usize = 512;
+/// Seeds that are picked here survive a trip through JavaScript's numbers.
+const SEED_BITS: u32 = 53;
+/// How a prompt without a template is continued.
+pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
+
+/// A model in memory with everything that belongs to it.
+#[derive(Debug)]
+pub struct Session {
+    /// What was loaded.
+    pub info: ModelInfo,
+    model: Qwen,
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    stop_ids: Vec<u32>,
+    vocab: usize,
+    policy: DepthPolicy,
+}
+
+/// A prompt as the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenPrompt {
+    /// Its tokens.
+    pub ids: Vec<u32>,
+    /// Where what the model writes begins.
+    pub start: ReplyStart,
+}
+
+/// One emitted token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyToken {
+    /// Its id.
+    pub id: u32,
+    /// What became readable with it; several entries where it ends the thinking.
+    pub text: Vec<TokenText>,
+    /// Its place in the chain of drafts, from 1; `None` for the model's own token.
+    pub draft_position: Option<u8>,
+}
+
+/// What happens while a reply is written.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// The prompt is being read.
+    Reading {
+        /// Tokens read so far.
+        done: usize,
+        /// Tokens to read.
+        total: usize,
+    },
+    /// A step has ended.
+    Tokens {
+        /// Its tokens, the stop token left out.
+        tokens: &'a [ReplyToken],
+        /// The numbers so far.
+        live: LiveStats,
+    },
+}
+
+/// A finished reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Why it ended.
+    pub reason: FinishReason,
+    /// Its tokens, the stop token left out.
+    pub ids: Vec<u32>,
+    /// What it took.
+    pub stats: ReplyStats,
+}
+
+impl Session {
+    /// Loads the model in a folder. `progress` gets bytes read and bytes to read.
+    pub fn load(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
+        let config = Config::read(dir)?;
+        let layout = Layout::plan(&config, &Index::read(dir)?)?;
+        let tokenizer = Tokenizer::load(dir)?;
+        let template = ChatTemplate::load(dir)?;
+        let stop_ids = stop_ids(dir, &tokenizer)?;
+        let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        let model = Qwen::load(&config, &layout, progress)?;
+        let (vocab, policy) = (config.vocab_size, DepthPolicy::default());
+        Ok(Self { info, model, tokenizer, template, stop_ids, vocab, policy })
+    }
+
+    /// The network.
+    pub fn model(&self) -> &Qwen {
+        &self.model
+    }
+
+    /// The tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// Tokens that end a reply.
+    pub fn stop_ids(&self) -> &[u32] {
+        &self.stop_ids
+    }
+
+    /// A chat as the model's template writes it.
+    pub fn chat_prompt(
+        &self,
+        messages: &[ChatMessage],
+        resume: Option<&PartialReply>,
+        thinking: bool,
+    ) -> Result<TokenPrompt, EngineError> {
+        let prompt = render_prompt(&self.template, messages, resume, thinking)?;
+        let ids = self.tokenizer.encode(&prompt.text)?;
+        Ok(TokenPrompt { ids, start: prompt.start })
+    }
+
+    /// Text as it is, without a template.
+    pub fn text_prompt(&self, text: &str) -> Result<TokenPrompt, EngineError> {
+        Ok(TokenPrompt { ids: self.tokenizer.encode(text)?, start: PLAIN_TEXT })
+    }
+
+    /// Writes a reply. `observe` is told what happens and can end it early.
+    pub fn reply(
+        &mut self,
+        prompt: &TokenPrompt,
+        settings: &GenerationSettings,
+        known_drafts: Option<KnownDrafts>,
+        observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
+    ) -> Result<Reply, EngineError> {
+        self.check(prompt, settings)?;
+        let mut text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop.clone())?;
+        let seed = settings.sampling.seed.unwrap_or_else(random_seed);
+        let mut recorder = Recorder::start(prompt.ids.len(), seed);
+        let room = self.info.context_length as usize - prompt.ids.len();
+        let spec = RowSpec {
+            prompt: prompt.ids.clone(),
+            sampling: settings.sampling,
+            seed,
+            max_tokens: room.min(settings.max_tokens as usize),
+            stop_ids: self.stop_ids.clone(),
+            drafts: settings.drafting != Drafting::Off,
+            known_drafts,
+        };
+        let mut ids = Vec::new();
+
+        let mut lane = Lane::new(&self.model, 0, spec)?;
+        loop {
+            let (done, total) = lane.progress();
+            if observe(Progress::Reading { done, total }).is_break() {
+                return Ok(self.end(FinishReason::Cancelled, ids, &recorder, settings));
+            }
+            if lane.advance(&self.model, PREFILL_CHUNK)? {
+                break;
+            }
+        }
+        recorder.prefilled();
+        let mut batch = Batch::default();
+        batch.join(lane)?;
+
+        let mut first = true;
+        loop {
+            let depth = match settings.drafting {
+                Drafting::Off => 0,
+                Drafting::Auto => self.policy.depth(),
+                Drafting::Fixed { depth } => usize::from(depth),
+            };
+            let (mut advances, timing) = batch.step(&self.model, &[depth])?;
+            let mut advance = advances.remove(0);
+            // The first step of a reply may compile kernels and grow buffers: not what a step costs.
+            if !std::mem::take(&mut first) {
+                self.policy.observe(advance.drafted, advance.accepted, timing.total);
+            }
+            let mut reason = advance.finish;
+            let ends_by_token = reason == Some(FinishReason::Stop);
+            let mut tokens = self.read(&mut advance, ends_by_token, &mut text, &mut reason);
+            if reason.is_some()
+                && let Some(last) = tokens.last_mut()
+            {
+                last.text.extend(text.finish());
+            }
+            recorder.step(&advance, timing, ends_by_token && reason == Some(FinishReason::Stop));
+            ids.extend(tokens.iter().map(|token| token.id));
+            let stopped = observe(Progress::Tokens { tokens: &tokens, live: recorder.live() }).is_break();
+            if let Some(reason) = reason.or(stopped.then_some(FinishReason::Cancelled)) {
+                return Ok(self.end(reason, ids, &recorder, settings));
+            }
+        }
+    }
+
+    /// Turns a step's tokens into text. Cuts the step where a stop text is complete.
+    fn read(
+        &self,
+        advance: &mut Advance,
+        ends_by_token: bool,
+        text: &mut ReplyText,
+        reason: &mut Option<FinishReason>,
+    ) -> Vec<ReplyToken> {
+        let visible = advance.tokens.len() - usize::from(ends_by_token);
+        let mut tokens = Vec::with_capacity(visible);
+        for (i, &id) in advance.tokens[..visible].iter().enumerate() {
+            let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
+            let (pieces, stopped) = text.push(id, draft_position);
+            tokens.push(ReplyToken { id, text: pieces, draft_position });
+            if stopped {
+                advance.tokens.truncate(i + 1);
+                advance.accepted = advance.accepted.min(i + 1);
+                *reason = Some(FinishReason::Stop);
+                break;
+            }
+        }
+        tokens
+    }
+
+    fn end(
+        &self,
+        reason: FinishReason,
+        ids: Vec<u32>,
+        recorder: &Recorder,
+        settings: &GenerationSettings,
+    ) -> Reply {
+        let note = match settings.drafting {
+            Drafting::Off => Some("Drafts were switched off.".to_owned()),
+            _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
+            Drafting::Auto => self.policy.note(),
+            Drafting::Fixed { .. } => None,
+        };
+        Reply { reason, ids, stats: recorder.finish(note) }
+    }
+
+    /// Refuses ids that the model cannot read.
+    pub fn check_ids(&self, ids: &[u32]) -> Result<(), EngineError> {
+        let refuse = |code, message: String, hint| Err(EngineError::Request { code, message, hint });
+        if ids.is_empty() {
+            return refuse("empty_prompt", "The prompt is empty.".into(), "Write something first.");
+        }
+        match ids.iter().find(|&&id| id as usize >= self.vocab) {
+            Some(id) => refuse(
+                "unknown_token",
+                format!("The prompt holds token {id}, but the model knows only {} tokens.", self.vocab),
+                "Check that the ids belong to this model's tokenizer.",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn check(&self, prompt: &TokenPrompt, settings: &GenerationSettings) -> Result<(), EngineError> {
+        let refuse = |code, message: String, hint| Err(EngineError::Request { code, message, hint });
+        self.check_ids(&prompt.ids)?;
+        let (length, limit) = (prompt.ids.len(), self.info.context_length as usize);
+        if length >= limit {
+            return refuse(
+                "prompt_too_long",
+                format!("The chat is {length} tokens long, but the model can read {limit}."),
+                "Start a new chat, or shorten the question.",
+            );
+        }
+        if let Some(message) = invalid_setting(settings) {
+            return refuse("invalid_setting", message, "Correct the setting and try again.");
+        }
+        Ok(())
+    }
+}
+
+fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
+    let Sampling {
+        temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, ..
+    } = settings.sampling;
+    let rules = [
+        ("Temperature", temperature, 0.0, 100.0),
+        ("Top-p", top_p, 0.0, 1.0),
+        ("Min-p", min_p, 0.0, 1.0),
+        ("The repetition penalty", repetition_penalty, 0.01, 100.0),
+        ("The presence penalty", presence_penalty, -100.0, 100.0),
+        ("The frequency penalty", frequency_penalty, -100.0, 100.0),
+    ];
+    for (name, value, least, most) in rules {
+        if !(least..=most).contains(&value) {
+            return Some(format!("{name} is {value}; it must lie between {least} and {most}."));
+        }
+    }
+    if settings.max_tokens == 0 {
+        return Some("The token limit is 0; it must be at least 1.".into());
+    }
+    match settings.drafting {
+        Drafting::Fixed { depth } if !(1..=MAX_DEPTH).contains(&depth) => {
+            Some(format!("The draft depth is {depth}; it must lie between 1 and {MAX_DEPTH}."))
+        }
+        _ => None,
+    }
+}
+
+fn random_seed() -> u64 {
+    // The standard library seeds its hashers from the system's randomness.
+    RandomState::new().hash_one(()) >> (u64::BITS - SEED_BITS)
+}

@@ -1,0 +1,331 @@
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use foretoken_protocol::ChatMessage;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Kwargs, Serde};
+use minijinja::{AutoEscape, Environment, Error, Template, Value, context};
+use serde::Serialize;
+use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+
+use super::{TextError, json_file};
+
+/// The chat template of a checkpoint: how a chat is written out for the model.
+#[derive(Debug, Clone)]
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    bos_token: Value,
+    eos_token: Value,
+}
+
+/// The name of the one template in the environment.
+const NAME: &str = "chat_template";
+
+impl ChatTemplate {
+    /// Reads the template of a model folder, from the first of `chat_template.jinja`, `chat_template.json` and
+    /// `tokenizer_config.json` that has one.
+    pub fn load(dir: &Path) -> Result<Self, TextError> {
+        let tokenizer_config = json_file::read(dir, "tokenizer_config.json")?.unwrap_or_default();
+        let (path, source) = find_source(dir, &tokenizer_config)?;
+        let token =
+            |key| json_file::special_token(&tokenizer_config, key).map_or(Value::UNDEFINED, Value::from);
+        Ok(Self {
+            environment: environment(&path, source)?,
+            bos_token: token("bos_token"),
+            eos_token: token("eos_token"),
+        })
+    }
+
+    /// Writes the messages out, up to where the reply begins. `thinking` matters only to a template with the switch.
+    pub fn render(&self, messages: &[ChatMessage], thinking: bool) -> Result<String, TextError> {
+        self.render_messages(Value::from(Serde(messages)), thinking)
+    }
+
+    /// Whether the template asks if the model may think.
+    pub fn has_thinking_switch(&self) -> bool {
+        self.template().is_ok_and(|template| template.undeclared_variables(false).contains("enable_thinking"))
+    }
+
+    fn render_messages(&self, messages: Value, thinking: bool) -> Result<String, TextError> {
+        let variables = context! {
+            messages,
+            add_generation_prompt => true,
+            enable_thinking => thinking,
+            bos_token => &self.bos_token,
+            eos_token => &self.eos_token,
+            // Templates test these against none, which an undefined variable is not.
+            tools => (),
+            documents => (),
+        };
+        self.template()
+            .and_then(|template| template.render(variables))
+            .map_err(|error| TextError::TemplateFailed { line: error.line(), reason: reason(&error) })
+    }
+
+    fn template(&self) -> Result<Template<'_, '_>, Error> {
+        self.environment.get_template(NAME)
+    }
+}
+
+/// The template's text and the file it is in.
+fn find_source(dir: &Path, tokenizer_config: &serde_json::Value) -> Result<(PathBuf, String), TextError> {
+    let path = dir.join("chat_template.jinja");
+    match std::fs::read_to_string(&path) {
+        Ok(source) => return Ok((path, source)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => {
+            return Err(TextError::TemplateUnreadable { path, line: None, reason: error.to_string() });
+        }
+    }
+    let own_file = json_file::read(dir, "chat_template.json")?.unwrap_or_default();
+    for (name, json) in [("chat_template.json", &own_file), ("tokenizer_config.json", tokenizer_config)] {
+        let Some(entry) = json.get("chat_template").filter(|entry| !entry.is_null()) else { continue };
+        let path = dir.join(name);
+        let Some(source) = default_template(entry) else {
+            let reason = "chat_template is neither a text nor a list with the template \"default\"".into();
+            return Err(TextError::TemplateUnreadable { path, line: None, reason });
+        };
+        return Ok((path, source.to_owned()));
+    }
+    Err(TextError::TemplateMissing { dir: dir.to_owned() })
+}
+
+/// A template is stored as a text, or as a list of named ones.
+fn default_template(entry: &serde_json::Value) -> Option<&str> {
+    let named_default =
+        || entry.as_array()?.iter().find(|named| named["name"] == "default")?["template"].as_str();
+    entry.as_str().or_else(named_default)
+}
+
+/// The environment that Hugging Face templates are written for, with the template in it.
+fn environment(path: &Path, source: String) -> Result<Environment<'static>, TextError> {
+    let unreadable = |error: Error| TextError::TemplateUnreadable {
+        path: path.to_owned(),
+        line: error.line(),
+        reason: reason(&error),
+    };
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(unreadable)?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.add_filter("tojson", tojson);
+    environment.add_function("raise_exception", raise_exception);
+    environment.add_function("strftime_now", strftime_now);
+    environment.add_template_owned(NAME, source).map_err(unreadable)?;
+    Ok(environment)
+}
+
+fn reason(error: &Error) -> String {
+    error.detail().map_or_else(|| error.kind().to_string(), str::to_owned)
+}
+
+fn failed(reason: impl ToString) -> Error {
+    Error::new(minijinja::ErrorKind::InvalidOperation, reason.to_string())
+}
+
+fn raise_exception(message: String) -> Result<Value, Error> {
+    Err(failed(message))
+}
+
+/// The local time, formatted as C and Python do.
+fn strftime_now(format: &str) -> Result<String, Error> {
+    jiff::fmt::strtime::format(format, &jiff::Zoned::now()).map_err(failed)
+}
+
+/// JSON as Python's `json.dumps` writes it: spaces after `,` and `:`, nothing escaped for HTML.
+fn tojson(value: Value, arguments: Kwargs) -> Result<Value, Error> {
+    let indent: Option<usize> = arguments.get("indent")?;
+    let ensure_ascii = arguments.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
+    arguments.assert_all_used()?;
+    if value.is_undefined() {
+        return Err(failed("an undefined value has no JSON form"));
+    }
+    let mut json = Vec::new();
+    match indent {
+        None => value.serialize(&mut Serializer::with_formatter(&mut json, OneLine)),
+        Some(indent) => {
+            let indent = " ".repeat(indent);
+            let formatter = PrettyFormatter::with_indent(indent.as_bytes());
+            value.serialize(&mut Serializer::with_formatter(&mut json, formatter))
+        }
+    }
+    .map_err(failed)?;
+    let mut json = String::from_utf8(json).map_err(failed)?;
+    if ensure_ascii {
+        json = json.chars().map(ascii).collect();
+    }
+    Ok(Value::from_safe_string(json))
+}
+
+/// A character of a JSON string in ASCII.
+fn ascii(character: char) -> String {
+    if character.is_ascii() {
+        return character.into();
+    }
+    character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+/// JSON on one line, with Python's spaces.
+struct OneLine;
+
+impl Formatter for OneLine {
+    fn begin_array_value<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.begin_array_value(writer, first)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::Role;
+    use serde_json::json;
+
+    use super::super::testing::demo;
+    use super::*;
+
+    /// Written in the manner of the Qwen templates, with all that they use. Run by Python's jinja2 with the settings of
+    /// Hugging Face's transformers, it gives the expected texts below.
+    const FAMILY_STYLE: &str = include_str!("testdata/family_style.jinja");
+    const TOOL_CHAT: &str = include_str!("testdata/tool_chat.json");
+    const TOOL_CHAT_EXPECTED: &str = include_str!("testdata/tool_chat.expected.txt");
+
+    fn message(role: Role, content: &str) -> ChatMessage {
+        ChatMessage { role, content: content.into() }
+    }
+
+    fn load(files: &[(&str, &str)]) -> Result<ChatTemplate, TextError> {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        ChatTemplate::load(dir.path())
+    }
+
+    fn template(source: &str) -> ChatTemplate {
+        load(&[("chat_template.jinja", source), ("tokenizer_config.json", r#"{"eos_token": "<|im_end|>"}"#)])
+            .unwrap()
+    }
+
+    fn render(source: &str) -> Result<String, TextError> {
+        template(source).render(&[message(Role::User, "Hi")], true)
+    }
+
+    fn failure(result: Result<String, TextError>) -> String {
+        match result {
+            Err(TextError::TemplateFailed { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_demo_template() {
+        let template = ChatTemplate::load(demo()).unwrap();
+        assert!(template.has_thinking_switch());
+        let chat = [
+            message(Role::System, "Be brief."),
+            message(Role::User, "Hi <&>"),
+            message(Role::Assistant, "<think>\nHm.\n</think>\n\nHello."),
+            message(Role::User, "Bye"),
+        ];
+        let common = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi <&><|im_end|>\n\
+                      <|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n";
+        assert_eq!(template.render(&chat, true).unwrap(), format!("{common}<think>\n"));
+        assert_eq!(template.render(&chat, false).unwrap(), format!("{common}<think>\n\n</think>\n\n"));
+    }
+
+    #[test]
+    fn a_chat_with_tools_renders_as_in_python() {
+        let messages: serde_json::Value = serde_json::from_str(TOOL_CHAT).unwrap();
+        let text = template(FAMILY_STYLE).render_messages(Value::from(Serde(messages)), true).unwrap();
+        assert_eq!(text, TOOL_CHAT_EXPECTED);
+    }
+
+    #[test]
+    fn a_plain_chat_renders_as_in_python() {
+        let text = load(&[("chat_template.jinja", FAMILY_STYLE)])
+            .unwrap()
+            .render(&[message(Role::User, "Hi")], false);
+        let expected = "<|im_start|>user\nHi<|im_end|>\nfirst question: 1, keys: role+content, none\n{\"zebra\": [1, \
+            2.5, true, null], \"apple\": {\"é\": \"<&>'\\\"\\n\"}, \"none\": [], \"empty\": {}}\n{\n  \"zebra\": [\n    \
+            1,\n    {\n      \"b\": \"ü\"\n    }\n  ],\n  \"apple\": []\n}\n[\"\\u00e9\\ud83e\\udd80\"] x<y>& c.b.a \n\
+            <|im_start|>assistant\n<think>\n\n</think>\n\n";
+        assert_eq!(text.unwrap(), expected);
+    }
+
+    #[test]
+    fn what_a_template_raises_is_passed_on() {
+        let template = template(FAMILY_STYLE);
+        let raised = |messages| failure(template.render_messages(Value::from(Serde(messages)), true));
+        assert_eq!(raised(json!([])), "There are no messages.");
+        let image = json!([{"role": "system", "content": [{"type": "image"}]}]);
+        assert_eq!(raised(image), "A system message cannot hold images.");
+        let reply = json!([{"role": "user", "content": "<tool_response></tool_response>"}]);
+        assert_eq!(raised(reply), "There is no question.");
+        let role = json!([{"role": "user", "content": "x"}, {"role": "robot", "content": "x"}]);
+        assert_eq!(raised(role), "Unknown role: robot");
+    }
+
+    #[test]
+    fn other_failures_name_the_line() {
+        let error = render("line one\n{{ messages[0].nothing.at_all }}").unwrap_err();
+        assert!(matches!(&error, TextError::TemplateFailed { line: Some(2), .. }), "{error}");
+        for wrong in
+            ["{{ nothing | tojson }}", "{{ 1 | tojson(colour=2) }}", "{{ strftime_now('%!') }}", "{{ f() }}"]
+        {
+            failure(render(wrong));
+        }
+    }
+
+    #[test]
+    fn the_date_is_the_local_one() {
+        let before = jiff::Zoned::now().date();
+        let date = render("{{ strftime_now('%Y-%m-%d') }}").unwrap();
+        assert!([before.to_string(), jiff::Zoned::now().date().to_string()].contains(&date));
+        let format = "%A %-d %B %Y, %d %b %H:%M:%S";
+        assert!(render(&format!("{{{{ strftime_now('{format}') }}}}")).unwrap().len() > 30);
+    }
+
+    #[test]
+    fn the_first_file_that_has_a_template_is_used() {
+        let jinja = ("chat_template.jinja", "jinja {{ eos_token }} {{ bos_token }}");
+        let json = ("chat_template.json", r#"{"chat_template": "json"}"#);
+        let config = (
+            "tokenizer_config.json",
+            r#"{"chat_template": "config", "eos_token": {"content": "E"}, "bos_token": "B"}"#,
+        );
+        let named = r#"{"chat_template": [{"name": "rag", "template": "rag"}, {"name": "default", "template": "named"}]}"#;
+        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&[], true).unwrap();
+        assert_eq!(text(&[jinja, json, config]), "jinja E B");
+        assert_eq!(text(&[json, config]), "json");
+        assert_eq!(text(&[config]), "config");
+        assert_eq!(text(&[("tokenizer_config.json", named)]), "named");
+    }
+
+    #[test]
+    fn bad_templates_are_told_apart() {
+        assert!(matches!(load(&[]), Err(TextError::TemplateMissing { .. })));
+        assert!(matches!(load(&[("tokenizer_config.json", "{}")]), Err(TextError::TemplateMissing { .. })));
+        assert!(matches!(load(&[("tokenizer_config.json", "{")]), Err(TextError::FileUnreadable { .. })));
+        let no_default = r#"{"chat_template": [{"name": "rag", "template": "rag"}]}"#;
+        let error = load(&[("tokenizer_config.json", no_default)]).unwrap_err();
+        assert!(matches!(error, TextError::TemplateUnreadable { line: None, .. }));
+        let error = load(&[("chat_template.jinja", "fine\n{% if x %}\n{{ x | }}")]).unwrap_err();
+        assert!(matches!(&error, TextError::TemplateUnreadable { path, line: Some(3), .. }
+            if path.ends_with("chat_template.jinja")));
+    }
+
+    #[test]
+    fn a_switch_is_a_variable_that_the_template_does_not_set() {
+        assert!(template(FAMILY_STYLE).has_thinking_switch());
+        assert!(!template("{{ messages[0].content }} {# enable_thinking #}").has_thinking_switch());
+        assert!(!template("{% set enable_thinking = true %}{{ enable_thinking }}").has_thinking_switch());
+    }
+}

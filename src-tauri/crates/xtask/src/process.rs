@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use crate::error::{Error, Result};
 
 /// Lines of a log that an error repeats.
-const TAIL: usize = 30;
+const TAIL: usize = 60;
 
 /// Runs a command whose output the reader sees.
 pub(crate) fn show(command: &mut Command) -> Result<()> {

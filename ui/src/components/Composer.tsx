@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { send, setDraft, stop } from "../actions";
 import { streamingReply } from "../state";
 import { draftKey, setView, useModel, useStore } from "../store";
@@ -18,14 +18,6 @@ export function Composer() {
   const model = useModel();
   const field = useRef<HTMLTextAreaElement>(null);
   const ready = model !== null && !streaming && !sending;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
-  useLayoutEffect(() => {
-    const area = field.current;
-    if (!area) return;
-    area.style.height = "auto";
-    area.style.height = `${area.scrollHeight}px`;
-  }, [text]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat is a reason to write in it
   useEffect(() => field.current?.focus({ preventScroll: true }), [chat]);
@@ -57,16 +49,19 @@ export function Composer() {
           submit();
         }}
       >
-        <textarea
-          ref={field}
-          rows={1}
-          value={text}
-          placeholder={model ? `Message ${model.name}` : "Message"}
-          aria-label="Message"
-          data-testid="composer"
-          onChange={(event) => setDraft(event.target.value)}
-          onKeyDown={onKeyDown}
-        />
+        {/* A copy of the text, not seen, gives the field its height. */}
+        <div className="growing" data-text={text}>
+          <textarea
+            ref={field}
+            rows={1}
+            value={text}
+            placeholder={model ? `Message ${model.name}` : "Message"}
+            aria-label="Message"
+            data-testid="composer"
+            onChange={(event) => setDraft(event.target.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
         <div className="controls">
           <MtpControl />
           <SamplingControl />

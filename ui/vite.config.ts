@@ -8,4 +8,6 @@ export default defineConfig({
   test: { testTimeout: 60_000 },
   // The oldest webview the app runs in: macOS 14. Nothing is inlined, so that the content policy needs no exception.
   build: { target: "safari17", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  // Properties are tried on many texts, which takes its time on a busy machine.
+  test: { testTimeout: 60_000 },
 });

@@ -207,7 +207,8 @@ mod tests {
     use super::*;
 
     fn matrix(rows: i32, seed: i32) -> Array {
-        let values: Vec<f32> = (0..rows * 64).map(|i| ((i * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0).collect();
+        let values: Vec<f32> =
+            (0..rows * 64).map(|i| ((i * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0).collect();
         Array::from_slice(&values, &[rows, 64]).unwrap()
     }
 

@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn rows_of_any_lengths_come_back_as_they_went() {
         for lens in [vec![3], vec![2, 2, 2], vec![1, 4, 2], vec![5, 1]] {
-            let rows: Vec<(usize, usize)> = lens.iter().enumerate().map(|(row, &len)| (10 * row, len)).collect();
+            let rows: Vec<(usize, usize)> =
+                lens.iter().enumerate().map(|(row, &len)| (10 * row, len)).collect();
             let packed = Packed::new(&rows).unwrap();
             let total: usize = lens.iter().sum();
             let x = tokens(total as i32);

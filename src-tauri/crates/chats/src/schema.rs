@@ -44,6 +44,7 @@ const MIGRATIONS: &[&str] = &["
 /// A file that is damaged or from a newer version is refused before anything is written to it.
 pub(crate) fn open(path: &Path) -> Result<Connection, ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
+    // SQLite makes the file, not its folder.
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|error| ChatsError::Io { path: path.to_owned(), detail: error.to_string() })?;
@@ -54,27 +55,29 @@ pub(crate) fn open(path: &Path) -> Result<Connection, ChatsError> {
 
     // Closing would move what a write-ahead log still holds into the file, which a refused file must be spared.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite)?;
-    let version = version(&db, path)?;
-    if version > MIGRATIONS.len() {
-        return Err(ChatsError::Newer { path: path.to_owned(), found: version, known: MIGRATIONS.len() });
-    }
+    layout(&db, path)?;
     check(&db, path)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
 
     configure(&db).map_err(sqlite)?;
-    migrate(&mut db, version).map_err(sqlite)?;
+    migrate(&mut db, path)?;
     Ok(db)
 }
 
-/// The layout of the database; 0 for an empty one.
-fn version(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
-    let version: i64 = db
+/// The layout of the database, one that is known here; 0 for an empty file.
+fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
+    let found: i64 = db
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .map_err(|error| ChatsError::sqlite(path, error))?;
-    usize::try_from(version).map_err(|_| ChatsError::Corrupt {
-        path: path.to_owned(),
-        detail: format!("its layout number is {version}"),
-    })
+    let known = MIGRATIONS.len();
+    match usize::try_from(found) {
+        Ok(layout) if layout <= known => Ok(layout),
+        Ok(found) => Err(ChatsError::Newer { path: path.to_owned(), found, known }),
+        Err(_) => Err(ChatsError::Corrupt {
+            path: path.to_owned(),
+            detail: format!("its layout number is {found}"),
+        }),
+    }
 }
 
 /// Reads every page once, so that damage is found before anything is added to it.
@@ -99,15 +102,14 @@ fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "foreign_keys", true)
 }
 
-/// Brings a database of layout `from` to the newest, or leaves it as it was.
-fn migrate(db: &mut Connection, from: usize) -> rusqlite::Result<()> {
-    if from == MIGRATIONS.len() {
-        return Ok(());
+/// Brings the database to the newest layout, or leaves it as it was.
+fn migrate(db: &mut Connection, path: &Path) -> Result<(), ChatsError> {
+    let sqlite = |error| ChatsError::sqlite(path, error);
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
+    // Asked again, since another process may have migrated the file before the transaction began.
+    for migration in &MIGRATIONS[layout(&transaction, path)?..] {
+        transaction.execute_batch(migration).map_err(sqlite)?;
     }
-    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for migration in &MIGRATIONS[from..] {
-        transaction.execute_batch(migration)?;
-    }
-    transaction.pragma_update(None, "user_version", MIGRATIONS.len())?;
-    transaction.commit()
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len()).map_err(sqlite)?;
+    transaction.commit().map_err(sqlite)
 }

@@ -44,8 +44,7 @@ impl Store {
 
     /// All chats, the one that was written in last first.
     pub fn chats(&self) -> Result<Vec<Chat>, ChatsError> {
-        let sql = format!("SELECT {} FROM chat ORDER BY updated_at DESC, id DESC", rows::CHAT);
-        self.all(&sql, [], rows::chat)
+        self.all(&newest_first(), [], rows::chat)
     }
 
     /// Adds a chat without messages.
@@ -54,24 +53,18 @@ impl Store {
             "INSERT INTO chat (title, created_at, updated_at) VALUES (:title, :now, :now) RETURNING {}",
             rows::CHAT
         );
-        self.db
-            .query_row(&sql, named_params! {":title": title, ":now": now()}, rows::chat)
-            .map_err(|error| self.error(error))
+        let path = &self.path;
+        let sqlite = |error| ChatsError::sqlite(path, error);
+        let transaction = begin(&mut self.db).map_err(sqlite)?;
+        let values = named_params! {":title": title, ":now": now()};
+        let created = transaction.query_row(&sql, values, rows::chat).map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)?;
+        Ok(created)
     }
 
     /// The branch of `chat` that ends in its newest message, oldest first.
     pub fn messages(&self, chat: ChatId) -> Result<Vec<Message>, ChatsError> {
-        // A message is newer than its parent, so the newest is a leaf and ids ascend along a branch.
-        let sql = format!(
-            "WITH RECURSIVE branch (branch_id, branch_parent) AS (
-                 SELECT max(id), parent FROM message WHERE chat = ?1
-                 UNION ALL
-                 SELECT id, parent FROM message JOIN branch ON id = branch_parent
-             )
-             SELECT {} FROM branch JOIN message ON id = branch_id ORDER BY id",
-            rows::MESSAGE
-        );
-        let messages = self.all(&sql, [chat], rows::message)?;
+        let messages = self.all(&newest_branch(), [chat], rows::message)?;
         if messages.is_empty() && !self.has_chat(chat)? {
             return Err(ChatsError::UnknownChat { id: chat });
         }
@@ -236,7 +229,27 @@ impl Store {
     }
 }
 
-/// Takes the right to write at once, so that no later statement of the transaction finds it taken.
+/// Selects all chats in the order of the list.
+fn newest_first() -> String {
+    format!("SELECT {} FROM chat ORDER BY updated_at DESC, id DESC", rows::CHAT)
+}
+
+/// Selects the newest message of a chat and what leads to it.
+fn newest_branch() -> String {
+    // A message is newer than its parent, so the newest is a leaf and ids ascend along a branch.
+    format!(
+        "WITH RECURSIVE branch (branch_id, branch_parent) AS (
+             SELECT max(id), parent FROM message WHERE chat = ?1
+             UNION ALL
+             SELECT id, parent FROM message JOIN branch ON id = branch_parent
+         )
+         SELECT {} FROM branch JOIN message ON id = branch_id ORDER BY id",
+        rows::MESSAGE
+    )
+}
+
+/// Takes the right to write at once, so that no later statement of the transaction finds it taken. The commit is
+/// always asked for: what a `RETURNING` statement commits by itself, it does after its answer, when an error is lost.
 fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     db.transaction_with_behavior(TransactionBehavior::Immediate)
 }
@@ -261,4 +274,118 @@ fn is_in(db: &Connection, message: MessageId, chat: ChatId) -> rusqlite::Result<
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn store() -> (TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("chats.db")).unwrap();
+        (folder, store)
+    }
+
+    fn settings() -> GenerationSettings {
+        GenerationSettings {
+            sampling: Default::default(),
+            drafting: Default::default(),
+            max_tokens: 64,
+            thinking: false,
+            stop: vec![],
+        }
+    }
+
+    fn finished_reply(store: &mut Store) -> Message {
+        let chat = store.create_chat("a chat").unwrap().id;
+        let question = store.add_user_message(chat, None, "why?").unwrap();
+        let reply = store.begin_reply(chat, question.id, "demo", &settings()).unwrap();
+        store.update_reply(reply.id, "because", "").unwrap();
+        let status = MessageStatus::Finished { reason: FinishReason::Stop };
+        let stats = ReplyStats { emitted: 7, ..Default::default() };
+        store.finish_reply(reply.id, status, Some(&stats), None).unwrap()
+    }
+
+    fn plan(store: &Store, sql: &str) -> String {
+        let mut statement = store.db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let values = vec![1; statement.parameter_count()];
+        let steps = statement
+            .query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>("detail"))
+            .unwrap();
+        steps.collect::<rusqlite::Result<Vec<_>>>().unwrap().join("; ")
+    }
+
+    #[test]
+    fn the_list_is_read_from_an_index_and_a_branch_without_a_scan() {
+        let (_folder, store) = store();
+        let list = plan(&store, &newest_first());
+        assert_eq!(list, "SCAN chat USING INDEX chat_by_update");
+        let branch = plan(&store, &newest_branch());
+        assert!(branch.contains("SEARCH message"), "{branch}");
+        assert!(!branch.contains("SCAN message"), "{branch}");
+    }
+
+    #[test]
+    fn the_settings_of_a_reply_are_kept() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        let json: String = store
+            .db
+            .query_row("SELECT settings FROM message WHERE id = ?1", [reply.id], |row| row.get(0))
+            .unwrap();
+        assert_eq!(serde_json::from_str::<GenerationSettings>(&json).unwrap(), settings());
+    }
+
+    #[test]
+    fn fields_of_a_later_version_do_not_break_reading() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET stats = json_set(stats, '$.later', json('{}'))", []).unwrap();
+        assert_eq!(store.message(reply.id).unwrap(), reply);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_read_leave_the_text() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET stats = '[', error = '{}'", []).unwrap();
+        assert_eq!(store.message(reply.id).unwrap(), Message { stats: None, ..reply });
+    }
+
+    #[test]
+    fn a_value_that_no_version_writes_is_damage() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET status = 'odd'", []).unwrap();
+        let error = store.message(reply.id).unwrap_err();
+        assert!(matches!(error, ChatsError::Corrupt { .. }), "{error}");
+        assert!(error.to_string().contains("odd"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_leaves_what_was_there() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        // The limit makes SQLite answer as it does when the disk refuses a page.
+        store.db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+        let error = store.update_reply(reply.id, &"long ".repeat(10_000), "").unwrap_err();
+        assert_eq!(ErrorReport::from(&error).code, "chats_full");
+        assert_eq!(store.message(reply.id).unwrap(), reply);
+        store.update_reply(reply.id, "short", "").unwrap();
+        assert_eq!(store.message(reply.id).unwrap().text, "short");
+    }
+
+    #[test]
+    fn a_message_cannot_follow_itself_or_one_of_another_chat() {
+        let (_folder, mut store) = store();
+        let first = finished_reply(&mut store);
+        let second = finished_reply(&mut store);
+        for parent in [first.id, second.id] {
+            let moved = store.db.execute("UPDATE message SET parent = ?1 WHERE id = ?2", [parent, second.id]);
+            assert!(moved.is_err(), "parent {parent}");
+        }
+    }
 }

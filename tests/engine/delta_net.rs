@@ -31,6 +31,8 @@ const SHARP: Gates = Gates { beta: |_| 14.0, decay: |_| -16.0 };
 const FADING: Gates = Gates { beta: |dice| dice.normal(), decay: |dice| 6.0 + 4.0 * dice.normal() };
 /// Some tokens wipe the state, others keep it whole.
 const UNEVEN: Gates = Gates { beta: |_| 8.0, decay: |dice| dice.one_of(&[-16.0, -16.0, -16.0, 8.0]) };
+/// The same, and a wipe goes far below what a float of a chunk's summed decay could still tell apart from its neighbours.
+const WIPING: Gates = Gates { beta: |_| 2.0, decay: |dice| dice.one_of(&[-2.0, -2.0, -2.0, 400.0]) };
 
 /// Inputs `[T, INPUT]`. `fresh_key`: how much of each token's query and key is its own, 0 for all the same.
 fn inputs(tokens: usize, fresh_key: f32, gates: Gates, seed: u64) -> Vec<f32> {
@@ -221,6 +223,8 @@ fn strong_and_uneven_decay() {
     agrees("strong decay", &inputs(500, 1.0, FADING, 8), &[500]);
     agrees("strong decay, one key", &inputs(500, 0.0, FADING, 9), &[500]);
     agrees("uneven decay", &inputs(500, 1.0, UNEVEN, 10), &[500]);
+    agrees("wipes", &inputs(500, 1.0, WIPING, 12), &[500]);
+    agrees("wipes, one key", &inputs(500, 0.0, WIPING, 13), &[500]);
     agrees("uneven decay, one key", &inputs(500, 0.0, UNEVEN, 11), &[200, 300]);
 }
 

@@ -67,6 +67,23 @@ export function setView(view: Partial<View>): void {
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));
 
+/** Whether a question would be taken. While a model loads, its reply waits. */
+export const useCanAsk = (): boolean =>
+  useStore((state) => state.opened && !state.sending && state.engine.state !== "failed");
+
+/** What the model that answers, or will, is called. */
+export const useModelName = (): string | null =>
+  useStore(({ engine, models, selectedModel }) => {
+    const path =
+      engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
+    return models.find((model) => model.path === path)?.name ?? folderName(path);
+  });
+
+/** The last part of a path. */
+function folderName(path: string): string | null {
+  return path.split(/[/\\]/).filter(Boolean).at(-1) ?? null;
+}
+
 /** The model that is ready to answer. */
 export const useModel = (): ModelInfo | null =>
   useStore((state) => (state.engine.state === "ready" ? state.engine.model : null));

@@ -1,7 +1,7 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { send, setDraft, stop } from "../actions";
 import { streamingReply } from "../state";
-import { draftKey, setView, useModel, useStore } from "../store";
+import { draftKey, setView, useCanAsk, useModelName, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
 import { Icon } from "./icons";
 import { MtpControl } from "./MtpControl";
@@ -13,19 +13,10 @@ export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
   const streaming = useStore(streamingReply) !== null;
-  const sending = useStore((state) => state.sending);
   const error = useStore((state) => state.actionError);
-  const model = useModel();
+  const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
-  const ready = model !== null && !streaming && !sending;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
-  useLayoutEffect(() => {
-    const area = field.current;
-    if (!area) return;
-    area.style.height = "auto";
-    area.style.height = `${area.scrollHeight}px`;
-  }, [text]);
+  const ready = useCanAsk() && !streaming;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat is a reason to write in it
   useEffect(() => field.current?.focus({ preventScroll: true }), [chat]);
@@ -57,16 +48,19 @@ export function Composer() {
           submit();
         }}
       >
-        <textarea
-          ref={field}
-          rows={1}
-          value={text}
-          placeholder={model ? `Message ${model.name}` : "Message"}
-          aria-label="Message"
-          data-testid="composer"
-          onChange={(event) => setDraft(event.target.value)}
-          onKeyDown={onKeyDown}
-        />
+        {/* A copy of the text, not seen, gives the field its height. */}
+        <div className="growing" data-text={text}>
+          <textarea
+            ref={field}
+            rows={1}
+            value={text}
+            placeholder={model ? `Message ${model}` : "Message"}
+            aria-label="Message"
+            data-testid="composer"
+            onChange={(event) => setDraft(event.target.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
         <div className="controls">
           <MtpControl />
           <SamplingControl />
@@ -89,7 +83,7 @@ export function Composer() {
               className="send"
               data-testid="send"
               aria-label="Send"
-              title={model ? "Send (Enter)" : "A message can be sent once a model is ready."}
+              title="Send (Enter)"
               disabled={!ready || text.trim() === ""}
             >
               <Icon name="up" />

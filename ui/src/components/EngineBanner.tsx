@@ -1,12 +1,12 @@
 import { selectModel } from "../actions";
 import { percent } from "../format";
-import { setView, useStore } from "../store";
+import { setView, useModelName, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
-import { folderName } from "./ModelPicker";
 
 /** Why nothing can be sent now. */
 export function EngineBanner() {
   const engine = useStore((state) => state.engine);
+  const model = useModelName();
   const selected = useStore((state) => state.selectedModel);
   switch (engine.state) {
     case "ready":
@@ -22,7 +22,7 @@ export function EngineBanner() {
       return (
         <div className="banner" role="status" data-testid="engine-banner">
           <span>
-            Loading {folderName(engine.path)} · {percent(share)}
+            Loading {model} · {percent(share)}
           </span>
           <progress value={share} aria-label="Weights read" />
         </div>

@@ -1,5 +1,5 @@
 import { send } from "../actions";
-import { useModel, useStore } from "../store";
+import { useCanAsk, useStore } from "../store";
 import { Icon } from "./icons";
 
 /** Questions that the built-in model was made to answer. */
@@ -11,11 +11,10 @@ const EXAMPLES = [
 
 /** A chat without messages. */
 export function FirstStart() {
-  const model = useModel();
+  const ready = useCanAsk();
   const builtIn = useStore((state) =>
     state.models.some((entry) => entry.built_in && entry.path === state.selectedModel),
   );
-  const sending = useStore((state) => state.sending);
   return (
     <div className="first-start">
       <h1>Ask something, and see how far the model guesses ahead.</h1>
@@ -28,7 +27,7 @@ export function FirstStart() {
                   type="button"
                   className="example"
                   data-testid="example"
-                  disabled={!model || sending}
+                  disabled={!ready}
                   onClick={() => send(example)}
                 >
                   {example}

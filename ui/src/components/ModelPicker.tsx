@@ -2,7 +2,7 @@ import { useState } from "react";
 import { chooseModel, openModel, selectModel } from "../actions";
 import type { EngineState, ModelInfo } from "../bindings";
 import { bytes, mtpWords, parameters, percent } from "../format";
-import { setView, useStore } from "../store";
+import { setView, useModelName, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
@@ -10,10 +10,8 @@ import { PopoverButton } from "./PopoverButton";
 /** Which model answers, and how another is opened. */
 export function ModelPicker() {
   const engine = useStore((state) => state.engine);
-  const models = useStore((state) => state.models);
-  const selected = useStore((state) => state.selectedModel);
+  const name = useModelName();
   const open = useStore((state) => state.modelPicker);
-  const name = models.find((model) => model.path === selected)?.name;
   return (
     <PopoverButton
       label={<span className="model-name">{label(engine, name)}</span>}
@@ -30,18 +28,10 @@ export function ModelPicker() {
   );
 }
 
-function label(engine: EngineState, name: string | undefined): string {
-  switch (engine.state) {
-    case "ready":
-      return engine.model.name;
-    case "loading":
-      return `Loading ${folderName(engine.path)} · ${percent(engine.total > 0 ? engine.done / engine.total : 0)}`;
-    default:
-      return name ?? "Choose a model";
-  }
+function label(engine: EngineState, name: string | null): string {
+  if (engine.state !== "loading") return name ?? "Choose a model";
+  return `Loading ${name} · ${percent(engine.total > 0 ? engine.done / engine.total : 0)}`;
 }
-
-export const folderName = (path: string): string => path.split(/[/\\]/).filter(Boolean).at(-1) ?? path;
 
 function Models() {
   const engine = useStore((state) => state.engine);

@@ -1,5 +1,5 @@
 import { Popover } from "@base-ui/react/popover";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Icon } from "./icons";
 
 interface Props {
@@ -35,6 +35,8 @@ export function PopoverButton({
   onOpenChange,
   children,
 }: Props) {
+  const popup = useRef<HTMLDivElement>(null);
+  const current = () => popup.current?.querySelector<HTMLElement>('[aria-checked="true"]') ?? true;
   return (
     <Popover.Root open={open} onOpenChange={(next) => onOpenChange?.(next)}>
       <Popover.Trigger
@@ -54,7 +56,13 @@ export function PopoverButton({
           collisionPadding={12}
           className="positioner"
         >
-          <Popover.Popup className={`popover ${popupClassName}`} aria-label={title} data-testid={popupTestId}>
+          <Popover.Popup
+            ref={popup}
+            initialFocus={current}
+            className={`popover ${popupClassName}`}
+            aria-label={title}
+            data-testid={popupTestId}
+          >
             {children}
           </Popover.Popup>
         </Popover.Positioner>

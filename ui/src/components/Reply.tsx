@@ -4,7 +4,7 @@ import type { ErrorReport, Message } from "../bindings";
 import { count, speedLine } from "../format";
 import { Markdown } from "../markdown/Markdown";
 import type { LiveReply } from "../state";
-import { useModel, useStore } from "../store";
+import { useCanAsk, useStore } from "../store";
 import { CopyButton } from "./CopyButton";
 import { ErrorNote } from "./ErrorNote";
 import { StatsPopover } from "./StatsPopover";
@@ -81,7 +81,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
 
 /** What can be done with the last reply of a chat. */
 function NextSteps({ message, kept, className }: { message: Message; kept: boolean; className: string }) {
-  const ready = useModel() !== null;
+  const ready = useCanAsk();
   const { status } = message;
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");

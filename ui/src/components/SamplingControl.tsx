@@ -72,7 +72,7 @@ function SamplingForm() {
             label="Temperature"
             words="Higher is freer"
             value={sampling.temperature}
-            min={0}
+            min={0.01}
             max={5}
             testId="temperature"
             onChange={(value) => value !== null && changeSampling({ temperature: value })}

@@ -61,7 +61,7 @@ impl Desk {
             .env("HOME", self.home())
             .env("XDG_RUNTIME_DIR", self.home().join("run"))
             .env("DISPLAY", &self.display)
-            .env("LANG", "en_US.UTF-8")
+            .env("LANG", "C.UTF-8")
             .env("GTK_THEME", theme)
             .env("NO_AT_BRIDGE", "1")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
@@ -82,9 +82,8 @@ impl Desk {
 
     /// The processes on this desk that run a program.
     pub(crate) fn running(&self, program: &str) -> Vec<u32> {
-        let runs = |id: &u32| {
-            fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program))
-        };
+        let runs =
+            |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
         self.processes().into_iter().filter(runs).collect()
     }
 
@@ -99,8 +98,9 @@ impl Desk {
     fn processes(&self) -> Vec<u32> {
         let home = format!("HOME={}", self.home().display());
         let lives_here = |id: &u32| {
-            fs::read(format!("/proc/{id}/environ"))
-                .is_ok_and(|variables| variables.split(|&byte| byte == 0).any(|variable| variable == home.as_bytes()))
+            fs::read(format!("/proc/{id}/environ")).is_ok_and(|variables| {
+                variables.split(|&byte| byte == 0).any(|variable| variable == home.as_bytes())
+            })
         };
         let numbers = fs::read_dir("/proc").expect("Linux lists processes in /proc").flatten();
         numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(lives_here).collect()

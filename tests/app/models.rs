@@ -16,6 +16,8 @@ pub(crate) struct BadModel {
     pub(crate) names: Vec<String>,
     /// What it says to do.
     pub(crate) advice: &'static str,
+    /// Whether it can be inspected, and only not be talked to.
+    pub(crate) only_for_chats: bool,
 }
 
 /// One folder of each kind.
@@ -24,7 +26,8 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
         let path = parent.join(name);
         copy_demo_model(&path);
         spoil(&path);
-        BadModel { path, names: names.iter().map(|name| (*name).to_owned()).collect(), advice }
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        BadModel { path, names, advice, only_for_chats: name == "edited template" }
     };
     vec![
         bad(
@@ -45,14 +48,21 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
                 shard.set_len(shard.metadata().unwrap().len() / 2).unwrap();
             },
         ),
-        bad("missing tensor", &[MISSING_TENSOR, "missing"], "get it again from its source", |path| {
-            leave_out(path, MISSING_TENSOR);
-        }),
+        bad(
+            "missing tensor",
+            &["layers.2.mlp.down_proj.weight", "missing"],
+            "get it again from its source",
+            |path| leave_out(path, "model.language_model.layers.2.mlp.down_proj.weight"),
+        ),
         bad(
             "config of another model",
             &["mlp", "384", "intermediate_size", "512"],
             "Check that config.json belongs to these tensor files",
-            |path| edit_json(path, "config.json", |config| config["text_config"]["intermediate_size"] = json!(512)),
+            |path| {
+                edit_json(path, "config.json", |config| {
+                    config["text_config"]["intermediate_size"] = json!(512)
+                })
+            },
         ),
         bad("another family", &["llama", "qwen3_5"], "Choose a dense Qwen3.5", |path| {
             edit_json(path, "config.json", |config| {
@@ -65,14 +75,15 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
             &["edited template/chat_template.jinja", "line 2"],
             "Replace the chat template with the original",
             |path| {
-                fs::write(path.join("chat_template.jinja"), "{% for message in messages %}\n{{ message.role \n")
-                    .unwrap();
+                fs::write(
+                    path.join("chat_template.jinja"),
+                    "{% for message in messages %}\n{{ message.role \n",
+                )
+                .unwrap();
             },
         ),
     ]
 }
-
-const MISSING_TENSOR: &str = "model.language_model.layers.2.mlp.down_proj.weight";
 
 /// The demo model, with names for its end tokens that nobody looks for: a reply goes on until something ends it.
 pub(crate) fn endless_model(parent: &Path) -> PathBuf {

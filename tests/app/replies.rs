@@ -28,7 +28,10 @@ fn a_reply_streams_and_shows_how_its_speed_was_made() {
     let seen = window.script("return window.seen", json!([]));
     let seen: Vec<&str> = seen.as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(seen.len() > 5, "the reply came in {} pieces", seen.len());
-    assert!(seen.windows(2).all(|pair| pair[1].starts_with(pair[0])), "text that was shown changed: {seen:#?}");
+    assert!(
+        seen.windows(2).all(|pair| pair[1].starts_with(pair[0])),
+        "text that was shown changed: {seen:#?}"
+    );
 
     let numbers = window.text("reply-footer");
     assert!(per_pass(&numbers) > 1.3, "{numbers}");

@@ -33,11 +33,8 @@ pub(crate) struct WebDriver {
 impl WebDriver {
     /// Waits for the driver on `port` and lets it open a program.
     pub(crate) fn connect(port: u16, program: &Path) -> Self {
-        let agent: Agent = Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
-            .http_status_as_error(false)
-            .build()
-            .into();
+        let agent: Agent =
+            Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into();
         let address = format!("http://127.0.0.1:{port}");
         let started = Instant::now();
         while let Err(error) = agent.get(format!("{address}/status")).call() {
@@ -49,7 +46,8 @@ impl WebDriver {
         }
         let options = json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } });
         let mut driver = Self { agent, session: format!("{address}/session") };
-        let opened = driver.post("", &json!({ "capabilities": { "alwaysMatch": options } })).expect("the app opens");
+        let opened =
+            driver.post("", &json!({ "capabilities": { "alwaysMatch": options } })).expect("the app opens");
         let id = opened["sessionId"].as_str().expect("the session has a name");
         driver.session = format!("{address}/session/{id}");
         driver

@@ -12,7 +12,7 @@ use crate::desk::Desk;
 use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(45);
 /// How often the page is asked.
 const PULSE: Duration = Duration::from_millis(30);
 
@@ -66,7 +66,11 @@ impl<'desk> Window<'desk> {
 
     /// Replaces the text of a field.
     pub(crate) fn fill(&self, name: &str, text: &str) {
-        self.click(name);
+        // What is above the field may come and go, and move it away from under the mouse.
+        self.wait_until(&format!("{name} has the focus"), || {
+            self.click(name);
+            self.focus() == name
+        });
         self.driver.press(&[keys::CONTROL], ['a']).expect("keys arrive");
         self.type_text(text);
     }
@@ -83,7 +87,10 @@ impl<'desk> Window<'desk> {
 
     /// The name of what has the focus.
     pub(crate) fn focus(&self) -> String {
-        self.script("return document.activeElement?.dataset.testid ?? ''", json!([])).as_str().unwrap_or("").to_owned()
+        self.script("return document.activeElement?.dataset.testid ?? ''", json!([]))
+            .as_str()
+            .unwrap_or("")
+            .to_owned()
     }
 
     /// Asks something and waits until the reply is begun.
@@ -109,7 +116,9 @@ impl<'desk> Window<'desk> {
 
     /// Waits until the reply that is being written is longer than this.
     pub(crate) fn wait_for_text(&self, characters: usize) -> String {
-        self.wait("the reply grows", || Some(self.text("answer")).filter(|text| text.chars().count() > characters))
+        self.wait("the reply grows", || {
+            Some(self.text("answer")).filter(|text| text.chars().count() > characters)
+        })
     }
 
     /// Opens the model in a folder through the picker.

@@ -67,10 +67,11 @@ impl WebDriver {
         self.post("/execute/async", &json!({ "script": body, "args": arguments }))
     }
 
-    /// Clicks the first element of a selector with the mouse.
+    /// Clicks the last element of a selector with the mouse.
     pub(crate) fn click(&self, selector: &str) -> Result<(), String> {
-        let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
-        let id = found[ELEMENT].as_str().ok_or("an element without a name")?;
+        let found = self.post("/elements", &json!({ "using": "css selector", "value": selector }))?;
+        let last = found.as_array().and_then(|elements| elements.last());
+        let id = last.and_then(|element| element[ELEMENT].as_str()).ok_or("no such element")?;
         self.post(&format!("/element/{id}/click"), &json!({})).map(drop)
     }
 

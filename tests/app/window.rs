@@ -50,12 +50,12 @@ impl<'desk> Window<'desk> {
         !self.texts(name).is_empty()
     }
 
-    /// Clicks something as soon as it is there and can be used.
+    /// Clicks the last thing with a name as soon as it is there and can be used.
     pub(crate) fn click(&self, name: &str) {
         let selector = selector(name);
         self.wait_until(&format!("{name} can be clicked"), || {
             let state = self.script(
-                "const element = document.querySelector(arguments[0]);
+                "const element = [...document.querySelectorAll(arguments[0])].at(-1);
                  return Boolean(element && !element.disabled && element.getAnimations({ subtree: true }).length === 0)",
                 json!([selector]),
             );

@@ -7,7 +7,7 @@ use foretoken_protocol::{
 use tokio::time::{sleep, timeout};
 
 use super::{Engine, Generation, Progress, Prompt};
-use crate::testing::{demo_model, engine_program, kill};
+use crate::testing::{demo_model, engine_program, kill, process_of};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -163,9 +163,8 @@ async fn shutting_down_ends_the_process() {
     let engine = started(program.clone());
     engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
     engine.shut_down();
-    let running = || std::process::Command::new("pgrep").arg("-f").arg(&program).status().unwrap().success();
     timeout(PATIENCE, async {
-        while running() {
+        while process_of(&program).is_some() {
             sleep(Duration::from_millis(20)).await;
         }
     })

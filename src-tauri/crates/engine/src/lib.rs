@@ -1,5 +1,6 @@
 //! The engine: checkpoints, model, caches, speculation and sampling on MLX. Knows nothing of windows.
 
+pub mod bench;
 pub mod cache;
 pub mod checkpoint;
 pub mod decode;

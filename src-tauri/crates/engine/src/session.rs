@@ -16,7 +16,7 @@ use crate::model::Qwen;
 use crate::text::{ChatTemplate, ReplyStart, ReplyText, Tokenizer, render_prompt, stop_ids};
 
 /// Prompt tokens read at a time; between two pieces a reply can be cancelled.
-const PREFILL_CHUNK: usize = 512;
+pub(crate) const PREFILL_CHUNK: usize = 512;
 /// Seeds that are picked here survive a trip through JavaScript's numbers.
 const SEED_BITS: u32 = 53;
 /// How a prompt without a template is continued.

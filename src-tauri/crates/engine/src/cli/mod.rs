@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod bench;
 mod generate;
 mod inspect;
 mod score;
@@ -28,6 +29,8 @@ enum Command {
     Generate(Box<generate::Generate>),
     /// Measure how well a model predicts a text.
     Score(score::Score),
+    /// Measure a model's speed on this machine, with drafts and without.
+    Bench(bench::Bench),
     /// Serve requests from standard input, one JSON object a line.
     Serve,
 }
@@ -56,6 +59,7 @@ impl Cli {
             Command::Inspect(command) => command.run(),
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
+            Command::Bench(command) => command.run(),
             Command::Serve => Ok(foretoken_engine::serve::serve()?),
         }
     }

@@ -101,8 +101,11 @@ impl Batch {
     }
 
     /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
-    /// head does not allow as many. Waits for the device once.
+    /// head does not allow as many. Waits for the device once; without rows, not at all.
     pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
+        if self.rows.is_empty() {
+            return Ok((Vec::new(), StepTiming::default()));
+        }
         let begin = Instant::now();
         let depths: Vec<usize> =
             self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect();
@@ -110,7 +113,7 @@ impl Batch {
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
         let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
-        if !flat_drafts.is_empty() && self.steps % DRAFT_PROBE_INTERVAL == 0 {
+        if !flat_drafts.is_empty() && self.steps.is_multiple_of(DRAFT_PROBE_INTERVAL) {
             let probe = Instant::now();
             mlx::eval(flat_drafts.iter().copied())?;
             waited = probe.elapsed();

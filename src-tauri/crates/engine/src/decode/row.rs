@@ -110,6 +110,12 @@ impl Row {
         &self.cache
     }
 
+    /// Committed pairs of a hidden state and the token after it that the MTP head has not read yet; the others are in
+    /// its cache. After a prompt of several tokens, and after any step, at least one: the next step drafts from it.
+    pub fn unread_pairs(&self) -> usize {
+        self.pending.len()
+    }
+
     /// The most drafts that a step can use for it: what the token budget leaves, none without a head to ask.
     pub fn draft_room(&self) -> usize {
         if self.cache.head.is_none() || self.pending.len() == 0 {

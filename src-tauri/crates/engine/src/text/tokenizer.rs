@@ -59,6 +59,11 @@ impl Tokenizer {
         self.0.get_vocab_size(true)
     }
 
+    /// How many tokens text is made of; their ids come before those of added tokens.
+    pub fn ordinary_vocab_size(&self) -> usize {
+        self.0.get_vocab_size(false)
+    }
+
     /// The bytes that a token adds to the text: none for special tokens and for ids outside the vocabulary.
     pub(super) fn token_bytes(&self, id: u32) -> Vec<u8> {
         let Some(token) = self.0.id_to_token(id) else { return Vec::new() };

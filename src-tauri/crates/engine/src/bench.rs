@@ -1,0 +1,585 @@
+//! What a model costs on this machine: the figures of the `bench` command.
+//!
+//! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
+//! does hits all of them alike, and a speed-up compares depths of the same run.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
+use serde::Serialize;
+
+use crate::cache::DeltaState;
+use crate::decode::{Batch, KnownDrafts, Lane, RowSpec, StepTiming};
+use crate::error::EngineError;
+use crate::mlx::{self, Array};
+use crate::model::{Form, Packed, Qwen};
+use crate::session::{PREFILL_CHUNK, Session};
+
+/// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
+const QUESTION: &str = "Tell me a story about an owl and a bell.";
+/// Passes of each packed width in a run.
+const PASSES_PER_WIDTH: usize = 16;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Length of the prompt whose reading is timed.
+    pub prompt_tokens: usize,
+    /// Tokens to decode at each depth.
+    pub gen_tokens: usize,
+    /// How often everything is measured, besides a first time that does not count.
+    pub runs: usize,
+    /// Drafts per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
+    pub depths: Option<Vec<usize>>,
+    /// Replace the drafts by the known continuation, right at this rate.
+    pub force_acceptance: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { prompt_tokens: 512, gen_tokens: 128, runs: 5, depths: None, force_acceptance: None }
+    }
+}
+
+/// A figure over all runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// Half of the runs are below.
+    pub median: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// All figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The model's name.
+    pub model: String,
+    /// Data type or quantization of its weights.
+    pub format: String,
+    /// What computed: metal, cuda or cpu.
+    pub device: &'static str,
+    /// Runs that count.
+    pub runs: usize,
+    /// Length of the prompt whose reading was timed.
+    pub prompt_tokens: usize,
+    /// Tokens decoded at each depth in each run.
+    pub gen_tokens: usize,
+    /// Rate of right drafts, where known ones stood in for the head's.
+    pub forced_acceptance: Option<f64>,
+    /// From the folder to a model that can be asked.
+    pub load_seconds: Spread,
+    /// Reading a prompt of ordinary tokens.
+    pub prefill_tokens_per_second: Spread,
+    /// The most memory that arrays held while reading and decoding.
+    pub peak_memory_bytes: Spread,
+    /// A pass of the network over some tokens of a row, drafts not included, by their number.
+    pub widths: Vec<Width>,
+    /// Decoding, by depth.
+    pub depths: Vec<Depth>,
+}
+
+/// What a pass over this many tokens takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Width {
+    /// Tokens in the pass.
+    pub width: usize,
+    /// Milliseconds of one pass.
+    pub milliseconds: Spread,
+    /// In units of a pass over one token.
+    pub relative: Spread,
+}
+
+/// Decoding with this many drafts a step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Depth {
+    /// Drafts a step.
+    pub depth: usize,
+    /// Decoded tokens per second.
+    pub tokens_per_second: Spread,
+    /// Over plain decoding in the same run; `None` where that was not measured.
+    pub speed_up: Option<Spread>,
+    /// Decoded tokens per step.
+    pub tokens_per_pass: Spread,
+    /// Milliseconds of a whole step.
+    pub step_milliseconds: Spread,
+    /// Milliseconds of waiting for a step's drafts; `None` for plain decoding.
+    pub draft_milliseconds: Option<Spread>,
+    /// Milliseconds that the host takes to build a step and to handle its results.
+    pub host_milliseconds: Spread,
+    /// Drafts by their place in the chain, over all runs.
+    pub positions: Vec<PositionStats>,
+}
+
+/// Loads the model in a folder and measures it.
+pub fn bench(dir: &Path, options: &Options) -> Result<Report, EngineError> {
+    options.check()?;
+    let (session, load_seconds) = timed_loads(dir, options)?;
+    let bench = Bench::new(&session, options)?;
+    let mut runs = Vec::with_capacity(options.runs);
+    for run in 0..=options.runs {
+        let measured = bench.run()?;
+        tracing::info!(run, of = options.runs, "measured");
+        // The first one compiles kernels and fills caches.
+        if run > 0 {
+            runs.push(measured);
+        }
+    }
+    Ok(bench.report(spread(load_seconds), &runs))
+}
+
+impl Options {
+    fn check(&self) -> Result<(), EngineError> {
+        let counts = [
+            ("--prompt-tokens", self.prompt_tokens),
+            ("--gen-tokens", self.gen_tokens),
+            ("--runs", self.runs),
+        ];
+        for (name, count) in counts {
+            if count == 0 {
+                return refuse(format!("{name} is 0."), "Give a number of 1 or more.");
+            }
+        }
+        let depths = self.depths.as_deref().unwrap_or_default();
+        if self.depths.is_some() && depths.is_empty() {
+            return refuse("--depths is empty.".into(), "Give numbers like 0,1,2.");
+        }
+        for (i, &depth) in depths.iter().enumerate() {
+            if depth > usize::from(MAX_DEPTH) {
+                let hint = "The deepest chain that can be measured has 8 drafts.";
+                return refuse(format!("--depths names {depth}."), hint);
+            }
+            if depths[..i].contains(&depth) {
+                return refuse(format!("--depths names {depth} twice."), "Name each depth once.");
+            }
+        }
+        match self.force_acceptance {
+            Some(rate) if !(0.0..=1.0).contains(&rate) => {
+                refuse(format!("--force-acceptance is {rate}."), "Give a rate between 0 and 1.")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refuse<T>(message: String, hint: &'static str) -> Result<T, EngineError> {
+    Err(EngineError::Request { code: "invalid_option", message, hint })
+}
+
+/// Loads the model once a run and keeps the last one. Only one is in memory at a time.
+fn timed_loads(dir: &Path, options: &Options) -> Result<(Session, Vec<f64>), EngineError> {
+    let mut seconds = Vec::with_capacity(options.runs);
+    loop {
+        let begin = Instant::now();
+        let session = Session::load(dir, &mut |_, _| ())?;
+        seconds.push(begin.elapsed().as_secs_f64());
+        if seconds.len() == options.runs {
+            return Ok((session, seconds));
+        }
+        drop(session);
+        mlx::clear_cache();
+    }
+}
+
+/// Everything that the runs have in common.
+struct Bench<'a> {
+    session: &'a Session,
+    options: &'a Options,
+    depths: Vec<usize>,
+    /// What prefill reads.
+    text: Vec<u32>,
+    /// What decoding continues.
+    prompt: Vec<u32>,
+    known_drafts: Option<KnownDrafts>,
+}
+
+/// The figures of one run.
+struct Run {
+    prefill_tokens_per_second: f64,
+    peak_memory_bytes: f64,
+    /// Milliseconds, by width.
+    widths: Vec<f64>,
+    depths: Vec<Decoded>,
+}
+
+/// What decoding at one depth gave.
+struct Decoded {
+    ids: Vec<u32>,
+    seconds: f64,
+    steps: usize,
+    /// Of the steps that had as many drafts as asked for; near the end there is no room for all.
+    timings: Vec<StepTiming>,
+    positions: Vec<PositionStats>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(session: &'a Session, options: &'a Options) -> Result<Self, EngineError> {
+        let drafts = session.model().mtp.is_some();
+        let depths = match &options.depths {
+            Some(depths) => depths.clone(),
+            None if drafts => vec![0, 1, 2, 3],
+            None => vec![0],
+        };
+        if let Some(depth) = depths.iter().find(|&&depth| depth > 0 && !drafts) {
+            let message =
+                format!("{} has no MTP head and cannot be measured at depth {depth}.", session.info.name);
+            return refuse(message, "Use --depths 0, or a checkpoint with a head.");
+        }
+        let deepest = depths.iter().copied().max().unwrap_or(0);
+        if options.gen_tokens <= deepest {
+            let message = format!("{} tokens leave no room for {deepest} drafts.", options.gen_tokens);
+            return refuse(message, "Raise --gen-tokens above every depth.");
+        }
+        if options.force_acceptance.is_some() && deepest == 0 {
+            return refuse(
+                "--force-acceptance needs drafts, but every depth is 0.".into(),
+                "Name a depth above 0.",
+            );
+        }
+        let text = ordinary_tokens(session, options.prompt_tokens + 1);
+        session.check_ids(&text)?;
+        let prompt = match options.force_acceptance {
+            Some(_) => text.clone(),
+            None => {
+                let question = ChatMessage { role: Role::User, content: QUESTION.into() };
+                session.chat_prompt(&[question], None, false)?.ids
+            }
+        };
+        let longest = text.len().max(prompt.len() + options.gen_tokens);
+        if longest > session.info.context_length as usize {
+            let limit = session.info.context_length;
+            let message = format!("These options take {longest} tokens, but the model can read {limit}.");
+            return refuse(message, "Lower --prompt-tokens or --gen-tokens.");
+        }
+        let mut bench = Self { session, options, depths, text, prompt, known_drafts: None };
+        if let Some(rate) = options.force_acceptance {
+            let continuation = bench.decode(0)?.ids;
+            bench.known_drafts = Some(KnownDrafts { continuation, rate });
+        }
+        Ok(bench)
+    }
+
+    fn model(&self) -> &Qwen {
+        self.session.model()
+    }
+
+    fn run(&self) -> Result<Run, EngineError> {
+        mlx::reset_peak_memory();
+        let prefill_tokens_per_second = self.prefill()?;
+        let widths = self.widths()?;
+        let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
+        let peak_memory_bytes = mlx::peak_memory() as f64;
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths })
+    }
+
+    fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
+        RowSpec {
+            prompt: prompt.to_vec(),
+            sampling: Sampling::default(),
+            seed: 0,
+            max_tokens: self.options.gen_tokens,
+            // Nothing ends a reply before its time.
+            stop_ids: Vec::new(),
+            drafts: depth > 0,
+            known_drafts: self.known_drafts.clone(),
+        }
+    }
+
+    fn deepest(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or(0)
+    }
+
+    fn read(&self, spec: RowSpec) -> Result<Lane, EngineError> {
+        let mut lane = Lane::new(self.model(), 0, spec)?;
+        while !lane.advance(self.model(), PREFILL_CHUNK)? {}
+        Ok(lane)
+    }
+
+    /// Prompt tokens per second. The MTP head reads along if any depth asks for it.
+    fn prefill(&self) -> Result<f64, EngineError> {
+        let begin = Instant::now();
+        self.read(self.spec(&self.text, self.deepest()))?;
+        Ok(self.options.prompt_tokens as f64 / begin.elapsed().as_secs_f64())
+    }
+
+    /// Milliseconds of a pass by width, 1 to what the deepest chain needs; the medians of some passes.
+    fn widths(&self) -> Result<Vec<f64>, EngineError> {
+        let model = self.model();
+        let (mut row, mut states) = (model.empty_row(false), model.empty_states(1)?);
+        let base = self.prompt.len();
+        let prompt = Array::from_slice(&self.prompt, &[base as i32])?;
+        model.forward(&prompt, &Packed::new(&[(0, base)])?, &mut [&mut row], &mut states, Form::Prefill)?;
+        mlx::eval(row.arrays().chain(states.iter().flat_map(DeltaState::arrays)))?;
+
+        let mut passes = vec![Vec::with_capacity(PASSES_PER_WIDTH); self.deepest() + 1];
+        let mut committed = 0;
+        for _ in 0..PASSES_PER_WIDTH {
+            for (i, passes) in passes.iter_mut().enumerate() {
+                let width = i + 1;
+                let tokens: Vec<u32> = self.text.iter().copied().cycle().take(width).collect();
+                let begin = Instant::now();
+                let ids = Array::from_slice(&tokens, &[width as i32])?;
+                let packed = Packed::new(&[(base, width)])?;
+                let form = Form::Step(&[committed]);
+                let hidden = model.forward(&ids, &packed, &mut [&mut row], &mut states, form)?;
+                let next = mlx::argmax_axis(&model.logits(&hidden.normed)?, -1)?;
+                let caches = row.arrays().chain(states.iter().flat_map(DeltaState::arrays));
+                mlx::eval([&next].into_iter().chain(caches))?;
+                next.to_vec::<u32>()?;
+                passes.push(milliseconds(begin.elapsed()));
+                // The recurrent state goes on, as after a step; the attention stays at its length.
+                committed = width;
+                row.kv.iter_mut().for_each(|kv| kv.rewind(base));
+            }
+        }
+        Ok(passes.into_iter().map(median).collect())
+    }
+
+    fn decode(&self, depth: usize) -> Result<Decoded, EngineError> {
+        let mut batch = Batch::default();
+        batch.join(self.read(self.spec(&self.prompt, depth))?)?;
+        let mut decoded = Decoded {
+            ids: Vec::with_capacity(self.options.gen_tokens),
+            seconds: 0.0,
+            steps: 0,
+            timings: Vec::new(),
+            positions: vec![PositionStats::default(); depth],
+        };
+        let begin = Instant::now();
+        while !batch.rows().is_empty() {
+            let (advances, timing) = batch.step(self.model(), &[depth])?;
+            decoded.steps += 1;
+            for advance in advances {
+                if advance.drafted == depth {
+                    decoded.timings.push(timing);
+                }
+                for (i, position) in decoded.positions.iter_mut().enumerate() {
+                    position.drafted += u32::from(i < advance.drafted);
+                    position.accepted += u32::from(i < advance.accepted);
+                }
+                decoded.ids.extend(advance.tokens);
+            }
+        }
+        decoded.seconds = begin.elapsed().as_secs_f64();
+        Ok(decoded)
+    }
+
+    fn report(&self, load_seconds: Spread, runs: &[Run]) -> Report {
+        let over_runs = |pick: &dyn Fn(&Run) -> f64| spread(runs.iter().map(pick));
+        let widths = (0..=self.deepest()).map(|i| Width {
+            width: i + 1,
+            milliseconds: over_runs(&|run| run.widths[i]),
+            relative: over_runs(&|run| run.widths[i] / run.widths[0]),
+        });
+        let plain = self.depths.iter().position(|&depth| depth == 0);
+        let depths = self.depths.iter().enumerate().map(|(i, &depth)| {
+            let mut positions = vec![PositionStats::default(); depth];
+            for run in runs {
+                for (sum, position) in positions.iter_mut().zip(&run.depths[i].positions) {
+                    sum.drafted += position.drafted;
+                    sum.accepted += position.accepted;
+                }
+            }
+            let draft = spread_of_known(runs.iter().filter_map(|run| run.depths[i].draft_milliseconds()));
+            Depth {
+                depth,
+                tokens_per_second: over_runs(&|run| run.depths[i].tokens_per_second()),
+                speed_up: plain.map(|plain| {
+                    over_runs(&|run| {
+                        run.depths[i].tokens_per_second() / run.depths[plain].tokens_per_second()
+                    })
+                }),
+                tokens_per_pass: over_runs(&|run| {
+                    run.depths[i].ids.len() as f64 / run.depths[i].steps as f64
+                }),
+                step_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.total)),
+                draft_milliseconds: draft,
+                host_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.host)),
+                positions,
+            }
+        });
+        Report {
+            model: self.session.info.name.clone(),
+            format: self.session.info.format.clone(),
+            device: mlx::device().name(),
+            runs: runs.len(),
+            prompt_tokens: self.options.prompt_tokens,
+            gen_tokens: self.options.gen_tokens,
+            forced_acceptance: self.options.force_acceptance,
+            load_seconds,
+            prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
+            peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
+            widths: widths.collect(),
+            depths: depths.collect(),
+        }
+    }
+}
+
+impl Decoded {
+    fn tokens_per_second(&self) -> f64 {
+        self.ids.len() as f64 / self.seconds
+    }
+
+    fn median_of(&self, time: impl Fn(&StepTiming) -> Duration) -> f64 {
+        median(self.timings.iter().map(|timing| milliseconds(time(timing))).collect())
+    }
+
+    fn draft_milliseconds(&self) -> Option<f64> {
+        let probes: Vec<f64> =
+            self.timings.iter().filter_map(|timing| timing.draft).map(milliseconds).collect();
+        (!probes.is_empty()).then(|| median(probes))
+    }
+}
+
+/// Always the same tokens for a vocabulary, spread over it.
+fn ordinary_tokens(session: &Session, count: usize) -> Vec<u32> {
+    let ordinary = session.tokenizer().ordinary_vocab_size() as u64;
+    // A linear congruential generator (Knuth's MMIX constants); its upper half is the better one.
+    let mut state = 1u64;
+    std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 32) % ordinary) as u32
+    })
+    .take(count)
+    .collect()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+fn spread(values: impl IntoIterator<Item = f64>) -> Spread {
+    let values: Vec<f64> = values.into_iter().collect();
+    let (min, max) = values.iter().fold((f64::MAX, f64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
+    Spread { median: median(values), min, max }
+}
+
+fn spread_of_known(values: impl Iterator<Item = f64>) -> Option<Spread> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| spread(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn demo() -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../resources/demo-model/checkpoint")
+    }
+
+    /// 24 tokens are a whole number of steps at each depth from 0 to 3 when every draft is right.
+    fn small(force_acceptance: Option<f64>) -> Options {
+        Options {
+            prompt_tokens: 20,
+            gen_tokens: 24,
+            runs: 2,
+            depths: Some(vec![0, 1, 2, 3]),
+            force_acceptance,
+        }
+    }
+
+    fn check_sums(report: &Report) {
+        assert_eq!(report.widths.iter().map(|width| width.width).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert_eq!(report.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        let spreads = report.widths.iter().flat_map(|width| [width.milliseconds, width.relative]).chain(
+            report.depths.iter().flat_map(|depth| {
+                [
+                    Some(depth.tokens_per_second),
+                    Some(depth.tokens_per_pass),
+                    Some(depth.step_milliseconds),
+                    Some(depth.host_milliseconds),
+                    depth.speed_up,
+                    depth.draft_milliseconds,
+                ]
+                .into_iter()
+                .flatten()
+            }),
+        );
+        let whole = [report.load_seconds, report.prefill_tokens_per_second, report.peak_memory_bytes];
+        for spread in spreads.chain(whole) {
+            let Spread { median, min, max } = spread;
+            assert!(0.0 < min && min <= median && median <= max && max.is_finite(), "{spread:?}");
+        }
+        for depth in &report.depths {
+            assert!(depth.host_milliseconds.median < depth.step_milliseconds.median);
+            assert_eq!(depth.draft_milliseconds.is_some(), depth.depth > 0);
+            assert_eq!(depth.positions.len(), depth.depth);
+            let passes = report.gen_tokens as f64 / depth.tokens_per_pass.median;
+            // Each pass emits its own token and the accepted drafts; both runs decode the same text.
+            let accepted: u32 = depth.positions.iter().map(|position| position.accepted).sum();
+            let emitted = f64::from(accepted) / report.runs as f64 + passes;
+            assert!((emitted - report.gen_tokens as f64).abs() < 1e-6, "{depth:?}");
+        }
+        for spread in
+            [report.depths[0].tokens_per_pass, report.depths[0].speed_up.unwrap(), report.widths[0].relative]
+        {
+            assert_eq!(spread, Spread { median: 1.0, min: 1.0, max: 1.0 });
+        }
+    }
+
+    #[test]
+    fn the_demo_model_is_measured_and_the_figures_agree() {
+        let report = bench(&demo(), &small(None)).unwrap();
+        check_sums(&report);
+        let first = report.depths[1].positions[0];
+        assert!(first.accepted * 2 > first.drafted, "{first:?}");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["depths"][2]["positions"][1]["drafted"], report.depths[2].positions[1].drafted);
+        assert_eq!(json["widths"][3]["width"], 4);
+    }
+
+    #[test]
+    fn known_drafts_are_all_right_or_all_wrong() {
+        for rate in [0.0, 1.0] {
+            let report = bench(&demo(), &small(Some(rate))).unwrap();
+            check_sums(&report);
+            assert_eq!(report.forced_acceptance, Some(rate));
+            for depth in &report.depths[1..] {
+                assert_eq!(depth.tokens_per_pass.median, 1.0 + rate * depth.depth as f64);
+                for position in &depth.positions {
+                    assert!(position.drafted > 0);
+                    assert_eq!(f64::from(position.accepted), rate * f64::from(position.drafted));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_refused_by_name() {
+        let base = small(None);
+        let cases = [
+            (Options { runs: 0, ..base.clone() }, "--runs"),
+            (Options { prompt_tokens: 0, ..base.clone() }, "--prompt-tokens"),
+            (Options { gen_tokens: 0, ..base.clone() }, "--gen-tokens"),
+            (Options { gen_tokens: 3, ..base.clone() }, "3 drafts"),
+            (Options { depths: Some(vec![0, 9]), ..base.clone() }, "names 9"),
+            (Options { depths: Some(vec![1, 1]), ..base.clone() }, "1 twice"),
+            (Options { depths: Some(vec![]), ..base.clone() }, "--depths is empty"),
+            (
+                Options { depths: Some(vec![0]), force_acceptance: Some(1.0), ..base.clone() },
+                "--force-acceptance",
+            ),
+            (Options { force_acceptance: Some(1.5), ..base.clone() }, "1.5"),
+            (Options { force_acceptance: Some(f64::NAN), ..base.clone() }, "NaN"),
+            (Options { prompt_tokens: 10_000_000, ..base.clone() }, "can read"),
+        ];
+        for (options, named) in cases {
+            let error = bench(&demo(), &options).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use foretoken_engine::bench::{Depth, Options, Report, Spread, bench};
+
+use super::{CliError, engine};
+
+#[derive(Debug, Args)]
+pub(super) struct Bench {
+    /// The model folder.
+    #[arg(long)]
+    model: PathBuf,
+    /// Length of the prompt whose reading is timed.
+    #[arg(long, default_value_t = 512)]
+    prompt_tokens: usize,
+    /// Tokens to decode at each depth.
+    #[arg(long, default_value_t = 128)]
+    gen_tokens: usize,
+    /// Measure everything this often, after a first time that does not count.
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Drafts per step, 0 for plain decoding. Without it 0,1,2,3, or 0 where the model has no MTP head.
+    #[arg(long, value_delimiter = ',')]
+    depths: Option<Vec<usize>>,
+    /// Replace the drafts by the known continuation, right at this rate, to measure cost on any weights.
+    #[arg(long, value_name = "RATE")]
+    force_acceptance: Option<f64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Bench {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let options = Options {
+            prompt_tokens: self.prompt_tokens,
+            gen_tokens: self.gen_tokens,
+            runs: self.runs,
+            depths: self.depths,
+            force_acceptance: self.force_acceptance,
+        };
+        let report = bench(&self.model, &options).map_err(engine)?;
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?);
+        } else {
+            print(&report);
+        }
+        Ok(())
+    }
+}
+
+fn print(report: &Report) {
+    let Report { model, format, device, runs, .. } = report;
+    println!("{model}, {format}, on {device}; median (min to max) of {runs} runs");
+    println!();
+    println!("load     {} s", range(report.load_seconds, 2));
+    println!(
+        "prefill  {} tokens/s over {} tokens",
+        range(report.prefill_tokens_per_second, 1),
+        report.prompt_tokens
+    );
+    println!("memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6);
+    println!();
+    println!("{:>5}  {:<24}  {:>8}", "width", "pass, ms", "relative");
+    for width in &report.widths {
+        println!("{:>5}  {:<24}  {:>8.2}", width.width, range(width.milliseconds, 2), width.relative.median);
+    }
+    println!();
+    let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
+    println!("decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default());
+    println!(
+        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  accepted by position",
+        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host"
+    );
+    for depth in &report.depths {
+        println!(
+            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {}",
+            depth.depth,
+            range(depth.tokens_per_second, 1),
+            median(depth.speed_up),
+            depth.tokens_per_pass.median,
+            depth.step_milliseconds.median,
+            median(depth.draft_milliseconds),
+            depth.host_milliseconds.median,
+            acceptance(depth),
+        );
+    }
+}
+
+fn range(spread: Spread, digits: usize) -> String {
+    let Spread { median, min, max } = spread;
+    format!("{median:.digits$} ({min:.digits$} to {max:.digits$})")
+}
+
+fn median(spread: Option<Spread>) -> String {
+    spread.map_or("-".into(), |spread| format!("{:.2}", spread.median))
+}
+
+fn acceptance(depth: &Depth) -> String {
+    let shares = depth.positions.iter().map(|position| match position.drafted {
+        0 => "-".into(),
+        drafted => format!("{:.0} %", 100.0 * f64::from(position.accepted) / f64::from(drafted)),
+    });
+    shares.collect::<Vec<String>>().join("  ")
+}

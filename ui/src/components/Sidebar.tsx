@@ -45,6 +45,7 @@ export function Sidebar() {
                   <button
                     type="button"
                     className="sidebar-row"
+                    data-testid="chat"
                     aria-current={chat.id === current ? "page" : undefined}
                     title={chat.title}
                     onClick={() => openChat(chat.id)}

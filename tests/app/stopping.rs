@@ -38,7 +38,7 @@ fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
 }
 
 /// What can no longer change: markdown at the end of a text that still grows may yet turn out to be something else.
-fn settled(text: &str) -> &str {
+pub(crate) fn settled(text: &str) -> &str {
     let end = text.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
     &text[..end]
 }

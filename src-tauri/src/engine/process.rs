@@ -1,6 +1,7 @@
 //! One run of the engine program: requests go to its stdin, events come from its stdout, a line of JSON each.
 
 use std::fmt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -99,9 +100,11 @@ impl Process {
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exited { status, last_words: None } => write!(f, "The engine stopped ({status})."),
+            Self::Exited { status, last_words: None } => {
+                write!(f, "The engine stopped ({}).", cause(*status))
+            }
             Self::Exited { status, last_words: Some(words) } => {
-                write!(f, "The engine stopped ({status}): {words}")
+                write!(f, "The engine stopped ({}): {words}", cause(*status))
             }
             Self::Unreadable { line } => {
                 let shown: String = line.chars().take(SHOWN_CHARACTERS).collect();
@@ -109,6 +112,14 @@ impl fmt::Display for Ending {
             }
             Self::Io(error) => write!(f, "The engine cannot be reached: {error}."),
         }
+    }
+}
+
+/// Why a process ended, in two words.
+fn cause(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!("signal {signal}"),
+        None => format!("exit code {}", status.code().unwrap_or_default()),
     }
 }
 

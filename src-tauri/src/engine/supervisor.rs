@@ -307,7 +307,7 @@ fn stopped(ending: &Ending) -> ErrorReport {
     ErrorReport {
         code: "engine_stopped".into(),
         message: ending.to_string(),
-        hint: "It starts again by itself. What was written is kept: continue the reply, or ask again.".into(),
+        hint: "It starts again by itself. Continue the reply, or ask again.".into(),
     }
 }
 

@@ -81,7 +81,7 @@ async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
     let engine = started(PathBuf::from("/bin/false"));
     let error = engine.load("/models/a".into()).await.unwrap_err();
     assert_eq!(error.code, "engine_stopped");
-    assert!(error.message.contains("exit status: 1"), "{error}");
+    assert!(error.message.contains("exit code 1"), "{error}");
     assert_eq!(failure(&engine).await, error);
 
     let mut state = engine.watch();
@@ -139,7 +139,7 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let (_, end) = read(generation).await;
     let Progress::Interrupted(error) = end else { panic!("{end:?}") };
     assert_eq!(error.code, "engine_stopped");
-    assert!(error.message.contains("signal: 9"), "{error}");
+    assert!(error.message.contains("signal 9"), "{error}");
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());

@@ -95,7 +95,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The recurrent states of all rows, settled: `[B, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
+    /// The recurrent states of all rows, settled: `[B, 1, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
     pub fn settled_states(&self) -> Result<Vec<(Array, Array)>> {
         self.states.iter().map(|state| state.resolve(&self.committed)).collect()
     }

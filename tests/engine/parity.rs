@@ -10,7 +10,8 @@ use foretoken_tests::states::{fresh, relative_values};
 /// Tokens per forward pass.
 const CHUNKS: [usize; 6] = [1, 3, 16, 64, 100, 512];
 /// Bound on differences relative to the largest expected value; measured are half of it. The reference adds the epsilon
-/// of the query and key norms to the mean of squares where this engine, like newer references, adds it to their sum.
+/// of the query and key norms to the mean of squares where this engine, like newer references, adds it to their sum:
+/// with the epsilon placed as there, 5e-6 remain.
 const BOUND: f32 = 5e-5;
 
 /// The rows of `[T, n]`.

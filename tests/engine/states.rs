@@ -2,10 +2,18 @@
 
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
+use foretoken_protocol::Sampling;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, load, tiny_dense};
 use foretoken_tests::runs::{alone, forced, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, F32_ROUNDING, fresh, states};
+
+/// A row whose text does not repeat itself: one that draws freely, where the greedy text of random weights falls into
+/// loops in which a wrong token would not show.
+fn varied(dice: &mut Dice, length: usize, max_tokens: usize) -> RowSpec {
+    let sampling = Sampling { temperature: 1.0, ..Sampling::default() };
+    RowSpec { sampling, seed: dice.below(1000) as u64, ..greedy(&dice.prompt(length), max_tokens) }
+}
 
 /// Compares every row of a batch with a fresh prefill.
 fn differences(model: &Qwen, batch: &Batch) -> Vec<Difference> {
@@ -44,7 +52,7 @@ fn follow(
 
 fn one_row(stored: Stored) {
     let model = tiny_dense(stored);
-    let spec = greedy(&Dice::new(1).prompt(21), 33);
+    let spec = varied(&mut Dice::new(1), 21, 33);
     let continuation = alone(&model, &spec, 0).tokens;
     let mut most = Difference::default();
     for rate in [0.0, 0.5, 1.0] {
@@ -89,7 +97,7 @@ fn rows_of_the_demo_model() {
 #[test]
 fn a_pause_in_drafting_leaves_nothing_behind() {
     let model = tiny_dense(Stored::F32);
-    let spec = greedy(&Dice::new(2).prompt(5), 150);
+    let spec = varied(&mut Dice::new(2), 5, 150);
     let continuation = alone(&model, &spec, 0).tokens;
     let depth = |step| if (10..120).contains(&step) { 0 } else { step % 4 };
     let most = follow(&model, &forced(&spec, &continuation, 0.5), depth, F32_ROUNDING, "pause");
@@ -102,7 +110,7 @@ fn prompts_of_every_length() {
     let model = tiny_dense(Stored::F32);
     let mut most = Difference::default();
     for length in [1, 2, 3, 4, 63, 64, 65, 66, 129, 255, 256, 257] {
-        let spec = greedy(&Dice::new(length as u64).prompt(length), 9);
+        let spec = varied(&mut Dice::new(length as u64), length, 9);
         let continuation = alone(&model, &spec, 0).tokens;
         let spec = forced(&spec, &continuation, 0.5);
         most = most.or(follow(&model, &spec, |_| 3, F32_ROUNDING, &format!("{length} tokens")));
@@ -119,7 +127,8 @@ fn several_rows_that_join_and_leave() {
         .into_iter()
         .map(|rate| {
             let length = 1 + dice.below(40);
-            let spec = greedy(&dice.prompt(length), 14 + dice.below(20));
+            let max_tokens = 14 + dice.below(20);
+            let spec = varied(&mut dice, length, max_tokens);
             let continuation = alone(&model, &spec, 0).tokens;
             forced(&spec, &continuation, rate)
         })

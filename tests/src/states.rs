@@ -8,8 +8,8 @@ use foretoken_engine::model::Qwen;
 
 use crate::runs::{greedy, read};
 
-/// What rounding may come to in f32 where one side reads in steps and the other in chunks: five times what was
-/// measured. A wrong token, position or count is off by more than 1e-2.
+/// What rounding may come to in f32 where one side reads in steps and the other in chunks: several times what was
+/// measured.
 pub const F32_ROUNDING: f32 = 3e-5;
 /// The same in bf16, whose unit of rounding is 2⁻⁸: three times what was measured.
 pub const BF16_ROUNDING: f32 = 4e-2;

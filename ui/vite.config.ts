@@ -4,8 +4,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   server: { port: 5173, strictPort: true },
-  // Generous: the tests say what is right, not how fast, and machines are busy.
-  test: { testTimeout: 60_000 },
   // The oldest webview the app runs in: macOS 14. Nothing is inlined, so that the content policy needs no exception.
   build: { target: "safari17", assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   // Properties are tried on many texts, which takes its time on a busy machine.

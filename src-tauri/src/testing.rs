@@ -3,9 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use foretoken_protocol::Sampling;
+
 /// The demo model in the source tree.
 pub(crate) fn demo_model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("resources/demo-model/checkpoint")
+}
+
+/// A question that the demo model answers without end when it draws by [`endless`].
+pub(crate) const ENDLESS_QUESTION: &str = "a a a a a a a a a a a a";
+
+/// Sampling that prefers what was said before, for replies that a test ends.
+pub(crate) fn endless() -> Sampling {
+    Sampling { frequency_penalty: -2.0, ..Sampling::default() }
 }
 
 /// The engine program as it was built beside these tests, under a name of its own in `folder`, so that a test finds

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::places::Places;
 use crate::state::App;
-use crate::testing::{demo_model, engine_program, kill};
+use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const QUESTION: &str = "Tell me about the sea.";
@@ -49,8 +49,8 @@ async fn running() -> Running {
     Running { app, engine, _folder: folder }
 }
 
-async fn allow_tokens(app: &App, max_tokens: u32) {
-    let generation = GenerationSettings { max_tokens, ..app.settings().generation };
+async fn write(app: &App, max_tokens: u32, sampling: Sampling) {
+    let generation = GenerationSettings { max_tokens, sampling, ..app.settings().generation };
     app.set_generation(generation).await.unwrap();
 }
 
@@ -131,7 +131,7 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
     app.ask(QUESTION.into(), channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
 
-    allow_tokens(app, 12).await;
+    write(app, 12, Sampling::default()).await;
     let (channel, mut events) = page();
     let part = app.retry(whole.id, channel).await.unwrap().messages[0].clone();
     assert_eq!(part.parent, whole.parent);
@@ -139,7 +139,7 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
     assert_eq!(part.status, MessageStatus::Finished { reason: FinishReason::Length });
     assert!(part.text.len() < whole.text.len() && whole.text.starts_with(&part.text));
 
-    allow_tokens(app, 36).await;
+    write(app, 36, Sampling::default()).await;
     let (channel, mut events) = page();
     app.go_on(part.id, channel).await.unwrap();
     let (added, grown) = rest(&mut events).await;
@@ -151,9 +151,9 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
 #[tokio::test]
 async fn a_reply_is_stopped() {
     let Running { app, .. } = &running().await;
-    allow_tokens(app, 4096).await;
+    write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
     some_text(&mut events).await;
 
     let refused = app.ask("Too early".into(), page().0).await.unwrap_err();
@@ -167,9 +167,9 @@ async fn a_reply_is_stopped() {
 #[tokio::test]
 async fn a_page_that_opens_later_gets_the_rest() {
     let Running { app, .. } = &running().await;
-    allow_tokens(app, 400).await;
+    write(app, 400, endless()).await;
     let (channel, mut first) = page();
-    let reply = app.ask(QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
     some_text(&mut first).await;
     let (channel, mut second) = page();
     let standing = app.attach(reply, channel).await.unwrap();
@@ -181,9 +181,9 @@ async fn a_page_that_opens_later_gets_the_rest() {
 #[tokio::test]
 async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question() {
     let Running { app, engine, .. } = &running().await;
-    allow_tokens(app, 4096).await;
+    write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    app.ask(QUESTION.into(), channel).await.unwrap();
+    app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
     let begun = some_text(&mut events).await;
     kill(engine);
     let (_, message) = rest(&mut events).await;
@@ -191,7 +191,7 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
     assert!(message.text.starts_with(&begun));
     assert_eq!(message.error.as_ref().unwrap().code, "engine_stopped");
 
-    allow_tokens(app, 24).await;
+    write(app, 24, Sampling::default()).await;
     let (channel, mut events) = page();
     app.ask("Are you there?".into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
@@ -208,9 +208,9 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
 #[tokio::test]
 async fn closing_the_app_keeps_what_was_written() {
     let Running { app, _folder: folder, .. } = running().await;
-    allow_tokens(&app, 4096).await;
+    write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
     let begun = some_text(&mut events).await;
     timeout(PATIENCE, app.close()).await.unwrap();
 

@@ -7,7 +7,7 @@ use foretoken_protocol::{
 use tokio::time::{sleep, timeout};
 
 use super::{Engine, Generation, Progress, Prompt};
-use crate::testing::{demo_model, engine_program, kill, process_of};
+use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -29,6 +29,13 @@ fn prompt(max_tokens: u32) -> Prompt {
             stop: Vec::new(),
         },
     }
+}
+
+fn endless_prompt() -> Prompt {
+    let mut prompt = prompt(4096);
+    prompt.messages[0].content = ENDLESS_QUESTION.into();
+    prompt.settings.sampling = endless();
+    prompt
 }
 
 /// What a reply said, and how it ended.
@@ -113,7 +120,7 @@ async fn a_reply_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let engine = started(engine_program(folder.path()));
     engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
-    let mut generation = engine.generate(prompt(4096));
+    let mut generation = engine.generate(endless_prompt());
     while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
     engine.cancel(generation.id);
     let (_, end) = read(generation).await;
@@ -126,7 +133,7 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let program = engine_program(folder.path());
     let engine = started(program.clone());
     engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
-    let mut generation = engine.generate(prompt(4096));
+    let mut generation = engine.generate(endless_prompt());
     while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
     kill(&program);
     let (_, end) = read(generation).await;

@@ -3,11 +3,11 @@ use crate::mlx::{self, Array, Dtype, Result};
 /// One token's update of the recurrent state, S ← g·S + δ kᵀ, kept so that it can be repeated.
 #[derive(Debug, Clone)]
 pub struct TapeEntry {
-    /// Decay, f32 `[B, Hv, 1, 1]`.
+    /// Decay, f32 `[B, 1, Hv, 1, 1]`.
     pub decay: Array,
-    /// What is written, f32 `[B, Hv, Dv, 1]`.
+    /// What is written, f32 `[B, 1, Hv, Dv, 1]`.
     pub delta: Array,
-    /// Where, f32 `[B, Hv, 1, Dk]`.
+    /// Where, f32 `[B, 1, Hv, 1, Dk]`.
     pub key: Array,
 }
 
@@ -25,7 +25,7 @@ impl TapeEntry {
 /// the state after the last one is taken as it is.
 #[derive(Debug, Clone)]
 pub struct DeltaState {
-    /// f32 `[B, Hv, Dv, Dk]`.
+    /// f32 `[B, 1, Hv, Dv, Dk]`; the axis of 1 is the tokens' in what updates it.
     checkpoint: Array,
     /// `[B, K − 1 + M, C]`: inputs of the convolution, the last K − 1 committed ones before the tape's tokens.
     window: Array,
@@ -38,12 +38,12 @@ impl DeltaState {
     /// The state of B rows that have seen nothing. `state`: `[Hv, Dv, Dk]`; `tail`: `[K − 1, C]`.
     pub fn empty(rows: i32, state: [i32; 3], tail: [i32; 2], dtype: Dtype) -> Result<Self> {
         Ok(Self::settled(
-            Array::zeros(&[rows, state[0], state[1], state[2]], Dtype::Float32)?,
+            Array::zeros(&[rows, 1, state[0], state[1], state[2]], Dtype::Float32)?,
             Array::zeros(&[rows, tail[0], tail[1]], dtype)?,
         ))
     }
 
-    /// A state without a tape. `state` `[B, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
+    /// A state without a tape. `state` `[B, 1, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
     pub fn settled(state: Array, tail: Array) -> Self {
         Self { checkpoint: state, window: tail, tape: Vec::new(), latest: None }
     }
@@ -77,7 +77,7 @@ impl DeltaState {
         let mut state = self.checkpoint.clone();
         for (i, entry) in self.tape[..most].iter().enumerate() {
             let keeps: Vec<bool> = committed.iter().map(|&count| i < count).collect();
-            let keeps = Array::from_slice(&keeps, &[rows, 1, 1, 1])?;
+            let keeps = Array::from_slice(&keeps, &[rows, 1, 1, 1, 1])?;
             state = mlx::where_(&keeps, &entry.apply(&state)?, &state)?;
         }
         let channels = self.window.dim(2);

@@ -22,7 +22,8 @@ pub struct Batch {
     states: Vec<DeltaState>,
     /// Tokens of the last step that each row kept.
     committed: Vec<usize>,
-    steps: u64,
+    /// Steps so far that used drafts.
+    drafting_steps: u64,
 }
 
 /// What a step did for one row.
@@ -95,7 +96,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The recurrent states of all rows, settled: `[B, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
+    /// The recurrent states of all rows, settled: `[B, 1, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
     pub fn settled_states(&self) -> Result<Vec<(Array, Array)>> {
         self.states.iter().map(|state| state.resolve(&self.committed)).collect()
     }
@@ -113,13 +114,16 @@ impl Batch {
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
         let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
-        if !flat_drafts.is_empty() && self.steps.is_multiple_of(DRAFT_PROBE_INTERVAL) {
-            let probe = Instant::now();
-            mlx::eval(flat_drafts.iter().copied())?;
-            waited = probe.elapsed();
-            timing.draft = Some(waited);
+        if !flat_drafts.is_empty() {
+            self.drafting_steps += 1;
+            // From the second on, so that short replies have a figure too; the first may compile kernels.
+            if self.drafting_steps % DRAFT_PROBE_INTERVAL == 2 {
+                let probe = Instant::now();
+                mlx::eval(flat_drafts.iter().copied())?;
+                waited = probe.elapsed();
+                timing.draft = Some(waited);
+            }
         }
-        self.steps += 1;
 
         let (ids, hidden) = self.verify(model, &drafts)?;
         let packed_drafts = flat_drafts.clone();

@@ -108,17 +108,26 @@ impl DepthPolicy {
         }
     }
 
-    /// Why drafts are not used, in a few words; `None` while they are, or while that is being found out.
+    /// Why the policy does not draft; `None` while it does, or while that is being found out.
     pub fn note(&self) -> Option<String> {
         if self.current > 0 || self.untried().is_some() {
             return None;
         }
         let best = (1..=MAX_AUTO_DEPTH).max_by(|&a, &b| self.rate(a).total_cmp(&self.rate(b)))?;
-        let cost = self.cost[best].value / self.cost[0].value;
+        self.verdict(best)
+    }
+
+    /// Why `depth` drafts a step are slower than none; `None` where they are not, or where nobody knows.
+    pub fn verdict(&self, depth: usize) -> Option<String> {
+        let (plain, drafting) = (self.cost[0], self.cost.get(depth)?);
+        if plain.count < TRIAL_STEPS || drafting.count < TRIAL_STEPS || self.rate(depth) > self.rate(0) {
+            return None;
+        }
         Some(format!(
-            "Drafts do not pay here: a pass that checks {best} takes {cost:.1} times as long as one without, and yields \
+            "Drafts do not pay here: a pass that checks {depth} takes {:.1} times as long as one without, and yields \
              {:.1} tokens.",
-            self.expected(best)
+            drafting.value / plain.value,
+            self.expected(depth)
         ))
     }
 
@@ -180,6 +189,8 @@ mod tests {
         let used = run(&mut policy, [10, 20, 30, 40], 0.8, 400);
         assert!(used[0] > 360, "{used:?}");
         assert!(policy.note().unwrap().contains("do not pay"));
+        assert!(policy.verdict(2).unwrap().contains("3.0 times as long"));
+        assert_eq!(DepthPolicy::default().verdict(2), None);
     }
 
     #[test]

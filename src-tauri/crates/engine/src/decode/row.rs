@@ -44,7 +44,7 @@ impl KnownDrafts {
         let right = self.continuation.get(index).copied().unwrap_or(0);
         // A low-discrepancy sequence keeps the share right over any stretch.
         let u = (index as f64 * 0.618_033_988_749_895).fract();
-        if u < self.rate { right } else { right ^ 1 }
+        if u < self.rate { right } else { right.checked_sub(1).unwrap_or(1) }
     }
 }
 

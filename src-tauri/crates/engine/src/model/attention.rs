@@ -24,10 +24,11 @@ pub struct AttentionDims {
 #[derive(Debug)]
 pub struct Attention {
     dims: AttentionDims,
-    qkv: Projections,
+    gate_qkv: Projections,
     kv: Projections,
     o_proj: Linear,
-    q_norm: Array,
+    /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`.
+    qk_norm: Array,
     k_norm: Array,
 }
 
@@ -39,9 +40,13 @@ impl Attention {
         q_norm: Array,
         k_norm: Array,
     ) -> Result<Self> {
-        let qkv = Projections::new(vec![q_proj, k_proj, v_proj])?;
-        let kv = qkv.without_first(1)?;
-        Ok(Self { dims, qkv, kv, o_proj, q_norm, k_norm })
+        let [q_proj, gate_proj] = q_proj.deinterleave(dims.head_dim)?;
+        let gate_qkv = Projections::new(vec![gate_proj, q_proj, k_proj, v_proj])?;
+        let kv = gate_qkv.without_first(2)?;
+        let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
+        let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
+        let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
+        Ok(Self { dims, gate_qkv, kv, o_proj, qk_norm, k_norm })
     }
 
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.
@@ -51,12 +56,12 @@ impl Attention {
         packed: &Packed,
         caches: impl Iterator<Item = &'a mut RowKv>,
     ) -> Result<Array> {
-        let AttentionDims { heads, head_dim, eps, .. } = self.dims;
-        let tokens = x.dim(0);
-        let parts = self.qkv.forward(x)?;
-        let q_gate = parts[0].reshape(&[tokens, heads, 2 * head_dim])?.split(&[head_dim], -1)?;
-        let q = self.rotate(&mlx::rms_norm(&q_gate[0], Some(&self.q_norm), eps)?, packed)?;
-        let kv = self.keys_values(&parts[1], &parts[2], packed)?;
+        let AttentionDims { heads, kv_heads, head_dim, .. } = self.dims;
+        let parts = self.gate_qkv.forward(x)?;
+        // Queries and keys go through norm and rotation together: half the operations.
+        let qk = self.rotate(&mlx::concatenate(&[&parts[1], &parts[2]], -1)?, &self.qk_norm, packed)?;
+        let q = qk.slice_axis(1, 0, heads)?;
+        let kv = self.join(&qk.slice_axis(1, heads, heads + kv_heads)?, &parts[3])?;
 
         let scale = (head_dim as f32).powf(-0.5);
         let mut start = 0;
@@ -71,8 +76,7 @@ impl Attention {
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, heads * head_dim])?);
         }
         let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
-        let gate = q_gate[1].reshape(&[tokens, heads * head_dim])?.sigmoid()?;
-        self.o_proj.forward(&out.multiply(&gate)?)
+        self.o_proj.forward(&out.multiply(&parts[0].sigmoid()?)?)
     }
 
     /// Only what the caches need of `forward`.
@@ -83,7 +87,7 @@ impl Attention {
         caches: impl Iterator<Item = &'a mut RowKv>,
     ) -> Result<()> {
         let parts = self.kv.forward(x)?;
-        let kv = self.keys_values(&parts[0], &parts[1], packed)?;
+        let kv = self.join(&self.rotate(&parts[0], &self.k_norm, packed)?, &parts[1])?;
         let mut start = 0;
         for (cache, &len) in caches.zip(packed.lens()) {
             cache.append(&kv.slice_axis(2, start, start + len)?)?;
@@ -92,22 +96,22 @@ impl Attention {
         Ok(())
     }
 
-    /// Keys (normed and rotated) and values as the cache holds them, `[2, Hkv, T, D]`.
-    fn keys_values(&self, k: &Array, v: &Array, packed: &Packed) -> Result<Array> {
-        let AttentionDims { kv_heads, head_dim, eps, .. } = self.dims;
-        let shape = [k.dim(0), kv_heads, head_dim];
-        let k = mlx::rms_norm(&k.reshape(&shape)?, Some(&self.k_norm), eps)?;
-        let k = self.rotate(&k, packed)?.reshape(&shape)?;
-        mlx::stack(&[&k, &v.reshape(&shape)?], 0)?.transpose(&[0, 2, 1, 3])
+    /// `[T, heads · D]` → normed and rotated `[T, heads, 1, D]`.
+    fn rotate(&self, x: &Array, weight: &Array, packed: &Packed) -> Result<Array> {
+        let AttentionDims { head_dim, rope_dims, rope_theta, eps, .. } = self.dims;
+        let x = x.reshape(&[x.dim(0), -1, head_dim])?;
+        let x = mlx::rms_norm(&x, None, eps)?.multiply(weight)?;
+        mlx::rope(&x.expand_dims(2)?, rope_dims, rope_theta, packed.positions())
     }
 
-    /// `[T, heads, D]` → rotated `[T, heads, 1, D]`.
-    fn rotate(&self, x: &Array, packed: &Packed) -> Result<Array> {
-        mlx::rope(&x.expand_dims(2)?, self.dims.rope_dims, self.dims.rope_theta, packed.positions())
+    /// Rotated keys `[T, Hkv, 1, D]` and values `[T, Hkv · D]` as the cache holds them, `[2, Hkv, T, D]`.
+    fn join(&self, k: &Array, v: &Array) -> Result<Array> {
+        mlx::concatenate(&[k, &v.reshape(k.shape())?], 2)?.transpose(&[2, 1, 0, 3])
     }
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        [self.qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), vec![&self.q_norm, &self.k_norm]].concat()
+        [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), vec![&self.qk_norm, &self.k_norm]]
+            .concat()
     }
 }

@@ -108,9 +108,10 @@ impl Builder<'_> {
 
     fn mtp_head(&mut self) -> Result<MtpHead, EngineError> {
         let layer = "mtp.layers.0";
+        let embedding_norm = self.weights.tensor("mtp.pre_fc_norm_embedding.weight")?;
+        let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;
         Ok(MtpHead {
-            pre_fc_norm_embedding: self.weights.tensor("mtp.pre_fc_norm_embedding.weight")?,
-            pre_fc_norm_hidden: self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?,
+            pre_fc_norms: mlx::stack(&[&embedding_norm, &hidden_norm], 0)?,
             fc: self.weights.linear("mtp.fc")?,
             input_layernorm: self.weights.tensor(&format!("{layer}.input_layernorm.weight"))?,
             self_attn: self.attention(&format!("{layer}.self_attn"))?,

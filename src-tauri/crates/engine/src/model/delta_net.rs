@@ -43,22 +43,23 @@ pub struct DeltaNet {
     dt_bias: Array,
     norm: Array,
     out_proj: Linear,
-    /// `[2·Hk, 1]`: 1/Dk for queries (unit norm and the readout scale), 1/√Dk for keys (unit norm).
+    /// `[2·Hk, Hv/Hk, 1]`: 1/Dk for queries (unit norm and the readout scale), 1/√Dk for keys (unit norm). Multiplying
+    /// by it also repeats each head for the value heads that share it.
     qk_scale: Array,
     zero: Array,
 }
 
-/// The recurrence's inputs, f32, heads already repeated to Hv.
+/// The recurrence's inputs, f32 `[B, M, Hv, …]`: heads already repeated to Hv, vectors as columns.
 struct Inputs {
-    /// `[…, Hv, Dk]`
+    /// `[…, Dk, 1]`
     q: Array,
-    /// `[…, Hv, Dk]`
+    /// `[…, Dk, 1]`
     k: Array,
-    /// `[…, Hv, Dv]`
+    /// `[…, Dv, 1]`
     v: Array,
-    /// `[…, Hv]`
+    /// `[…, 1, 1]`
     beta: Array,
-    /// ln g, `[…, Hv]`
+    /// ln g, `[…, 1, 1]`
     log_decay: Array,
 }
 
@@ -73,8 +74,10 @@ impl DeltaNet {
         out_proj: Linear,
     ) -> Result<Self> {
         let inv = (dims.key_dim as f32).powf(-0.5);
-        let heads = dims.key_heads as usize;
+        // One entry for each query and each key of a value head.
+        let heads = dims.value_heads as usize;
         let scale = [vec![inv * inv; heads], vec![inv; heads]].concat();
+        let scale_shape = [2 * dims.key_heads, dims.value_heads / dims.key_heads, 1];
         Ok(Self {
             dims,
             dtype,
@@ -84,7 +87,7 @@ impl DeltaNet {
             dt_bias,
             norm,
             out_proj,
-            qk_scale: Array::from_slice(&scale, &[2 * dims.key_heads, 1])?.astype(dtype)?,
+            qk_scale: Array::from_slice(&scale, &scale_shape)?.astype(dtype)?,
             zero: Array::scalar(0.0, dtype)?,
         })
     }
@@ -106,37 +109,28 @@ impl DeltaNet {
         committed: &[usize],
     ) -> Result<Array> {
         let (checkpoint, tail) = state.resolve(committed)?;
-        let projected = self.qkv_z_b_a.forward(x)?;
-        let window = mlx::concatenate(&[&tail, &packed.unpack(&projected[0])?], 1)?;
-        let inputs = self.inputs(&window, &packed.unpack(&projected[2])?, &packed.unpack(&projected[3])?)?;
+        let projected = self.qkv_z_b_a.forward_into(x, |y| packed.unpack(y))?;
+        let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
+        let inputs = self.inputs(&window, &projected[2], &projected[3])?;
 
-        let DeltaDims { value_heads, key_dim, value_dim, .. } = self.dims;
-        let (rows, width) = (packed.rows(), packed.width());
-        let cuts: Vec<i32> = (1..width).collect();
-        let per_token = |a: &Array, shape: [i32; 4]| -> Result<Vec<Array>> {
-            let tokens = if cuts.is_empty() { vec![a.clone()] } else { a.split(&cuts, 1)? };
-            tokens.iter().map(|t| t.reshape(&shape)).collect()
-        };
-        let q = per_token(&inputs.q, [rows, value_heads, key_dim, 1])?;
-        let k = per_token(&inputs.k, [rows, value_heads, 1, key_dim])?;
-        let v = per_token(&inputs.v, [rows, value_heads, value_dim, 1])?;
-        let beta = per_token(&inputs.beta, [rows, value_heads, 1, 1])?;
-        let decay = per_token(&inputs.log_decay.exp()?, [rows, value_heads, 1, 1])?;
-
+        let cuts: Vec<i32> = (1..packed.width()).collect();
+        // `[B, M, …]` → M of `[B, 1, …]`.
+        let tokens = |a: &Array| if cuts.is_empty() { Ok(vec![a.clone()]) } else { a.split(&cuts, 1) };
+        let (q, k, v) = (tokens(&inputs.q)?, tokens(&inputs.k)?, tokens(&inputs.v)?);
+        let (beta, decay) = (tokens(&inputs.beta)?, tokens(&inputs.log_decay.exp()?)?);
         let mut latest = checkpoint.clone();
         let (mut tape, mut outputs) = (Vec::with_capacity(q.len()), Vec::with_capacity(q.len()));
-        for t in 0..width as usize {
+        for t in 0..q.len() {
             let decayed = latest.multiply(&decay[t])?;
-            let recalled = decayed.matmul(&k[t].swapaxes(2, 3)?)?;
-            let delta = v[t].subtract(&recalled)?.multiply(&beta[t])?;
-            latest = decayed.add(&delta.multiply(&k[t])?)?;
+            let delta = v[t].subtract(&decayed.matmul(&k[t])?)?.multiply(&beta[t])?;
+            let key = k[t].swapaxes(3, 4)?;
+            latest = decayed.add(&delta.multiply(&key)?)?;
             outputs.push(latest.matmul(&q[t])?);
-            tape.push(TapeEntry { decay: decay[t].clone(), delta, key: k[t].clone() });
+            tape.push(TapeEntry { decay: decay[t].clone(), delta, key });
         }
-        let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 1)?;
-        let y = packed.pack(&y.reshape(&[rows, width, value_heads, value_dim])?)?;
+        let y = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 1)?.squeeze(4)?;
         *state = DeltaState::taped(checkpoint, window, tape, latest);
-        self.output(&y, &projected[1])
+        self.out_proj.forward(&packed.pack(&self.gate(&y, &projected[1])?)?)
     }
 
     /// Many tokens of one row, by matrix products over chunks: x `[T, H]` → `[T, H]`. The state must be settled, and
@@ -144,14 +138,14 @@ impl DeltaNet {
     pub fn prefill(&self, x: &Array, state: &mut DeltaState) -> Result<Array> {
         let (start, tail) = state.resolve(&[0])?;
         let tokens = x.dim(0);
-        let projected = self.qkv_z_b_a.forward(x)?;
-        let window = mlx::concatenate(&[&tail, &projected[0].expand_dims(0)?], 1)?;
-        let inputs = self.inputs(&window, &projected[2].expand_dims(0)?, &projected[3].expand_dims(0)?)?;
+        let projected = self.qkv_z_b_a.forward_into(x, |y| y.expand_dims(0))?;
+        let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
+        let inputs = self.inputs(&window, &projected[2], &projected[3])?;
         let (y, end) = chunked(&inputs, &start)?;
         // A copy: a view would keep the whole window alive.
         let tail = window.slice_axis(1, tokens, tokens + self.dims.conv_kernel - 1)?.contiguous()?;
         *state = DeltaState::settled(end, tail);
-        self.output(&y, &projected[1])
+        self.out_proj.forward(&self.gate(&y, &projected[1])?.squeeze(0)?)
     }
 
     /// From the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`.
@@ -161,30 +155,28 @@ impl DeltaNet {
         let mixed = mlx::conv1d(window, &self.conv1d, self.dims.channels())?.silu()?;
         let parts = mixed.split(&[2 * key_heads * key_dim], -1)?;
         // The sum of squares gets 1e-6, so their mean gets 1e-6 / Dk.
-        let qk = parts[0].reshape(&[rows, width, 2 * key_heads, key_dim])?;
+        let qk = parts[0].reshape(&[rows, width, 2 * key_heads, 1, key_dim])?;
         let qk = mlx::rms_norm(&qk, None, 1e-6 / key_dim as f32)?.multiply(&self.qk_scale)?;
-        let mut qk = qk.astype(Dtype::Float32)?;
-        if value_heads != key_heads {
-            qk = qk.repeat(value_heads / key_heads, 2)?;
-        }
+        let qk = qk.astype(Dtype::Float32)?.reshape(&[rows, width, 2 * value_heads, key_dim, 1])?;
         let qk = qk.split(&[value_heads], 2)?;
+        let column = |a: &Array, size: i32| -> Result<Array> {
+            a.reshape(&[rows, width, value_heads, size, 1])?.astype(Dtype::Float32)
+        };
         let softplus = a.add(&self.dt_bias)?.logaddexp(&self.zero)?;
         Ok(Inputs {
             q: qk[0].clone(),
             k: qk[1].clone(),
-            v: parts[1].reshape(&[rows, width, value_heads, value_dim])?.astype(Dtype::Float32)?,
-            beta: b.sigmoid()?.astype(Dtype::Float32)?,
-            log_decay: softplus.astype(Dtype::Float32)?.multiply(&self.decay_rate)?,
+            v: column(&parts[1], value_dim)?,
+            beta: column(&b.sigmoid()?, 1)?,
+            log_decay: column(&softplus.astype(Dtype::Float32)?.multiply(&self.decay_rate)?, 1)?,
         })
     }
 
-    /// The gated norm and the output projection: y `[T, Hv, Dv]` f32, z `[T, Hv · Dv]` → `[T, H]`.
-    fn output(&self, y: &Array, z: &Array) -> Result<Array> {
-        let tokens = z.dim(0);
-        let flat = [tokens, self.dims.value_heads * self.dims.value_dim];
-        let y = mlx::rms_norm(&y.astype(self.dtype)?, Some(&self.norm), self.dims.eps)?.reshape(&flat)?;
+    /// The gated norm: y `[…, Hv, Dv]` f32, z `[B, M, Hv · Dv]` → like z.
+    fn gate(&self, y: &Array, z: &Array) -> Result<Array> {
+        let y = mlx::rms_norm(&y.astype(self.dtype)?, Some(&self.norm), self.dims.eps)?.reshape(z.shape())?;
         let gated = z.astype(Dtype::Float32)?.silu()?.multiply(&y.astype(Dtype::Float32)?)?;
-        self.out_proj.forward(&gated.astype(self.dtype)?)
+        gated.astype(self.dtype)
     }
 
     /// The arrays it holds.
@@ -200,7 +192,7 @@ impl DeltaNet {
 /// δ_t = β_t (v_t − e^{b_t} S₀ k_t) − Σ_{i<t} β_t e^{b_t − b_i} (k_t·k_i) δ_i, a unit lower triangular system;
 /// y_t = e^{b_t} S₀ q_t + Σ_{i≤t} e^{b_t − b_i} (q_t·k_i) δ_i; S₁ = e^{b_C} S₀ + Σ_i e^{b_C − b_i} δ_i k_iᵀ.
 ///
-/// `start` `[1, Hv, Dv, Dk]`; returns y `[T, Hv, Dv]` and the state after the last token.
+/// `start` `[1, 1, Hv, Dv, Dk]`; returns y `[T, Hv, Dv]` and the state after the last token.
 fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (tokens, heads, key_dim, value_dim) =
         (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
@@ -238,7 +230,7 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let across = from_start.slice_axis(2, size - 1, size)?;
 
     // Only the state passes from chunk to chunk.
-    let mut state = start.squeeze(0)?.swapaxes(1, 2)?;
+    let mut state = start.reshape(&[heads, value_dim, key_dim])?.swapaxes(1, 2)?;
     let mut outputs = Vec::with_capacity(chunks as usize);
     for n in 0..chunks {
         let at = |a: &Array| a.slice_axis(1, n, n + 1)?.squeeze(1);
@@ -248,7 +240,8 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     }
     let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 0)?; // [N, Hv, C, Dv]
     let y = y.transpose(&[0, 2, 1, 3])?.reshape(&[chunks * size, heads, value_dim])?;
-    Ok((y.slice_axis(0, 0, tokens)?, state.swapaxes(1, 2)?.expand_dims(0)?.contiguous()?))
+    let state = state.swapaxes(1, 2)?.reshape(&[1, 1, heads, value_dim, key_dim])?.contiguous()?;
+    Ok((y.slice_axis(0, 0, tokens)?, state))
 }
 
 /// (I + A)⁻¹ for strictly lower triangular A `[…, C, C]`, C a power of two, by doubling: two inverted diagonal blocks

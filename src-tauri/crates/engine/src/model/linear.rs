@@ -44,6 +44,17 @@ impl Linear {
         }
     }
 
+    /// Two layers from one whose outputs alternate, `block` of the first and `block` of the second.
+    pub fn deinterleave(&self, block: i32) -> Result<[Self; 2]> {
+        let half = |which: i32| {
+            self.with_rows(|rows| {
+                let blocks = rows.reshape(&[-1, 2, block, rows.dim(1)])?;
+                blocks.slice_axis(1, which, which + 1)?.reshape(&[-1, rows.dim(1)])
+            })
+        };
+        Ok([half(0)?, half(1)?])
+    }
+
     /// Rows of W.
     pub fn out_features(&self) -> i32 {
         self.weight().dim(0)
@@ -135,9 +146,14 @@ impl Projections {
 
     /// x `[T, in]` → one `[T, out]` for each projection.
     pub fn forward(&self, x: &Array) -> Result<Vec<Array>> {
+        self.forward_into(x, |y| Ok(y.clone()))
+    }
+
+    /// Like `forward`, with outputs that `arrange` puts into another form; it must leave their last axis alone.
+    pub fn forward_into(&self, x: &Array, arrange: impl Fn(&Array) -> Result<Array>) -> Result<Vec<Array>> {
         match self.fused.as_slice() {
-            [one] => one.forward(x)?.split(&self.cuts, -1),
-            parts => parts.iter().map(|part| part.forward(x)).collect(),
+            [one] => arrange(&one.forward(x)?)?.split(&self.cuts, -1),
+            parts => parts.iter().map(|part| arrange(&part.forward(x)?)).collect(),
         }
     }
 

@@ -8,10 +8,8 @@ use crate::mlx::{self, Array, Result};
 /// i + 2. Its layer is always full attention; embedding and output head are the model's own.
 #[derive(Debug)]
 pub struct MtpHead {
-    /// Norm of the next token's embedding.
-    pub pre_fc_norm_embedding: Array,
-    /// Norm of the hidden state.
-    pub pre_fc_norm_hidden: Array,
+    /// Norm weights of the next token's embedding and of the hidden state, `[2, H]`.
+    pub pre_fc_norms: Array,
     /// `[H, 2H]` over embedding and hidden state, in this order.
     pub fc: Linear,
     /// Norm before attention.
@@ -57,20 +55,15 @@ impl MtpHead {
     }
 
     fn combine(&self, hidden: &Array, next: &Array) -> Result<Array> {
-        let next = mlx::rms_norm(next, Some(&self.pre_fc_norm_embedding), self.eps)?;
-        let hidden = mlx::rms_norm(hidden, Some(&self.pre_fc_norm_hidden), self.eps)?;
-        self.fc.forward(&mlx::concatenate(&[&next, &hidden], -1)?)
+        let (tokens, size) = (hidden.dim(0), hidden.dim(1));
+        let pairs = mlx::concatenate(&[next, hidden], -1)?.reshape(&[tokens, 2, size])?;
+        let normed = mlx::rms_norm(&pairs, None, self.eps)?.multiply(&self.pre_fc_norms)?;
+        self.fc.forward(&normed.reshape(&[tokens, 2 * size])?)
     }
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        let own = vec![
-            &self.pre_fc_norm_embedding,
-            &self.pre_fc_norm_hidden,
-            &self.input_layernorm,
-            &self.post_attention_layernorm,
-            &self.norm,
-        ];
+        let own = vec![&self.pre_fc_norms, &self.input_layernorm, &self.post_attention_layernorm, &self.norm];
         [self.fc.arrays(), self.self_attn.arrays(), self.mlp.arrays(), own].concat()
     }
 }

@@ -10,6 +10,8 @@ mod desk;
 #[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
+mod following;
+#[cfg(target_os = "linux")]
 mod keyboard;
 #[cfg(target_os = "linux")]
 mod looks;

@@ -85,6 +85,15 @@ impl WebDriver {
         self.post("/actions", &json!({ "actions": [keyboard] })).map(drop)
     }
 
+    /// Turns the mouse wheel over an element; down is positive.
+    pub(crate) fn scroll(&self, selector: &str, pixels: i32) -> Result<(), String> {
+        let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
+        let turn =
+            json!({ "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels, "origin": found });
+        let wheel = json!({ "type": "wheel", "id": "wheel", "actions": [turn] });
+        self.post("/actions", &json!({ "actions": [wheel] })).map(drop)
+    }
+
     /// Gives the window a size.
     pub(crate) fn resize(&self, width: u32, height: u32) -> Result<(), String> {
         self.post("/window/rect", &json!({ "x": 0, "y": 0, "width": width, "height": height })).map(drop)

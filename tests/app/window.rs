@@ -80,6 +80,11 @@ impl<'desk> Window<'desk> {
         self.driver.press(&[], text.chars()).expect("keys arrive");
     }
 
+    /// Turns the mouse wheel over something; down is positive.
+    pub(crate) fn scroll(&self, name: &str, pixels: i32) {
+        self.driver.scroll(&selector(name), pixels).expect("the wheel turns");
+    }
+
     /// Presses one key wherever the focus is.
     pub(crate) fn press(&self, held: &[char], key: char) {
         self.driver.press(held, [key]).expect("keys arrive");
@@ -136,6 +141,14 @@ impl<'desk> Window<'desk> {
             self.press(&[], keys::ESCAPE);
         }
         self.wait_until("the popover closes", || !self.is_popover_shown());
+    }
+
+    /// Gives the window a size and waits until the page has it.
+    pub(crate) fn resize(&self, width: u32, height: u32) {
+        self.driver.resize(width, height).expect("the window can be resized");
+        self.wait_until(&format!("the page is {width}×{height}"), || {
+            self.script("return [innerWidth, innerHeight]", json!([])) == json!([width, height])
+        });
     }
 
     pub(crate) fn is_popover_shown(&self) -> bool {

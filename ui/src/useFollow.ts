@@ -2,6 +2,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 /** Nearer to the end than this counts as being there. */
 const NEAR = 32;
+/** The view moves this many milliseconds after the reader's hand, at most. */
+const REACTION = 400;
+/** What the reader's hand does to scroll. */
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 /**
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
@@ -11,7 +15,7 @@ export function useFollow() {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const following = useRef(true);
-  const lastTop = useRef(0);
+  const last = useRef({ top: 0, height: 0, view: 0 });
   const [away, setAway] = useState(false);
   const [scrolled, setScrolled] = useState(false);
 
@@ -21,33 +25,46 @@ export function useFollow() {
     following.current = true;
     setAway(false);
     box.scrollTop = box.scrollHeight;
-    lastTop.current = box.scrollTop;
+    last.current = measure(box);
   }, []);
 
   useEffect(() => {
     const box = scroller.current;
     const inside = content.current;
     if (!box || !inside) return;
+    let handMoved = Number.NEGATIVE_INFINITY;
+    const onHand = () => {
+      handMoved = performance.now();
+    };
     const onScroll = () => {
-      const rest = box.scrollHeight - box.clientHeight - box.scrollTop;
-      // Only the reader moves up; growth alone leaves the place where it was.
-      if (rest <= NEAR) following.current = true;
-      else if (box.scrollTop < lastTop.current) following.current = false;
-      lastTop.current = box.scrollTop;
+      const now = measure(box);
+      const { top, height, view } = last.current;
+      // What shrinks for a moment moves the view up too; that is not the reader.
+      const byReader =
+        performance.now() - handMoved < REACTION || (now.height === height && now.view === view);
+      if (now.height - now.view - now.top <= NEAR) following.current = true;
+      else if (now.top < top && byReader) following.current = false;
+      last.current = now;
       setAway(!following.current);
       setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
       if (following.current) toEnd();
     });
+    for (const hand of HANDS) box.addEventListener(hand, onHand, { passive: true });
     box.addEventListener("scroll", onScroll, { passive: true });
     observer.observe(box);
     observer.observe(inside);
     return () => {
+      for (const hand of HANDS) box.removeEventListener(hand, onHand);
       box.removeEventListener("scroll", onScroll);
       observer.disconnect();
     };
   }, [toEnd]);
 
   return { scroller, content, away, scrolled, toEnd };
+}
+
+function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {
+  return { top, height, view };
 }

@@ -17,8 +17,14 @@ export function Conversation() {
 
   return (
     <div className={scrolled ? "conversation-place scrolled" : "conversation-place"}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-      <section className="conversation" ref={scroller} tabIndex={0} aria-label="Conversation">
+      <section
+        className="conversation"
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        tabIndex={0}
+        aria-label="Conversation"
+        data-testid="conversation"
+      >
         <div className="column" ref={content}>
           {opened && messages.length === 0 && <FirstStart />}
           {messages.map((message, index) =>

@@ -14,7 +14,7 @@ const LEAST_ACCEPTANCE: f64 = 0.80;
 fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafting: Drafting) -> Reply {
     let settings =
         GenerationSettings { sampling, drafting, max_tokens: MAX_TOKENS, thinking: false, stop: Vec::new() };
-    session.reply(prompt, &settings, None, &mut |_| ControlFlow::Continue(())).unwrap()
+    session.reply(prompt, &settings, std::time::Instant::now(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Compares all questions' replies across depths; returns the share of right drafts by position at the last depth.

@@ -10,7 +10,6 @@ pub const CHUNK: usize = 512;
 /// A model's outputs over T tokens, f32.
 #[derive(Debug)]
 pub struct Score {
-    ids: Vec<u32>,
     /// `[T, V]`.
     pub logits: Array,
     /// After the final norm, `[T, H]`.
@@ -45,24 +44,27 @@ pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Sco
     }
     let join = |parts: &[Array]| mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0);
     Ok(Score {
-        ids: ids.to_vec(),
         logits: join(&logits)?,
         hidden: join(&hidden)?,
         mtp_logits: if mtp_logits.is_empty() { None } else { Some(join(&mtp_logits)?) },
     })
 }
 
-impl Score {
-    /// Mean of −ln p(token | tokens before), the first token left out; `None` for fewer than two tokens.
-    pub fn mean_nll(&self) -> Result<Option<f64>> {
-        let predicted = self.ids.len() as i32 - 1;
-        if predicted < 1 {
-            return Ok(None);
-        }
-        let logits = self.logits.slice_axis(0, 0, predicted)?;
-        let next = Array::from_slice(&self.ids[1..], &[predicted, 1])?;
+/// Mean of −ln p(token | tokens before) over all tokens but the first; `None` for fewer than two. Keeps no logits.
+pub fn mean_nll(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Option<f64>> {
+    let mut row = model.empty_row(false);
+    let mut states = model.empty_states(1)?;
+    let mut sum = 0.0;
+    let predicting = ids.len().saturating_sub(1);
+    for start in (0..predicting).step_by(chunk) {
+        let end = predicting.min(start + chunk);
+        let packed = Packed::new(&[(start, end - start)])?;
+        let tokens = Array::from_slice(&ids[start..end], &[(end - start) as i32])?;
+        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
+        let logits = model.logits(&out.normed)?.astype(Dtype::Float32)?;
+        let next = Array::from_slice(&ids[start + 1..=end], &[(end - start) as i32, 1])?;
         let nll = mlx::logsumexp(&logits, -1)?.subtract(&mlx::take_along_axis(&logits, &next, 1)?)?;
-        let nll = nll.to_vec::<f32>()?;
-        Ok(Some(nll.iter().map(|&x| f64::from(x)).sum::<f64>() / nll.len() as f64))
+        sum += nll.to_vec::<f32>()?.iter().map(|&x| f64::from(x)).sum::<f64>();
     }
+    Ok((predicting > 0).then(|| sum / predicting as f64))
 }

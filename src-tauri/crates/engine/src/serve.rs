@@ -11,7 +11,7 @@ use foretoken_protocol::{ErrorReport, Event, Request, RequestId};
 
 use crate::error::EngineError;
 use crate::mlx;
-use crate::session::{Progress, Session};
+use crate::session::{Prepared, Progress, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -20,7 +20,9 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 pub fn serve() -> io::Result<()> {
     let (sender, requests) = channel();
     std::thread::Builder::new().name("requests".into()).spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        for line in
+            io::stdin().lock().split(b'\n').map_while(Result::ok).filter(|line| !line.trim_ascii().is_empty())
+        {
             if sender.send(parse(&line)).is_err() {
                 return;
             }
@@ -46,9 +48,9 @@ struct Unreadable {
     error: serde_json::Error,
 }
 
-fn parse(line: &str) -> Received {
-    serde_json::from_str(line).map_err(|error| {
-        let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+fn parse(line: &[u8]) -> Received {
+    serde_json::from_slice(line).map_err(|error| {
+        let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
         Unreadable { id: value.and_then(|value| value.get("id")?.as_u64()), error }
     })
 }
@@ -80,13 +82,17 @@ impl Server {
     }
 
     fn load(&mut self, id: RequestId, dir: &Path) -> io::Result<()> {
+        let prepared = match Prepared::read(dir) {
+            Ok(prepared) => prepared,
+            Err(error) => return self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
+        };
         // Two models at once may not fit.
         self.session = None;
         mlx::clear_cache();
         let mut sent = Ok(());
         let mut last = None::<Instant>;
         let out = &mut self.out;
-        let loaded = Session::load(dir, &mut |done, total| {
+        let loaded = prepared.load(&mut |done, total| {
             if sent.is_ok() && (done == total || last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL)) {
                 last = Some(Instant::now());
                 sent = out.send(&Event::Loading { id, done, total });
@@ -105,6 +111,7 @@ impl Server {
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
         let Request::Generate { id, messages, resume, settings } = request else { return Ok(()) };
+        let asked = Instant::now();
         let Self { inbox, out, session } = self;
         let mut sent = Ok(());
         let mut last_live = Instant::now();
@@ -124,7 +131,7 @@ impl Server {
             }),
             Some(session) => session
                 .chat_prompt(&messages, resume.as_ref(), settings.thinking)
-                .and_then(|prompt| session.reply(&prompt, &settings, None, &mut observe)),
+                .and_then(|prompt| session.reply(&prompt, &settings, asked, &mut observe)),
         };
         sent?;
         self.inbox.cancelled.remove(&id);
@@ -199,6 +206,8 @@ impl Output {
                 }
                 Ok(())
             }
+            Progress::Rest([]) => Ok(()),
+            Progress::Rest(text) => self.send(&Event::Tokens { id, tokens: text.to_vec() }),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 use foretoken_protocol::{
     ChatMessage, Drafting, FinishReason, GenerationSettings, LiveStats, MAX_DEPTH, ModelInfo, Part,
@@ -10,8 +11,9 @@ use foretoken_protocol::{
 };
 
 use crate::checkpoint::{Config, Index, Layout, model_info};
-use crate::decode::{Advance, Batch, DepthPolicy, KnownDrafts, Lane, Recorder, RowSpec};
+use crate::decode::{Advance, Batch, DepthPolicy, Lane, Recorder, RowSpec};
 use crate::error::EngineError;
+use crate::mlx;
 use crate::model::Qwen;
 use crate::text::{ChatTemplate, ReplyStart, ReplyText, Tokenizer, render_prompt, stop_ids};
 
@@ -72,6 +74,9 @@ pub enum Progress<'a> {
         /// The numbers so far.
         live: LiveStats,
     },
+    /// The reply has ended, which released text that was held back: an unfinished character, what might have become a
+    /// stop text.
+    Rest(&'a [TokenText]),
 }
 
 /// A finished reply.
@@ -85,18 +90,42 @@ pub struct Reply {
     pub stats: ReplyStats,
 }
 
-impl Session {
-    /// Loads the model in a folder. `progress` gets bytes read and bytes to read.
-    pub fn load(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
+/// Everything about a model but its weights: read and checked, so that loading them cannot be in vain.
+#[derive(Debug)]
+pub struct Prepared {
+    config: Config,
+    layout: Layout,
+    info: ModelInfo,
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    stop_ids: Vec<u32>,
+}
+
+impl Prepared {
+    /// Reads the small files of a model folder and the headers of the large ones.
+    pub fn read(dir: &Path) -> Result<Self, EngineError> {
         let config = Config::read(dir)?;
         let layout = Layout::plan(&config, &Index::read(dir)?)?;
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
         let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        Ok(Self { config, layout, info, tokenizer, template, stop_ids })
+    }
+
+    /// Reads the weights. `progress` gets bytes read and bytes to read.
+    pub fn load(self, progress: &mut dyn FnMut(u64, u64)) -> Result<Session, EngineError> {
+        let Self { config, layout, info, tokenizer, template, stop_ids } = self;
         let model = Qwen::load(&config, &layout, progress)?;
-        let (vocab, policy) = (config.vocab_size, DepthPolicy::default());
-        Ok(Self { info, model, tokenizer, template, stop_ids, vocab, policy })
+        let policy = DepthPolicy::default();
+        Ok(Session { info, model, tokenizer, template, stop_ids, vocab: config.vocab_size, policy })
+    }
+}
+
+impl Session {
+    /// Loads the model in a folder. `progress` gets bytes read and bytes to read.
+    pub fn load(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
+        Prepared::read(dir)?.load(progress)
     }
 
     /// The network.
@@ -131,18 +160,18 @@ impl Session {
         Ok(TokenPrompt { ids: self.tokenizer.encode(text)?, start: PLAIN_TEXT })
     }
 
-    /// Writes a reply. `observe` is told what happens and can end it early.
+    /// Writes a reply. `asked` is when the request came; `observe` is told what happens and can end the reply early.
     pub fn reply(
         &mut self,
         prompt: &TokenPrompt,
         settings: &GenerationSettings,
-        known_drafts: Option<KnownDrafts>,
+        asked: Instant,
         observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Reply, EngineError> {
         self.check(prompt, settings)?;
         let mut text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop.clone())?;
         let seed = settings.sampling.seed.unwrap_or_else(random_seed);
-        let mut recorder = Recorder::start(prompt.ids.len(), seed);
+        let mut recorder = Recorder::start(asked, prompt.ids.len(), seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
             prompt: prompt.ids.clone(),
@@ -151,7 +180,7 @@ impl Session {
             max_tokens: room.min(settings.max_tokens as usize),
             stop_ids: self.stop_ids.clone(),
             drafts: settings.drafting != Drafting::Off,
-            known_drafts,
+            known_drafts: None,
         };
         let mut ids = Vec::new();
 
@@ -169,7 +198,6 @@ impl Session {
         let mut batch = Batch::default();
         batch.join(lane)?;
 
-        let mut first = true;
         loop {
             let depth = match settings.drafting {
                 Drafting::Off => 0,
@@ -178,49 +206,23 @@ impl Session {
             };
             let (mut advances, timing) = batch.step(&self.model, &[depth])?;
             let mut advance = advances.remove(0);
-            // The first step of a reply may compile kernels and grow buffers: not what a step costs.
-            if !std::mem::take(&mut first) {
+            // A step that ended the reply says little about drafts: those behind the end had no chance. The first step
+            // of a reply also grows buffers.
+            if advance.finish.is_none() && !ids.is_empty() {
                 self.policy.observe(advance.drafted, advance.accepted, timing.total);
             }
             let mut reason = advance.finish;
-            let ends_by_token = reason == Some(FinishReason::Stop);
-            let mut tokens = self.read(&mut advance, ends_by_token, &mut text, &mut reason);
-            if reason.is_some()
-                && let Some(last) = tokens.last_mut()
-            {
-                last.text.extend(text.finish());
-            }
-            recorder.step(&advance, timing, ends_by_token && reason == Some(FinishReason::Stop));
+            let tokens = read(&mut advance, &mut text, &mut reason);
+            recorder.step(&advance, timing, advance.tokens.len() > tokens.len());
             ids.extend(tokens.iter().map(|token| token.id));
             let stopped = observe(Progress::Tokens { tokens: &tokens, live: recorder.live() }).is_break();
             if let Some(reason) = reason.or(stopped.then_some(FinishReason::Cancelled)) {
+                // The reply is over either way.
+                let _ = observe(Progress::Rest(&text.finish()));
+                mlx::clear_cache();
                 return Ok(self.end(reason, ids, &recorder, settings));
             }
         }
-    }
-
-    /// Turns a step's tokens into text. Cuts the step where a stop text is complete.
-    fn read(
-        &self,
-        advance: &mut Advance,
-        ends_by_token: bool,
-        text: &mut ReplyText,
-        reason: &mut Option<FinishReason>,
-    ) -> Vec<ReplyToken> {
-        let visible = advance.tokens.len() - usize::from(ends_by_token);
-        let mut tokens = Vec::with_capacity(visible);
-        for (i, &id) in advance.tokens[..visible].iter().enumerate() {
-            let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
-            let (pieces, stopped) = text.push(id, draft_position);
-            tokens.push(ReplyToken { id, text: pieces, draft_position });
-            if stopped {
-                advance.tokens.truncate(i + 1);
-                advance.accepted = advance.accepted.min(i + 1);
-                *reason = Some(FinishReason::Stop);
-                break;
-            }
-        }
-        tokens
     }
 
     fn end(
@@ -271,6 +273,23 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Turns a step's tokens into text. Cuts the step where a stop text is complete.
+fn read(advance: &mut Advance, text: &mut ReplyText, reason: &mut Option<FinishReason>) -> Vec<ReplyToken> {
+    let visible = advance.tokens.len() - usize::from(*reason == Some(FinishReason::Stop));
+    let mut tokens = Vec::with_capacity(visible);
+    for (i, &id) in advance.tokens[..visible].iter().enumerate() {
+        let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
+        let (pieces, stopped) = text.push(id, draft_position);
+        tokens.push(ReplyToken { id, text: pieces, draft_position });
+        if stopped {
+            advance.cut(i + 1);
+            *reason = Some(FinishReason::Stop);
+            break;
+        }
+    }
+    tokens
 }
 
 fn invalid_setting(settings: &GenerationSettings) -> Option<String> {

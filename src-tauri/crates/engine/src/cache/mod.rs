@@ -16,11 +16,6 @@ pub struct RowCache {
 }
 
 impl RowCache {
-    /// Bytes its buffers hold.
-    pub fn nbytes(&self) -> usize {
-        self.kv.iter().chain(&self.head).map(RowKv::nbytes).sum()
-    }
-
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &crate::mlx::Array> {
         self.kv.iter().chain(&self.head).filter_map(RowKv::buffer)

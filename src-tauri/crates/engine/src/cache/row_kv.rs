@@ -57,11 +57,6 @@ impl RowKv {
         self.len = self.len.min(len as i32);
     }
 
-    /// Bytes the buffer holds.
-    pub fn nbytes(&self) -> usize {
-        self.buffer.as_ref().map_or(0, Array::nbytes)
-    }
-
     /// The buffer, if anything was ever appended.
     pub fn buffer(&self) -> Option<&Array> {
         self.buffer.as_ref()

@@ -1,10 +1,13 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use foretoken_engine::session::{PLAIN_TEXT, Progress, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling};
+use foretoken_protocol::{
+    ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling, TokenText,
+};
 use serde_json::json;
 
 use super::{CliError, engine, read_json};
@@ -100,6 +103,7 @@ impl Generate {
                 self.model.display()
             )));
         }
+        let asked = Instant::now();
         let thinking = self.thinking == Switch::On;
         let prompt = self.read_prompt(&session, thinking)?;
         let settings = GenerationSettings {
@@ -112,7 +116,7 @@ impl Generate {
         let out = io::stdout().lock();
         let mut printer = Printer { json: self.json, out, text: String::new(), part: prompt.start.part };
         let mut written = Ok(());
-        let reply = session.reply(&prompt, &settings, None, &mut |progress| {
+        let reply = session.reply(&prompt, &settings, asked, &mut |progress| {
             written = printer.print(&progress);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
@@ -168,28 +172,38 @@ struct Printer<W> {
 
 impl<W: Write> Printer<W> {
     fn print(&mut self, progress: &Progress<'_>) -> io::Result<()> {
-        let Progress::Tokens { tokens, .. } = progress else { return Ok(()) };
-        for token in *tokens {
-            let mut text = String::new();
-            for piece in &token.text {
-                if piece.part != self.part && !piece.text.is_empty() {
-                    self.part = piece.part;
-                    // The tags are gone; an empty line tells the parts apart.
-                    text.push_str("\n\n");
+        match progress {
+            Progress::Reading { .. } | Progress::Rest([]) => return Ok(()),
+            Progress::Tokens { tokens, .. } => {
+                for token in *tokens {
+                    self.write(Some(token.id), &token.text, token.draft_position)?;
                 }
-                text.push_str(&piece.text);
             }
-            self.text.push_str(&text);
-            if self.json {
-                let line = json!({
-                    "type": "token", "id": token.id, "text": text, "draft_position": token.draft_position,
-                });
-                writeln!(self.out, "{line}")?;
-            } else {
-                write!(self.out, "{text}")?;
-            }
+            Progress::Rest(text) => self.write(None, text, None)?,
         }
         self.out.flush()
+    }
+
+    fn write(&mut self, id: Option<u32>, pieces: &[TokenText], draft_position: Option<u8>) -> io::Result<()> {
+        let mut text = String::new();
+        for piece in pieces {
+            if piece.part != self.part && !piece.text.is_empty() {
+                self.part = piece.part;
+                // The tags are gone; an empty line tells the parts apart.
+                text.push_str("\n\n");
+            }
+            text.push_str(&piece.text);
+        }
+        self.text.push_str(&text);
+        if self.json {
+            writeln!(
+                self.out,
+                "{}",
+                json!({ "type": "token", "id": id, "text": text, "draft_position": draft_position })
+            )
+        } else {
+            write!(self.out, "{text}")
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -17,10 +18,11 @@ pub(super) struct Inspect {
 impl Inspect {
     pub(super) fn run(self) -> Result<(), CliError> {
         let inspection = checkpoint::inspect(&self.dir).map_err(engine)?;
+        let mut out = io::stdout().lock();
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&inspection).map_err(std::io::Error::from)?);
+            writeln!(out, "{}", serde_json::to_string_pretty(&inspection).map_err(io::Error::from)?)?;
         } else {
-            println!("{inspection}");
+            writeln!(out, "{inspection}")?;
         }
         Ok(())
     }

@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -29,28 +30,31 @@ impl Score {
         let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
         let session = Session::load(&self.model, &mut |_, _| ()).map_err(engine)?;
         session.check_ids(&ids).map_err(engine)?;
-        let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;
         if let Some(path) = &self.dump {
+            let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;
             let mtp = score.mtp_logits.as_ref().map(|logits| ("mtp_logits", logits));
             let tensors = [("logits", &score.logits), ("hidden", &score.hidden)].into_iter().chain(mtp);
             save_safetensors(path, tensors).map_err(|e| {
                 CliError::Usage(format!("{} Check that the folder exists and can be written to.", e.message))
             })?;
         }
-        let nll = score.mean_nll().map_err(engine)?;
+        let nll = score::mean_nll(session.model(), &ids, score::CHUNK).map_err(engine)?;
         let perplexity = nll.map(f64::exp);
-        if self.json {
-            println!("{}", json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity }));
-        } else {
-            match (nll, perplexity) {
-                (Some(nll), Some(perplexity)) => {
-                    println!(
-                        "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
-                        ids.len()
-                    );
-                }
-                _ => println!("1 token: nothing to predict"),
+        let mut out = io::stdout().lock();
+        match (nll, perplexity) {
+            _ if self.json => {
+                writeln!(
+                    out,
+                    "{}",
+                    json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity })
+                )?;
             }
+            (Some(nll), Some(perplexity)) => writeln!(
+                out,
+                "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
+                ids.len()
+            )?,
+            _ => writeln!(out, "1 token: nothing to predict")?,
         }
         Ok(())
     }

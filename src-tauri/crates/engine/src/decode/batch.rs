@@ -7,7 +7,7 @@ use super::row::{Row, RowId};
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
-use crate::sample::{Counts, penalised, pick};
+use crate::sample::{Counts, is_greedy, penalised, pick};
 
 /// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
 const DRAFT_PROBE_INTERVAL: u64 = 16;
@@ -46,10 +46,19 @@ pub struct Advance {
 pub struct StepTiming {
     /// The whole step.
     pub total: Duration,
-    /// Building the graph, and handling its results.
+    /// Building the graph, handing it to the device, and handling its results.
     pub host: Duration,
     /// Waiting for the drafts alone; known for a step in sixteen.
     pub draft: Option<Duration>,
+}
+
+impl Advance {
+    /// Takes back all but the first `count` tokens, as where a stop text ends the reply.
+    pub fn cut(&mut self, count: usize) {
+        self.tokens.truncate(count);
+        self.drafted = self.drafted.min(count);
+        self.accepted = self.accepted.min(count);
+    }
 }
 
 impl Batch {
@@ -102,11 +111,20 @@ impl Batch {
     }
 
     /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
-    /// head does not allow as many. Waits for the device once; without rows, not at all.
+    /// head does not allow as many. Waits for the device once, twice where it times the drafts; without rows, not at
+    /// all. After an error the batch is empty: nobody knows how far its rows came.
     pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
         if self.rows.is_empty() {
             return Ok((Vec::new(), StepTiming::default()));
         }
+        let result = self.try_step(model, depths);
+        if result.is_err() {
+            *self = Self::default();
+        }
+        result
+    }
+
+    fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
         let begin = Instant::now();
         let depths: Vec<usize> =
             self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect();
@@ -126,15 +144,15 @@ impl Batch {
         }
 
         let (ids, hidden) = self.verify(model, &drafts)?;
-        let packed_drafts = flat_drafts.clone();
-        let answer = mlx::concatenate(&[&[&ids], packed_drafts.as_slice()].concat(), 0)?;
-        let wait = Instant::now();
-        mlx::eval(
+        let answer = mlx::concatenate(&[&[&ids], flat_drafts.as_slice()].concat(), 0)?;
+        // Handing the graph over is the host's work too, so only what follows counts as waiting.
+        mlx::async_eval(
             [&answer, &hidden]
                 .into_iter()
                 .chain(self.states.iter().flat_map(DeltaState::arrays))
                 .chain(self.rows.iter().flat_map(|row| row.cache.arrays())),
         )?;
+        let wait = Instant::now();
         let answer = answer.to_vec::<u32>()?;
         waited += wait.elapsed();
 
@@ -256,7 +274,7 @@ impl Batch {
         let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
         let logits = model.logits(&hidden.normed)?;
 
-        let plain = |row: &Row| row.spec.sampling.temperature <= 0.0 && !penalised(&row.spec.sampling);
+        let plain = |row: &Row| is_greedy(&row.spec.sampling) && !penalised(&row.spec.sampling);
         if self.rows.iter().all(plain) {
             return Ok((mlx::argmax_axis(&logits, -1)?, hidden.for_mtp));
         }
@@ -280,15 +298,9 @@ impl Batch {
             (targets, drafts) = (other_targets, other_drafts);
             let hidden = hidden.slice_axis(0, start, start + 1 + depth as i32)?;
             start += 1 + depth as i32;
-            let done = row.commit(target, draft, &hidden)?;
-            *committed = done.tokens.len();
-            advances.push(Advance {
-                row: row.id,
-                tokens: done.tokens,
-                drafted: depth,
-                accepted: done.accepted,
-                finish: done.finish,
-            });
+            let advance = row.commit(target, draft, &hidden)?;
+            *committed = advance.tokens.len();
+            advances.push(advance);
         }
         Ok(advances)
     }

@@ -12,18 +12,19 @@ use crate::model::{Form, Packed, Qwen};
 pub struct Lane {
     pub(super) row: Row,
     pub(super) states: Vec<DeltaState>,
+    read: usize,
 }
 
 impl Lane {
     /// A row that has read nothing.
     pub fn new(model: &Qwen, id: RowId, spec: RowSpec) -> Result<Self> {
         let cache = model.empty_row(spec.drafts);
-        Ok(Self { row: Row::new(id, spec, cache), states: model.empty_states(1)? })
+        Ok(Self { row: Row::new(id, spec, cache), states: model.empty_states(1)?, read: 0 })
     }
 
     /// Prompt tokens read so far, and to be read.
     pub fn progress(&self) -> (usize, usize) {
-        (self.row.cache.kv.first().map_or(0, |kv| kv.len()), self.row.committed())
+        (self.read, self.row.committed())
     }
 
     /// Reads up to `count` more prompt tokens and waits for them. True when the whole prompt is read.
@@ -57,6 +58,7 @@ impl Lane {
             }
         }
         mlx::eval(row.cache.arrays().chain(self.states.iter().flat_map(DeltaState::arrays)))?;
+        self.read = end;
         Ok(end == total)
     }
 }

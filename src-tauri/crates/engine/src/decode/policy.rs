@@ -13,7 +13,9 @@ const TRIAL_ORDER: [usize; MAX_AUTO_DEPTH + 1] = [1, 0, 2, 3];
 const HYSTERESIS: f64 = 1.03;
 /// Steps until the first look at another depth; doubled each time the look changes nothing.
 const FIRST_PROBE: u32 = 32;
-const LAST_PROBE: u32 = 1024;
+const LAST_PROBE: u32 = 128;
+/// A step counts for at most this many times the average of its depth: a machine that paused says nothing about drafts.
+const SPIKE: f64 = 2.0;
 /// Steps of such a look.
 const PROBE_STEPS: u32 = 2;
 
@@ -23,6 +25,8 @@ const PROBE_STEPS: u32 = 2;
 pub struct DepthPolicy {
     /// Seconds of a step by depth.
     cost: [Average; MAX_AUTO_DEPTH + 1],
+    /// Whether a depth was ever used: its first step may compile kernels and is not counted.
+    warm: [bool; MAX_AUTO_DEPTH + 1],
     /// Share of right drafts by position, given that all before were right.
     accepted: [Average; MAX_AUTO_DEPTH],
     current: usize,
@@ -50,6 +54,7 @@ impl Default for DepthPolicy {
     fn default() -> Self {
         Self {
             cost: Default::default(),
+            warm: Default::default(),
             accepted: Default::default(),
             current: 1,
             probe: None,
@@ -71,40 +76,46 @@ impl DepthPolicy {
 
     /// Learns from a step.
     pub fn observe(&mut self, drafted: usize, accepted: usize, took: Duration) {
-        if drafted > MAX_AUTO_DEPTH {
+        if drafted > MAX_AUTO_DEPTH || !std::mem::replace(&mut self.warm[drafted], true) {
             return;
         }
-        self.cost[drafted].add(took.as_secs_f64());
+        let scheduled = drafted == self.depth();
+        let cost = &mut self.cost[drafted];
+        let seconds = took.as_secs_f64();
+        cost.add(if cost.count == 0 { seconds } else { seconds.min(SPIKE * cost.value) });
         for position in 0..drafted.min(accepted + 1) {
             self.accepted[position].add(if position < accepted { 1.0 } else { 0.0 });
         }
         if self.untried().is_some() {
             return;
         }
-        match &mut self.probe {
-            Some((_, left)) => {
-                *left -= 1;
-                if *left == 0 {
-                    self.probe = None;
-                }
-            }
-            None => {
-                self.until_probe -= 1;
-                if self.until_probe == 0 {
-                    self.next_rival = (self.next_rival + 1) % (MAX_AUTO_DEPTH + 1);
-                    if self.next_rival != self.current {
-                        self.probe = Some((self.next_rival, PROBE_STEPS));
-                    }
-                    self.interval = (self.interval * 2).min(LAST_PROBE);
-                    self.until_probe = self.interval;
-                }
-            }
+        // Steps at depths that somebody else chose teach costs, but do not use up the schedule.
+        if scheduled {
+            self.advance_schedule();
         }
         let best = (0..=MAX_AUTO_DEPTH).max_by(|&a, &b| self.rate(a).total_cmp(&self.rate(b))).unwrap_or(0);
         if best != self.current && self.rate(best) > HYSTERESIS * self.rate(self.current) {
             self.current = best;
             self.interval = FIRST_PROBE;
             self.until_probe = FIRST_PROBE;
+        }
+    }
+
+    fn advance_schedule(&mut self) {
+        if let Some((_, left)) = &mut self.probe {
+            *left -= 1;
+            if *left == 0 {
+                self.probe = None;
+            }
+            return;
+        }
+        self.until_probe -= 1;
+        if self.until_probe == 0 {
+            let next = (self.next_rival + 1) % (MAX_AUTO_DEPTH + 1);
+            self.next_rival = if next == self.current { (next + 1) % (MAX_AUTO_DEPTH + 1) } else { next };
+            self.probe = Some((self.next_rival, PROBE_STEPS));
+            self.interval = (self.interval * 2).min(LAST_PROBE);
+            self.until_probe = self.interval;
         }
     }
 
@@ -194,11 +205,41 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_of_the_machine_is_soon_forgotten() {
+        let mut policy = DepthPolicy::default();
+        run(&mut policy, [10, 12, 14, 16], 0.9, 200);
+        policy.observe(3, 3, Duration::from_secs(5));
+        let used = run(&mut policy, [10, 12, 14, 16], 0.9, 400);
+        assert!(used[3] > 300, "{used:?}");
+    }
+
+    #[test]
+    fn the_first_step_of_a_depth_does_not_count() {
+        let mut policy = DepthPolicy::default();
+        for depth in TRIAL_ORDER {
+            policy.observe(depth, depth, Duration::from_secs(1));
+        }
+        let used = run(&mut policy, [10, 12, 14, 16], 0.9, 400);
+        assert!(used[3] > 320, "{used:?}");
+    }
+
+    #[test]
+    fn steps_that_others_chose_leave_the_schedule_alone() {
+        let mut policy = DepthPolicy::default();
+        run(&mut policy, [10, 12, 14, 16], 0.0, 100);
+        let before = policy.until_probe;
+        for _ in 0..200 {
+            policy.observe(2, 0, Duration::from_millis(14));
+        }
+        assert_eq!((policy.current, policy.until_probe), (0, before));
+    }
+
+    #[test]
     fn comes_back_when_drafts_start_to_pay() {
         let mut policy = DepthPolicy::default();
         run(&mut policy, [10, 12, 14, 16], 0.0, 300);
         assert_eq!(policy.current, 0);
-        run(&mut policy, [10, 12, 14, 16], 0.95, 3000);
+        run(&mut policy, [10, 12, 14, 16], 0.95, 1000);
         assert!(policy.current > 0);
     }
 }

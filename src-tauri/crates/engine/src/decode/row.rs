@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use foretoken_protocol::{FinishReason, Sampling};
 
+use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{Array, Result};
 use crate::sample::Counts;
@@ -137,7 +138,7 @@ impl Row {
     /// The one place where a row moves forward. `target`: what the model emits at the positions of the context's last
     /// token and of each draft; `hidden` `[1 + k, H]`: its hidden states there. Returns how many tokens were kept, how
     /// many of them were drafts, and whether the row has ended.
-    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Committed> {
+    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Advance> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.spec.max_tokens - self.emitted().len();
         let mut emitted = &target[..(matching + 1).min(room)];
@@ -156,13 +157,8 @@ impl Row {
         if self.cache.head.is_some() {
             self.pending.push(hidden.slice_axis(0, 0, count as i32)?, emitted);
         }
-        Ok(Committed { tokens: emitted.to_vec(), accepted: matching.min(count), finish })
+        // Drafts behind the end were never up for a verdict.
+        let drafted = if finish == Some(FinishReason::Stop) { drafts.len().min(count) } else { drafts.len() };
+        Ok(Advance { row: self.id, tokens: emitted.to_vec(), drafted, accepted: matching.min(count), finish })
     }
-}
-
-/// What a commit did.
-pub(super) struct Committed {
-    pub(super) tokens: Vec<u32>,
-    pub(super) accepted: usize,
-    pub(super) finish: Option<FinishReason>,
 }

@@ -30,15 +30,14 @@ struct Probes {
 }
 
 impl Recorder {
-    /// Starts the clock.
-    pub fn start(prompt_tokens: usize, seed: u64) -> Self {
+    /// Starts to record a reply that was asked for at `asked`.
+    pub fn start(asked: Instant, prompt_tokens: usize, seed: u64) -> Self {
         mlx::reset_peak_memory();
-        let now = Instant::now();
         Self {
-            begin: now,
+            begin: asked,
             prefilled: None,
             first: None,
-            last: now,
+            last: asked,
             stats: ReplyStats { prompt_tokens: prompt_tokens as u32, seed, ..ReplyStats::default() },
             first_tokens: 0,
             tokens: 0,

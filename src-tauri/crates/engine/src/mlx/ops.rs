@@ -105,8 +105,8 @@ binary! {
     greater_equal => mlx_greater_equal;
     /// a = b.
     equal => mlx_equal;
-    /// a ∧ b.
-    logical_and => mlx_logical_and;
+    /// The smaller of the two.
+    minimum => mlx_minimum;
     /// Bitwise exclusive or.
     bitwise_xor => mlx_bitwise_xor;
     /// Logical shift to the right for unsigned integers.

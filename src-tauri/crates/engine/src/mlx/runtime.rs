@@ -91,6 +91,16 @@ pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
     }
 }
 
+/// Starts to compute the arrays and does not wait for them. Reading one waits for it.
+pub fn async_eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
+    let arrays = vector_of(arrays);
+    // SAFETY: the vector holds valid handles and is freed by its guard.
+    match unsafe { mlx_sys::mlx_async_eval(arrays.raw()) } {
+        0 => Ok(()),
+        _ => Err(MlxError::last("async_eval")),
+    }
+}
+
 /// The tensors of a safetensors file, lazy: their bytes are read when they are evaluated.
 pub fn load_safetensors(path: &Path) -> Result<HashMap<String, Array>> {
     install_handler();

@@ -4,6 +4,14 @@ use super::noise::{NoiseKeys, all_ids, gumbel};
 use super::penalties::{Counts, penalised};
 use crate::mlx::{self, Array, Dtype, Result};
 
+/// Below this temperature the most likely token is drawn: dividing by less would overflow.
+const MIN_TEMPERATURE: f32 = 1e-4;
+
+/// Whether the sampling always takes the most likely token.
+pub fn is_greedy(sampling: &Sampling) -> bool {
+    sampling.temperature < MIN_TEMPERATURE
+}
+
 /// Draws one token for each of m positions: logits `[m, V]` of any float type → u32 `[m]`.
 ///
 /// In f32: penalties, then temperature, then the filters on the tempered distribution, not renormalised between them,
@@ -21,7 +29,7 @@ pub fn pick(
     if let Some(counts) = counts.filter(|_| penalised(sampling)) {
         logits = counts.apply(&logits.astype(Dtype::Float32)?, sampling)?;
     }
-    if sampling.temperature <= 0.0 {
+    if is_greedy(sampling) {
         return mlx::argmax_axis(&logits, -1);
     }
     let vocab = logits.dim(-1);
@@ -174,6 +182,19 @@ mod tests {
         let ids = pick(&rows, &sampling, 0, 0, None).unwrap().to_vec::<u32>().unwrap();
         for id in 0..4 {
             assert!(ids.contains(&id), "token {id} is as likely as the others");
+        }
+    }
+
+    #[test]
+    fn the_coldest_temperatures_are_greedy_and_those_above_finite() {
+        let rows = Array::from_slice(&[40.0f32, 39.9, -70.0, 12.0], &[1, 4]).unwrap();
+        for temperature in [0.0, f32::MIN_POSITIVE, 1e-39, 1e-5, MIN_TEMPERATURE, 1e-3] {
+            let sampling = Sampling { temperature, top_k: 3, top_p: 0.9, min_p: 0.1, ..Sampling::default() };
+            assert_eq!(
+                pick(&rows, &sampling, 1, 0, None).unwrap().to_vec::<u32>().unwrap(),
+                [0],
+                "{temperature}"
+            );
         }
     }
 

@@ -7,7 +7,7 @@ mod distribution;
 mod noise;
 mod penalties;
 
-pub use distribution::pick;
+pub use distribution::{is_greedy, pick};
 pub use noise::{NoiseKeys, gumbel};
 pub use penalties::Counts;
 pub(crate) use penalties::penalised;

@@ -42,6 +42,8 @@ pub fn gumbel(keys: &NoiseKeys, ids: &Array) -> Result<Array> {
     // Uniform in (0, 1], dense near 0, where −ln(1 − u) decides the largest noise.
     let u = bits.astype(Dtype::Float32)?.add(&Array::scalar(0.5, Dtype::Float32)?)?;
     let u = u.multiply(&Array::scalar((-32f32).exp2(), Dtype::Float32)?)?;
+    // The largest words round up to 1, whose noise would be infinite.
+    let u = u.minimum(&Array::scalar(1.0 - f32::EPSILON, Dtype::Float32)?)?;
     u.negative()?.log1p()?.negative()?.log()?.negative()
 }
 

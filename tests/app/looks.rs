@@ -36,6 +36,7 @@ fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
     };
 
     check("1-first-start");
+    window.choose("mtp-control", "mtp-option-3");
     window.answer("Make a table with four countries and their capitals.");
     window.answer("Write a Python function that says hello.");
     window.answer("Tell me a story about an owl and a bell.");

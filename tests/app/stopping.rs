@@ -13,6 +13,7 @@ fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
     let desk = Desk::new(1280, 900);
     let window = desk.open(Theme::Light);
     open_endless_model(&window, &desk);
+    window.choose("mtp-control", "mtp-option-1");
     window.ask("Tell me a story about an owl and a bell.");
     let live = window.wait("the numbers appear while the reply is written", || {
         Some(window.text("live-line")).filter(|line| line.contains("tok/s"))

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useState } from "react";
 import { changeSettings } from "../actions";
-import type { Drafting, ModelInfo } from "../bindings";
-import { draftingName } from "../format";
-import { useModel, useStore } from "../store";
+import type { Drafting } from "../bindings";
+import { draftingName, mtpChip } from "../format";
+import { useDraftingNote, useModel, useStore } from "../store";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
 
@@ -17,7 +17,7 @@ const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
 /** How far the model guesses ahead. */
 export function MtpControl() {
   const drafting = useStore((state) => state.settings.drafting);
-  const reason = cannotDraft(useModel());
+  const chip = mtpChip(drafting, useModel(), useDraftingNote());
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
@@ -29,17 +29,15 @@ export function MtpControl() {
   return (
     <PopoverButton
       label={
-        reason ? (
-          `MTP · ${reason.short}`
-        ) : (
-          <>
-            MTP <strong>{current}</strong>
-          </>
-        )
+        <>
+          MTP <strong>{chip.setting}</strong>
+          {chip.words && ` · ${chip.words}`}
+        </>
       }
       title="Multi-token prediction"
       testId="mtp-control"
-      disabledBecause={reason?.long}
+      reason={chip.usable ? null : chip.why}
+      hint={chip.why}
       open={open}
       onOpenChange={setOpen}
     >
@@ -62,6 +60,11 @@ export function MtpControl() {
           </button>
         ))}
       </div>
+      {chip.why && (
+        <p className="popover-note" data-testid="mtp-note">
+          {chip.why}
+        </p>
+      )}
       <p className="popover-note">
         The model guesses the next tokens and checks the guesses in one pass. Applies to the next message.
       </p>
@@ -77,18 +80,4 @@ function moveFocus(event: KeyboardEvent<HTMLElement>) {
   const choices = [...event.currentTarget.querySelectorAll("button")];
   const at = choices.indexOf(document.activeElement as HTMLButtonElement);
   choices[(at + step + choices.length) % choices.length]?.focus();
-}
-
-function cannotDraft(model: ModelInfo | null): { short: string; long: string } | null {
-  switch (model?.mtp.state) {
-    case "absent":
-      return { short: "no MTP head", long: "This model has no MTP head, so it cannot guess ahead." };
-    case "stripped":
-      return {
-        short: "head removed",
-        long: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
-      };
-    default:
-      return null;
-  }
 }

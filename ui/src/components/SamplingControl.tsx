@@ -2,7 +2,8 @@ import { useState } from "react";
 import { changeSampling, changeSettings } from "../actions";
 import type { Sampling } from "../bindings";
 import { isGreedy } from "../format";
-import { useModel, useStore } from "../store";
+import { useModel, useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { NumberField } from "./NumberField";
 import { PopoverButton } from "./PopoverButton";
 
@@ -24,6 +25,7 @@ export function SamplingControl() {
 function SamplingForm() {
   const { sampling, max_tokens: maxTokens } = useStore((state) => state.settings);
   const defaults = useModel()?.defaults;
+  const reason = useReason("know");
   const greedy = isGreedy(sampling);
   // What to go back to when the person tries greedy and returns.
   const [before, setBefore] = useState<Sampling | null>(null);
@@ -131,15 +133,14 @@ function SamplingForm() {
         />
       </div>
       <div className="popover-foot">
-        <button
-          type="button"
+        <ActionButton
           className="quiet-button"
-          disabled={!defaults}
           data-testid="sampling-reset"
-          onClick={() => defaults && changeSampling({ ...defaults, seed: sampling.seed })}
+          reason={reason}
+          onClick={() => changeSampling({ ...defaults, seed: sampling.seed })}
         >
           Use the model's own values
-        </button>
+        </ActionButton>
       </div>
     </>
   );

@@ -1,7 +1,8 @@
-import { type KeyboardEvent, useState } from "react";
+import { useState } from "react";
 import { changeSettings } from "../actions";
 import type { Drafting } from "../bindings";
 import { draftingName, mtpChip } from "../format";
+import { radios } from "../radios";
 import { useDraftingNote, useModel, useStore } from "../store";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
@@ -21,10 +22,12 @@ export function MtpControl() {
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
-  const choose = (choice: Drafting) => {
-    changeSettings({ drafting: choice });
-    setOpen(false);
+  const at = CHOICES.findIndex((choice) => choice.name === current);
+  const check = (index: number) => {
+    const choice = CHOICES[index];
+    if (choice) changeSettings({ drafting: choice.drafting });
   };
+  const { group, radio } = radios("Drafts per pass", at, check);
 
   return (
     <PopoverButton
@@ -42,21 +45,21 @@ export function MtpControl() {
       onOpenChange={setOpen}
     >
       <h2>Multi-token prediction</h2>
-      <div className="choices" role="radiogroup" aria-label="Drafts per pass" onKeyDown={moveFocus}>
-        {CHOICES.map((choice) => (
-          // biome-ignore lint/a11y/useSemanticElements: a choice that closes the popover is more than a radio input
+      <div className="choices" {...group}>
+        {CHOICES.map((choice, index) => (
           <button
+            {...radio(index)}
             key={choice.name}
-            type="button"
-            role="radio"
-            aria-checked={current === choice.name}
             className="choice"
             data-testid={`mtp-option-${choice.name.toLowerCase()}`}
-            onClick={() => choose(choice.drafting)}
+            onClick={() => {
+              check(index);
+              setOpen(false);
+            }}
           >
             <span className="choice-name">{choice.name}</span>
             <span className="choice-words">{choice.words}</span>
-            {current === choice.name && <Icon name="check" />}
+            {index === at && <Icon name="check" />}
           </button>
         ))}
       </div>
@@ -70,14 +73,4 @@ export function MtpControl() {
       </p>
     </PopoverButton>
   );
-}
-
-/** Up and Down walk through the choices. */
-function moveFocus(event: KeyboardEvent<HTMLElement>) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const choices = [...event.currentTarget.querySelectorAll("button")];
-  const at = choices.indexOf(document.activeElement as HTMLButtonElement);
-  choices[(at + step + choices.length) % choices.length]?.focus();
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { changeSampling, changeSettings } from "../actions";
 import type { Sampling } from "../bindings";
 import { isGreedy } from "../format";
+import { radios } from "../radios";
 import { useModel, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { NumberField } from "./NumberField";
@@ -38,28 +39,16 @@ function SamplingForm() {
     setBefore(sampling);
     changeSampling({ temperature: 0 });
   };
+  const check = (index: number) => (index === 0 ? beGreedy() : sampled());
+  const { group, radio } = radios("How words are chosen", greedy ? 0 : 1, check);
 
   return (
     <>
-      <div className="segments" role="radiogroup" aria-label="How words are chosen">
-        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
-        <button
-          type="button"
-          role="radio"
-          aria-checked={greedy}
-          data-testid="sampling-greedy"
-          onClick={beGreedy}
-        >
+      <div className="segments" {...group}>
+        <button {...radio(0)} data-testid="sampling-greedy" onClick={beGreedy}>
           Greedy
         </button>
-        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
-        <button
-          type="button"
-          role="radio"
-          aria-checked={!greedy}
-          data-testid="sampling-sampled"
-          onClick={sampled}
-        >
+        <button {...radio(1)} data-testid="sampling-sampled" onClick={sampled}>
           Sampled
         </button>
       </div>

@@ -1,18 +1,26 @@
 import { Popover } from "@base-ui/react/popover";
-import type { ReactNode } from "react";
+import { type FocusEvent, type ReactNode, useId } from "react";
 import { CopyButton } from "../components/CopyButton";
 
 const handle = Popover.createHandle<string>();
 
 /** A link's text. It leads nowhere: its address is shown on hover and focus, and can be copied. */
 export function Link({ address, children }: { address: string; children: ReactNode }) {
+  const id = useId();
+  // A click opens it by itself, and the focus that comes back from the address has just left it.
+  const onFocus = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
+    const back = relatedTarget instanceof Element && relatedTarget.closest(".link-address") !== null;
+    if (currentTarget.matches(":focus-visible") && !back) handle.open(id);
+  };
   return (
     <Popover.Trigger
+      id={id}
       handle={handle}
       payload={address}
       nativeButton={false}
       openOnHover
       delay={250}
+      onFocus={onFocus}
       render={<span className="link" title={address} />}
     >
       {children}

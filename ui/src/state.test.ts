@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EngineState, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
+import { watch } from "./components/Announcer";
 import { type Change, draftingNote, reduce, type Shown, streamingReply } from "./state";
 import { reason, useStore } from "./store";
 
@@ -196,5 +197,20 @@ describe("the reason why a control cannot be used", () => {
 
   it("stops what only a loaded model knows", () => {
     expect(reason(state, "know")).toMatch(/No model is loaded/);
+  });
+});
+
+describe("a reply whose end is announced", () => {
+  const ended = message(2, "assistant", 1);
+
+  it("was seen while it was written", () => {
+    expect(watch(watch(null, streaming(2, 1)), ended)).toBe(2);
+  });
+
+  it("is none that had ended before, or while another chat was open", () => {
+    expect(watch(null, ended)).toBeNull();
+    const away = watch(watch(null, streaming(2, 1)), message(9, "assistant", 8));
+    expect(watch(away, ended)).toBeNull();
+    expect(watch(watch(2, undefined), ended)).toBeNull();
   });
 });

@@ -1,16 +1,15 @@
 import { Popover } from "@base-ui/react/popover";
-import { type FocusEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { CopyButton } from "../components/CopyButton";
 
 const handle = Popover.createHandle<string>();
 
-/** A link's text. It leads nowhere: its address is shown on hover and focus, and can be copied. */
+/** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be copied. */
 export function Link({ address, children }: { address: string; children: ReactNode }) {
   const id = useId();
-  // A click opens it by itself, and the focus that comes back from the address has just left it.
-  const onFocus = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
-    const back = relatedTarget instanceof Element && relatedTarget.closest(".link-address") !== null;
-    if (currentTarget.matches(":focus-visible") && !back) handle.open(id);
+  // Not on every focus: a click opens it by itself, and Escape in the address gives the focus back.
+  const onKeyUp = ({ key }: KeyboardEvent) => {
+    if (key === "Tab") handle.open(id);
   };
   return (
     <Popover.Trigger
@@ -20,7 +19,7 @@ export function Link({ address, children }: { address: string; children: ReactNo
       nativeButton={false}
       openOnHover
       delay={250}
-      onFocus={onFocus}
+      onKeyUp={onKeyUp}
       render={<span className="link" title={address} />}
     >
       {children}

@@ -126,7 +126,7 @@ describe("the MTP control", () => {
 
   it("is off, whatever is set, where the model has no head", () => {
     expect(said({ mode: "auto" }, model({ state: "absent" }), NOTE)).toBe("off · no MTP head");
-    expect(said({ mode: "auto" }, model({ state: "stripped" }), null)).toBe("off · MTP head removed");
+    expect(said({ mode: "auto" }, model({ state: "stripped" }), null)).toBe("off · head removed");
     expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).usable).toBe(false);
   });
 });

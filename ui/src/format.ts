@@ -68,7 +68,7 @@ const NOT_PAYING = "Drafts do not pay here";
 export interface MtpChip {
   /** What holds for the next message. */
   setting: string;
-  /** Why drafts do not help, in three words. */
+  /** Why drafts do not help, in a few words. */
   words: string | null;
   /** The same in full. */
   why: string | null;
@@ -89,7 +89,7 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
     case "stripped":
       return {
         setting: "off",
-        words: "MTP head removed",
+        words: "head removed",
         why: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
         usable: false,
       };

@@ -56,7 +56,8 @@ impl<'desk> Window<'desk> {
         self.wait_until(&format!("{name} can be clicked"), || {
             let state = self.script(
                 "const element = [...document.querySelectorAll(arguments[0])].at(-1);
-                 return Boolean(element && !element.disabled && element.getAnimations({ subtree: true }).length === 0)",
+                 const usable = element && element.getAttribute('aria-disabled') !== 'true';
+                 return Boolean(usable && element.getAnimations({ subtree: true }).length === 0)",
                 json!([selector]),
             );
             state == json!(true)

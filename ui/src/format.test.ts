@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ReplyStats } from "./bindings";
+import type { ModelInfo, MtpState, ReplyStats } from "./bindings";
 import { parse } from "./components/NumberField";
-import { bytes, dayOf, finalSpeedLine, seconds, speedLine, speedSentence } from "./format";
+import { bytes, dayOf, finalSpeedLine, mtpChip, seconds, speedLine, speedSentence } from "./format";
+import { useStore } from "./store";
 
 const stats: ReplyStats = {
   prompt_tokens: 10,
@@ -83,5 +84,49 @@ describe("numbers as people write them", () => {
   it("takes an empty field where that means something, and whole numbers only where asked", () => {
     expect(parse("", { ...limits, empty: "new each time" })).toEqual({ value: null });
     expect(parse("1.5", { ...limits, whole: true })).toEqual({ problem: "Whole numbers only." });
+  });
+});
+
+describe("the MTP control", () => {
+  const NOTE =
+    "Drafts do not pay here: a pass that checks 2 takes 2.4 times as long as one without, and yields 1.9 tokens.";
+  const model = (mtp: MtpState): ModelInfo => ({
+    name: "demo",
+    path: "/demo",
+    architecture: "qwen3_5",
+    parameters: 1,
+    format: "bfloat16",
+    mtp,
+    context_length: 1,
+    defaults: useStore.getInitialState().settings.sampling,
+    thinking: true,
+    weight_bytes: 1,
+    notes: [],
+  });
+  const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });
+  const said = (...of: Parameters<typeof mtpChip>) => {
+    const { setting, words } = mtpChip(...of);
+    return words ? `${setting} · ${words}` : setting;
+  };
+
+  it("names the setting alone while drafts help, or before that is known", () => {
+    expect(said({ mode: "auto" }, withHead, null)).toBe("Auto");
+    expect(said({ mode: "fixed", depth: 2 }, null, null)).toBe("2");
+    expect(said({ mode: "auto" }, withHead, "Drafts were held back near the end of the context.")).toBe(
+      "Auto",
+    );
+  });
+
+  it("says that drafts do not pay, and why in full, unless they are off", () => {
+    expect(said({ mode: "auto" }, withHead, NOTE)).toBe("Auto · not paying here");
+    expect(said({ mode: "fixed", depth: 3 }, withHead, NOTE)).toBe("3 · not paying here");
+    expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: NOTE, usable: true });
+    expect(said({ mode: "off" }, withHead, NOTE)).toBe("Off");
+  });
+
+  it("is off, whatever is set, where the model has no head", () => {
+    expect(said({ mode: "auto" }, model({ state: "absent" }), NOTE)).toBe("off · no MTP head");
+    expect(said({ mode: "auto" }, model({ state: "stripped" }), null)).toBe("off · head removed");
+    expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).usable).toBe(false);
   });
 });

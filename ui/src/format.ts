@@ -61,6 +61,48 @@ export function speedSentence(stats: ReplyStats): string {
 export const draftingName = (drafting: Drafting): string =>
   drafting.mode === "fixed" ? String(drafting.depth) : drafting.mode === "auto" ? "Auto" : "Off";
 
+/** How the engine begins to say that drafts cost more than they bring. */
+const NOT_PAYING = "Drafts do not pay here";
+
+/** What the MTP control says of itself. */
+export interface MtpChip {
+  /** What holds for the next message. */
+  setting: string;
+  /** Why drafts do not help, in a few words. */
+  words: string | null;
+  /** The same in full. */
+  why: string | null;
+  /** Whether there is something to choose. */
+  usable: boolean;
+}
+
+/** `note` is what the last reply said of its drafts. */
+export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
+  switch (model?.mtp.state) {
+    case "absent":
+      return {
+        setting: "off",
+        words: "no MTP head",
+        why: "This model has no MTP head, so it cannot guess ahead.",
+        usable: false,
+      };
+    case "stripped":
+      return {
+        setting: "off",
+        words: "head removed",
+        why: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
+        usable: false,
+      };
+  }
+  const setting = draftingName(drafting);
+  if (drafting.mode === "off" || !note?.startsWith(NOT_PAYING))
+    return { setting, words: null, why: null, usable: true };
+  return { setting, words: "not paying here", why: note, usable: true };
+}
+
+/** What explains a control, to those who point at it and to those who hear it. */
+export const explained = (words: string) => ({ title: words, "aria-description": words });
+
 export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
 
 /** Whether a model can draft for itself, in words. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Message, ReplyEvent, Snapshot } from "./bindings";
-import { type Change, reduce, type Shown, streamingReply } from "./state";
-import { useStore } from "./store";
+import type { EngineState, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
+import { watch } from "./components/Announcer";
+import { type Change, draftingNote, reduce, type Shown, streamingReply } from "./state";
+import { reason, useStore } from "./store";
 
 const message = (
   id: number,
@@ -142,5 +143,74 @@ describe("the window", () => {
   it("is empty in a new chat", () => {
     const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), { kind: "new" });
     expect(shown).toMatchObject({ chat: null, messages: [] });
+  });
+});
+
+describe("what drafts did", () => {
+  const stats = (drafting_note: string | null): ReplyStats => ({
+    prompt_tokens: 1,
+    cached_tokens: 0,
+    emitted: 1,
+    steps: 1,
+    tokens_per_pass: 1,
+    tokens_per_second: 1,
+    prefill_seconds: 0,
+    decode_seconds: 0,
+    time_to_first_token_seconds: 0,
+    draft_seconds: 0,
+    verify_seconds: 0,
+    host_seconds: 0,
+    peak_memory_bytes: 0,
+    positions: [],
+    seed: 1,
+    drafting_note,
+  });
+  const by = (id: number, model: string, note: string | null) =>
+    message(id, "assistant", id - 1, { model, stats: stats(note) });
+
+  it("is what the last reply that this model finished says", () => {
+    const replies = [by(1, "small", "costly"), by(2, "large", null), streaming(3, 2, { model: "small" })];
+    expect(draftingNote(replies, "small")).toBe("costly");
+    expect(draftingNote(replies, "large")).toBeNull();
+    expect(draftingNote([...replies, by(4, "small", null)], "small")).toBeNull();
+    expect(draftingNote([], "small")).toBeNull();
+  });
+});
+
+describe("the reason why a control cannot be used", () => {
+  const loading: EngineState = { state: "loading", path: "/m", done: 1, total: 2 };
+  const failed: EngineState = { state: "failed", error: { code: "x", message: "x", hint: "x" } };
+  const state = { opened: true, sending: false, engine: loading };
+
+  it("stops no question while a model loads", () => {
+    expect(reason(state, "ask")).toBeNull();
+    expect(reason({ ...state, opened: false }, "ask")).toMatch(/opened/);
+    expect(reason({ ...state, sending: true }, "ask")).toMatch(/being sent/);
+    expect(reason({ ...state, engine: failed }, "ask")).toMatch(/No model/);
+  });
+
+  it("stops another model while one loads, but not after one failed", () => {
+    expect(reason(state, "open")).toMatch(/being loaded/);
+    expect(reason({ ...state, engine: { state: "starting" } }, "open")).toMatch(/starting/);
+    expect(reason({ ...state, engine: failed }, "open")).toBeNull();
+  });
+
+  it("stops what only a loaded model knows", () => {
+    expect(reason(state, "know")).toMatch(/No model is loaded/);
+  });
+});
+
+describe("a reply whose end is announced", () => {
+  const ended = message(2, "assistant", 1);
+
+  it("was seen while it was written", () => {
+    expect(watch(watch(null, streaming(2, 1)), ended)).toBe(2);
+  });
+
+  it("is none that had ended before, or while another chat was open", () => {
+    expect(watch(null, ended)).toBeNull();
+    const away = watch(watch(null, streaming(2, 1)), message(9, "assistant", 8));
+    expect(watch(away, ended)).toBeNull();
+    expect(watch(watch(2, undefined), ended)).toBeNull();
   });
 });

@@ -167,3 +167,23 @@ export function streamingReply(shown: Shown): number | null {
   const last = shown.messages.at(-1);
   return last?.status.state === "streaming" ? last.id : null;
 }
+
+/** What the model that answers, or will, is called. */
+export function modelName({ engine, models, selectedModel }: Shown): string | null {
+  const path =
+    engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
+  return models.find((model) => model.path === path)?.name ?? folderName(path);
+}
+
+/** The last part of a path. */
+function folderName(path: string): string | null {
+  return path.split(/[/\\]/).filter(Boolean).at(-1) ?? null;
+}
+
+/** What the last reply that `model` finished says of its drafts. */
+export function draftingNote(messages: Message[], model: string | null): string | null {
+  const last = messages.findLast(
+    (message) => message.model === model && message.status.state === "finished" && message.stats !== null,
+  );
+  return last?.stats?.drafting_note ?? null;
+}

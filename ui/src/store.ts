@@ -1,6 +1,6 @@
 import { create } from "zustand";
 import type { ErrorReport, ModelInfo } from "./bindings";
-import { type Change, reduce, type Shown } from "./state";
+import { type Change, draftingNote, modelName, reduce, type Shown } from "./state";
 
 /** What only the page knows. */
 interface View {
@@ -67,22 +67,36 @@ export function setView(view: Partial<View>): void {
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));
 
-/** Whether a question would be taken. While a model loads, its reply waits. */
-export const useCanAsk = (): boolean =>
-  useStore((state) => state.opened && !state.sending && state.engine.state !== "failed");
+/** What a control may be for: asking, opening a model, or using what only a loaded model knows. */
+type Purpose = "ask" | "open" | "know";
+
+/** Why a control for `purpose` cannot be used now; null if it can. While a model loads, a question waits for it. */
+export function reason(
+  state: Pick<Shown & View, "opened" | "sending" | "engine">,
+  purpose: Purpose,
+): string | null {
+  const { opened, sending, engine } = state;
+  switch (purpose) {
+    case "ask":
+      if (!opened) return "The chats are still being opened.";
+      if (engine.state === "failed") return "No model can answer. The note above the message says why.";
+      return sending ? "The last message is still being sent." : null;
+    case "open":
+      if (engine.state === "starting") return "The engine is still starting.";
+      return engine.state === "loading" ? "A model is being loaded." : null;
+    case "know":
+      return engine.state === "ready" ? null : "No model is loaded, so its own values are not known.";
+  }
+}
+
+export const useReason = (purpose: Purpose): string | null => useStore((state) => reason(state, purpose));
 
 /** What the model that answers, or will, is called. */
-export const useModelName = (): string | null =>
-  useStore(({ engine, models, selectedModel }) => {
-    const path =
-      engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
-    return models.find((model) => model.path === path)?.name ?? folderName(path);
-  });
+export const useModelName = (): string | null => useStore(modelName);
 
-/** The last part of a path. */
-function folderName(path: string): string | null {
-  return path.split(/[/\\]/).filter(Boolean).at(-1) ?? null;
-}
+/** Why drafts did not help the last reply that the model of this chat finished, if they did not. */
+export const useDraftingNote = (): string | null =>
+  useStore((state) => draftingNote(state.messages, modelName(state)));
 
 /** The model that is ready to answer. */
 export const useModel = (): ModelInfo | null =>

@@ -1,8 +1,7 @@
 import { useEffect } from "react";
 import { newChat, stop } from "./actions";
+import { MAC } from "./platform";
 import { setView, useStore } from "./store";
-
-const MAC = navigator.userAgent.includes("Macintosh");
 
 /** The keys that work everywhere in the window. */
 export function useShortcuts(): void {

@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { LinkAddress } from "../markdown/Link";
+import { MAC } from "../platform";
 import { useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
 import { Announcer } from "./Announcer";
@@ -18,7 +19,7 @@ export function App() {
     document.title = title ?? "Foretoken";
   }, [title]);
   return (
-    <div className="app">
+    <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>

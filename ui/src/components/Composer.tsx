@@ -1,7 +1,8 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { send, setDraft, stop } from "../actions";
 import { streamingReply } from "../state";
-import { draftKey, setView, useCanAsk, useModelName, useStore } from "../store";
+import { draftKey, setView, useModelName, useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
 import { Icon } from "./icons";
 import { MtpControl } from "./MtpControl";
@@ -16,13 +17,14 @@ export function Composer() {
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
-  const ready = useCanAsk() && !streaming;
+  const cannotAsk = useReason("ask");
+  const reason = cannotAsk ?? (text.trim() === "" ? "There is no message to send yet." : null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat is a reason to write in it
   useEffect(() => field.current?.focus({ preventScroll: true }), [chat]);
 
   const submit = () => {
-    if (ready && text.trim() !== "") send(text);
+    if (reason === null && !streaming) send(text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composition (Japanese, Chinese, accents) belongs to the input method.
@@ -78,16 +80,16 @@ export function Composer() {
               <span className="stop-square" />
             </button>
           ) : (
-            <button
+            <ActionButton
               type="submit"
               className="send"
               data-testid="send"
               aria-label="Send"
               title="Send (Enter)"
-              disabled={!ready || text.trim() === ""}
+              reason={reason}
             >
               <Icon name="up" />
-            </button>
+            </ActionButton>
           )}
         </div>
       </form>

@@ -1,5 +1,6 @@
 import { send } from "../actions";
-import { useCanAsk, useStore } from "../store";
+import { useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { Icon } from "./icons";
 
 /** Questions that the built-in model was made to answer. */
@@ -11,7 +12,7 @@ const EXAMPLES = [
 
 /** A chat without messages. */
 export function FirstStart() {
-  const ready = useCanAsk();
+  const reason = useReason("ask");
   const builtIn = useStore((state) =>
     state.models.some((entry) => entry.built_in && entry.path === state.selectedModel),
   );
@@ -23,16 +24,15 @@ export function FirstStart() {
           <ul className="examples">
             {EXAMPLES.map((example) => (
               <li key={example}>
-                <button
-                  type="button"
+                <ActionButton
                   className="example"
                   data-testid="example"
-                  disabled={!ready}
+                  reason={reason}
                   onClick={() => send(example)}
                 >
                   {example}
                   <Icon name="right" />
-                </button>
+                </ActionButton>
               </li>
             ))}
           </ul>

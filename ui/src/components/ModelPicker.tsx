@@ -2,7 +2,8 @@ import { useState } from "react";
 import { chooseModel, openModel, selectModel } from "../actions";
 import type { EngineState, ModelInfo } from "../bindings";
 import { bytes, mtpWords, parameters, percent } from "../format";
-import { setView, useModelName, useStore } from "../store";
+import { setView, useModelName, useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
@@ -38,25 +39,24 @@ function Models() {
   const models = useStore((state) => state.models);
   const selected = useStore((state) => state.selectedModel);
   const error = useStore((state) => state.modelError);
-  const busy = engine.state === "loading" || engine.state === "starting";
+  const reason = useReason("open");
   const shownError = error ?? (engine.state === "failed" ? engine.error : null);
   return (
     <>
       <ul className="model-list">
         {models.map((model) => (
           <li key={model.path}>
-            <button
-              type="button"
+            <ActionButton
               className="choice model-choice"
               aria-current={model.path === selected}
-              disabled={busy}
+              reason={reason}
               title={model.path}
               onClick={() => selectModel(model.path)}
             >
               <span className="choice-name">{model.name}</span>
               <span className="choice-words">{model.built_in ? "Came with the app" : model.path}</span>
               {model.path === selected && <Icon name="check" />}
-            </button>
+            </ActionButton>
             {engine.state === "ready" && engine.model.path === model.path && (
               <Details model={engine.model} device={engine.device} />
             )}
@@ -64,7 +64,7 @@ function Models() {
         ))}
       </ul>
       {shownError && <ErrorNote error={shownError} testId="model-error" />}
-      <OpenFolder busy={busy} />
+      <OpenFolder reason={reason} />
     </>
   );
 }
@@ -77,34 +77,27 @@ function Details({ model, device }: { model: ModelInfo; device: string }) {
       </p>
       <p data-testid="model-mtp">{mtpWords(model)}</p>
       {model.notes.map((note) => (
-        <p key={note} className="model-note">
-          {note}
-        </p>
+        <p key={note}>{note}</p>
       ))}
     </div>
   );
 }
 
-function OpenFolder({ busy }: { busy: boolean }) {
+function OpenFolder({ reason }: { reason: string | null }) {
   const [path, setPath] = useState("");
   const trimmed = path.trim();
+  const pathReason = reason ?? (trimmed === "" ? "There is no path to open yet." : null);
   return (
     <form
       className="open-folder"
       onSubmit={(event) => {
         event.preventDefault();
-        if (trimmed !== "" && !busy) openModel(trimmed);
+        if (pathReason === null) openModel(trimmed);
       }}
     >
-      <button
-        type="button"
-        className="button"
-        data-testid="open-folder"
-        disabled={busy}
-        onClick={chooseModel}
-      >
+      <ActionButton className="button" data-testid="open-folder" reason={reason} onClick={chooseModel}>
         Open a folder…
-      </button>
+      </ActionButton>
       <label htmlFor="model-path">or paste the path of a model folder</label>
       <div className="path-row">
         <input
@@ -117,9 +110,9 @@ function OpenFolder({ busy }: { busy: boolean }) {
           data-testid="model-path"
           onChange={(event) => setPath(event.target.value)}
         />
-        <button type="submit" className="button" data-testid="open-path" disabled={busy || trimmed === ""}>
+        <ActionButton type="submit" className="button" data-testid="open-path" reason={pathReason}>
           Open
-        </button>
+        </ActionButton>
       </div>
     </form>
   );

@@ -1,8 +1,9 @@
-import { type KeyboardEvent, useState } from "react";
+import { useState } from "react";
 import { changeSettings } from "../actions";
-import type { Drafting, ModelInfo } from "../bindings";
-import { draftingName } from "../format";
-import { useModel, useStore } from "../store";
+import type { Drafting } from "../bindings";
+import { draftingName, mtpChip } from "../format";
+import { radios } from "../radios";
+import { useDraftingNote, useModel, useStore } from "../store";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
 
@@ -17,78 +18,59 @@ const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
 /** How far the model guesses ahead. */
 export function MtpControl() {
   const drafting = useStore((state) => state.settings.drafting);
-  const reason = cannotDraft(useModel());
+  const chip = mtpChip(drafting, useModel(), useDraftingNote());
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
-  const choose = (choice: Drafting) => {
-    changeSettings({ drafting: choice });
-    setOpen(false);
+  const at = CHOICES.findIndex((choice) => choice.name === current);
+  const check = (index: number) => {
+    const choice = CHOICES[index];
+    if (choice) changeSettings({ drafting: choice.drafting });
   };
+  const { group, radio } = radios("Drafts per pass", at, check);
 
   return (
     <PopoverButton
       label={
-        reason ? (
-          `MTP · ${reason.short}`
-        ) : (
-          <>
-            MTP <strong>{current}</strong>
-          </>
-        )
+        <>
+          MTP <strong>{chip.setting}</strong>
+          {chip.words && ` · ${chip.words}`}
+        </>
       }
       title="Multi-token prediction"
       testId="mtp-control"
-      disabledBecause={reason?.long}
+      reason={chip.usable ? null : chip.why}
+      hint={chip.why}
       open={open}
       onOpenChange={setOpen}
     >
       <h2>Multi-token prediction</h2>
-      <div className="choices" role="radiogroup" aria-label="Drafts per pass" onKeyDown={moveFocus}>
-        {CHOICES.map((choice) => (
-          // biome-ignore lint/a11y/useSemanticElements: a choice that closes the popover is more than a radio input
+      <div className="choices" {...group}>
+        {CHOICES.map((choice, index) => (
           <button
+            {...radio(index)}
             key={choice.name}
-            type="button"
-            role="radio"
-            aria-checked={current === choice.name}
             className="choice"
             data-testid={`mtp-option-${choice.name.toLowerCase()}`}
-            onClick={() => choose(choice.drafting)}
+            onClick={() => {
+              check(index);
+              setOpen(false);
+            }}
           >
             <span className="choice-name">{choice.name}</span>
             <span className="choice-words">{choice.words}</span>
-            {current === choice.name && <Icon name="check" />}
+            {index === at && <Icon name="check" />}
           </button>
         ))}
       </div>
+      {chip.why && (
+        <p className="popover-note" data-testid="mtp-note">
+          {chip.why}
+        </p>
+      )}
       <p className="popover-note">
         The model guesses the next tokens and checks the guesses in one pass. Applies to the next message.
       </p>
     </PopoverButton>
   );
-}
-
-/** Up and Down walk through the choices. */
-function moveFocus(event: KeyboardEvent<HTMLElement>) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const choices = [...event.currentTarget.querySelectorAll("button")];
-  const at = choices.indexOf(document.activeElement as HTMLButtonElement);
-  choices[(at + step + choices.length) % choices.length]?.focus();
-}
-
-function cannotDraft(model: ModelInfo | null): { short: string; long: string } | null {
-  switch (model?.mtp.state) {
-    case "absent":
-      return { short: "no MTP head", long: "This model has no MTP head, so it cannot guess ahead." };
-    case "stripped":
-      return {
-        short: "head removed",
-        long: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
-      };
-    default:
-      return null;
-  }
 }

@@ -10,24 +10,12 @@ interface Props {
   whole?: boolean;
   /** What an empty field means; without it a value is needed. */
   empty?: string;
-  disabled?: boolean;
   testId: string;
   onChange: (value: number | null) => void;
 }
 
 /** A number that is taken over as soon as it is valid. */
-export function NumberField({
-  label,
-  words,
-  value,
-  min,
-  max,
-  whole,
-  empty,
-  disabled,
-  testId,
-  onChange,
-}: Props) {
+export function NumberField({ label, words, value, min, max, whole, empty, testId, onChange }: Props) {
   const id = useId();
   const [text, setText] = useState(show(value));
   const [shownFor, setShownFor] = useState(value);
@@ -51,7 +39,6 @@ export function NumberField({
         spellCheck={false}
         value={text}
         placeholder={empty}
-        disabled={disabled}
         data-testid={testId}
         aria-invalid={problem !== null}
         aria-describedby={`${id}-words`}

@@ -1,5 +1,6 @@
 import { Popover } from "@base-ui/react/popover";
 import { type ReactNode, useRef } from "react";
+import { explained } from "../format";
 import { Icon } from "./icons";
 
 interface Props {
@@ -8,8 +9,10 @@ interface Props {
   /** What the popover is called. */
   title: string;
   testId: string;
-  /** Why it cannot be used now, if so. */
-  disabledBecause?: string | null;
+  /** Why there is nothing to choose; the popover then says so in place of its content. */
+  reason?: string | null;
+  /** What explains the button where it can be used. */
+  hint?: string | null;
   side?: "top" | "bottom";
   className?: string;
   popupClassName?: string;
@@ -17,7 +20,7 @@ interface Props {
   chevron?: boolean;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 /** A word that opens a popover. */
@@ -25,7 +28,8 @@ export function PopoverButton({
   label,
   title,
   testId,
-  disabledBecause = null,
+  reason = null,
+  hint = null,
   side = "top",
   className = "control",
   popupClassName = "",
@@ -36,17 +40,18 @@ export function PopoverButton({
   children,
 }: Props) {
   const popup = useRef<HTMLDivElement>(null);
+  const explanation = reason ?? hint;
   const current = () => popup.current?.querySelector<HTMLElement>('[aria-checked="true"]') ?? true;
   return (
     <Popover.Root open={open} onOpenChange={(next) => onOpenChange?.(next)}>
       <Popover.Trigger
         className={className}
         data-testid={testId}
-        disabled={disabledBecause !== null}
-        title={disabledBecause ?? undefined}
+        aria-disabled={reason !== null || undefined}
+        {...(explanation === null ? null : explained(explanation))}
       >
         {label}
-        {chevron && disabledBecause === null && <Icon name="down" />}
+        {chevron && reason === null && <Icon name="down" />}
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner
@@ -63,7 +68,7 @@ export function PopoverButton({
             aria-label={title}
             data-testid={popupTestId}
           >
-            {children}
+            {reason === null ? children : <p>{reason}</p>}
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>

@@ -4,7 +4,8 @@ import type { ErrorReport, Message } from "../bindings";
 import { count, speedLine } from "../format";
 import { Markdown } from "../markdown/Markdown";
 import type { LiveReply } from "../state";
-import { useCanAsk, useStore } from "../store";
+import { useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { CopyButton } from "./CopyButton";
 import { ErrorNote } from "./ErrorNote";
 import { StatsPopover } from "./StatsPopover";
@@ -81,32 +82,30 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
 
 /** What can be done with the last reply of a chat. */
 function NextSteps({ message, kept, className }: { message: Message; kept: boolean; className: string }) {
-  const ready = useCanAsk();
+  const reason = useReason("ask");
   const { status } = message;
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   return (
     <>
       {unfinished && kept && (
-        <button
-          type="button"
+        <ActionButton
           className={className}
           data-testid="continue"
-          disabled={!ready}
+          reason={reason}
           onClick={() => continueReply(message.id)}
         >
           Continue
-        </button>
+        </ActionButton>
       )}
-      <button
-        type="button"
+      <ActionButton
         className={className}
         data-testid="retry"
-        disabled={!ready}
+        reason={reason}
         onClick={() => retry(message.id)}
       >
         Try again
-      </button>
+      </ActionButton>
     </>
   );
 }

@@ -2,7 +2,9 @@ import { useState } from "react";
 import { changeSampling, changeSettings } from "../actions";
 import type { Sampling } from "../bindings";
 import { isGreedy } from "../format";
-import { useModel, useStore } from "../store";
+import { radios } from "../radios";
+import { useModel, useReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
 import { NumberField } from "./NumberField";
 import { PopoverButton } from "./PopoverButton";
 
@@ -24,6 +26,7 @@ export function SamplingControl() {
 function SamplingForm() {
   const { sampling, max_tokens: maxTokens } = useStore((state) => state.settings);
   const defaults = useModel()?.defaults;
+  const reason = useReason("know");
   const greedy = isGreedy(sampling);
   // What to go back to when the person tries greedy and returns.
   const [before, setBefore] = useState<Sampling | null>(null);
@@ -36,28 +39,16 @@ function SamplingForm() {
     setBefore(sampling);
     changeSampling({ temperature: 0 });
   };
+  const check = (index: number) => (index === 0 ? beGreedy() : sampled());
+  const { group, radio } = radios("How words are chosen", greedy ? 0 : 1, check);
 
   return (
     <>
-      <div className="segments" role="radiogroup" aria-label="How words are chosen">
-        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
-        <button
-          type="button"
-          role="radio"
-          aria-checked={greedy}
-          data-testid="sampling-greedy"
-          onClick={beGreedy}
-        >
+      <div className="segments" {...group}>
+        <button {...radio(0)} data-testid="sampling-greedy" onClick={beGreedy}>
           Greedy
         </button>
-        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
-        <button
-          type="button"
-          role="radio"
-          aria-checked={!greedy}
-          data-testid="sampling-sampled"
-          onClick={sampled}
-        >
+        <button {...radio(1)} data-testid="sampling-sampled" onClick={sampled}>
           Sampled
         </button>
       </div>
@@ -131,15 +122,14 @@ function SamplingForm() {
         />
       </div>
       <div className="popover-foot">
-        <button
-          type="button"
+        <ActionButton
           className="quiet-button"
-          disabled={!defaults}
           data-testid="sampling-reset"
-          onClick={() => defaults && changeSampling({ ...defaults, seed: sampling.seed })}
+          reason={reason}
+          onClick={() => changeSampling({ ...defaults, seed: sampling.seed })}
         >
           Use the model's own values
-        </button>
+        </ActionButton>
       </div>
     </>
   );

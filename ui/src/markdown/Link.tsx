@@ -1,18 +1,25 @@
 import { Popover } from "@base-ui/react/popover";
-import type { ReactNode } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { CopyButton } from "../components/CopyButton";
 
 const handle = Popover.createHandle<string>();
 
-/** A link's text. It leads nowhere: its address is shown on hover and focus, and can be copied. */
+/** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be copied. */
 export function Link({ address, children }: { address: string; children: ReactNode }) {
+  const id = useId();
+  // Not on every focus: a click opens it by itself, and Escape in the address gives the focus back.
+  const onKeyUp = ({ key }: KeyboardEvent) => {
+    if (key === "Tab") handle.open(id);
+  };
   return (
     <Popover.Trigger
+      id={id}
       handle={handle}
       payload={address}
       nativeButton={false}
       openOnHover
       delay={250}
+      onKeyUp={onKeyUp}
       render={<span className="link" title={address} />}
     >
       {children}

@@ -1,0 +1,2 @@
+/** Whether the window is a Mac's: its title bar lies over the page, and its shortcuts use Command. */
+export const MAC = navigator.userAgent.includes("Macintosh");

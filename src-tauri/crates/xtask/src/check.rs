@@ -11,11 +11,10 @@ use crate::{macos, process};
 
 type Check = fn(&Workspace) -> Result<()>;
 
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 11] = [
     ("Rust formatting", |workspace| cargo(workspace, &["fmt", "--all", "--check"])),
     ("Page: format, lint, types", |workspace| process::show(ui::npm(workspace).args(["run", "check"]))),
     ("Page: tests", |workspace| process::show(ui::npm(workspace).arg("test"))),
-    ("Page: build", ui::page),
     ("Rust lints", |workspace| {
         cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),

@@ -8,8 +8,8 @@ use crate::workspace::Workspace;
 
 const TAURI: &str = "@tauri-apps/cli@2.12.5";
 
-/// The sizes that tauri.conf.json names; the tool draws more, for systems that the app does not run on.
-const ICONS: [&str; 6] = ["32x32.png", "128x128.png", "128x128@2x.png", "icon.png", "icon.icns", "icon.ico"];
+/// The icons that tauri.conf.json names; the tool draws more.
+const ICONS: [&str; 4] = ["32x32.png", "128x128.png", "128x128@2x.png", "icon.icns"];
 
 pub(crate) fn draw(workspace: &Workspace) -> Result<()> {
     let icons = workspace.root().join("icons");

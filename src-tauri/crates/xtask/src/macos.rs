@@ -6,7 +6,9 @@ use crate::setup::{self, tools};
 use crate::workspace::Workspace;
 
 pub(crate) fn prepare_and_check(workspace: &Workspace) -> Result<()> {
-    setup::macos_check(workspace)?;
+    if cfg!(target_os = "linux") {
+        setup::macos_check(workspace)?;
+    }
     check(workspace)
 }
 

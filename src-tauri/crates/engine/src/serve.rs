@@ -21,7 +21,7 @@ pub fn serve() -> io::Result<()> {
     let (sender, requests) = channel();
     std::thread::Builder::new().name("requests".into()).spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
-            if sender.send(serde_json::from_str::<Request>(&line)).is_err() {
+            if sender.send(parse(&line)).is_err() {
                 return;
             }
         }
@@ -38,7 +38,20 @@ pub fn serve() -> io::Result<()> {
     server.run()
 }
 
-type Received = Result<Request, serde_json::Error>;
+type Received = Result<Request, Unreadable>;
+
+/// A line that is no request, and the id it carries if it has one.
+struct Unreadable {
+    id: Option<RequestId>,
+    error: serde_json::Error,
+}
+
+fn parse(line: &str) -> Received {
+    serde_json::from_str(line).map_err(|error| {
+        let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+        Unreadable { id: value.and_then(|value| value.get("id")?.as_u64()), error }
+    })
+}
 
 struct Server {
     inbox: Inbox,
@@ -53,13 +66,13 @@ impl Server {
                 Ok(Request::Load { id, model }) => self.load(id, Path::new(&model))?,
                 Ok(request @ Request::Generate { .. }) => self.generate(request)?,
                 Ok(Request::Cancel { .. }) => {}
-                Err(error) => {
+                Err(Unreadable { id, error }) => {
                     let error = ErrorReport {
                         code: "bad_request".into(),
                         message: format!("A request cannot be understood: {error}."),
                         hint: "Check that program and engine have the same version.".into(),
                     };
-                    self.out.send(&Event::Failed { id: None, error })?;
+                    self.out.send(&Event::Failed { id, error })?;
                 }
             }
         }
@@ -114,6 +127,7 @@ impl Server {
                 .and_then(|prompt| session.reply(&prompt, &settings, None, &mut observe)),
         };
         sent?;
+        self.inbox.cancelled.remove(&id);
         match reply {
             Ok(reply) => self.out.send(&Event::Finished { id, reason: reply.reason, stats: reply.stats }),
             Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
@@ -143,8 +157,11 @@ impl Inbox {
     fn is_cancelled(&mut self, id: RequestId) -> bool {
         loop {
             match self.requests.try_recv() {
-                Ok(Ok(Request::Cancel { id })) => {
-                    self.cancelled.insert(id);
+                Ok(Ok(Request::Cancel { id: other })) => {
+                    let waits = |request: &Received| matches!(request, Ok(Request::Generate { id, .. }) if *id == other);
+                    if other == id || self.waiting.iter().any(waits) {
+                        self.cancelled.insert(other);
+                    }
                 }
                 Ok(other) => self.waiting.push_back(other),
                 Err(TryRecvError::Empty) => break,

@@ -234,7 +234,7 @@ impl Session {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
             _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
             Drafting::Auto => self.policy.note(),
-            Drafting::Fixed { .. } => None,
+            Drafting::Fixed { depth } => self.policy.verdict(usize::from(depth)),
         };
         Reply { reason, ids, stats: recorder.finish(note) }
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{CliError, engine, read_json};
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
+#[command(allow_negative_numbers = true, group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
 pub(super) struct Generate {
     /// The model folder.
     #[arg(long)]

@@ -33,7 +33,9 @@ impl Score {
         if let Some(path) = &self.dump {
             let mtp = score.mtp_logits.as_ref().map(|logits| ("mtp_logits", logits));
             let tensors = [("logits", &score.logits), ("hidden", &score.hidden)].into_iter().chain(mtp);
-            save_safetensors(path, tensors).map_err(engine)?;
+            save_safetensors(path, tensors).map_err(|e| {
+                CliError::Usage(format!("{} Check that the folder exists and can be written to.", e.message))
+            })?;
         }
         let nll = score.mean_nll().map_err(engine)?;
         let perplexity = nll.map(f64::exp);

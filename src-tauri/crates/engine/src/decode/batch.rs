@@ -22,7 +22,8 @@ pub struct Batch {
     states: Vec<DeltaState>,
     /// Tokens of the last step that each row kept.
     committed: Vec<usize>,
-    steps: u64,
+    /// Steps so far that used drafts.
+    drafting_steps: u64,
 }
 
 /// What a step did for one row.
@@ -101,8 +102,11 @@ impl Batch {
     }
 
     /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
-    /// head does not allow as many. Waits for the device once.
+    /// head does not allow as many. Waits for the device once; without rows, not at all.
     pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
+        if self.rows.is_empty() {
+            return Ok((Vec::new(), StepTiming::default()));
+        }
         let begin = Instant::now();
         let depths: Vec<usize> =
             self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect();
@@ -110,13 +114,16 @@ impl Batch {
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
         let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
-        if !flat_drafts.is_empty() && self.steps.is_multiple_of(DRAFT_PROBE_INTERVAL) {
-            let probe = Instant::now();
-            mlx::eval(flat_drafts.iter().copied())?;
-            waited = probe.elapsed();
-            timing.draft = Some(waited);
+        if !flat_drafts.is_empty() {
+            self.drafting_steps += 1;
+            // From the second on, so that short replies have a figure too; the first may compile kernels.
+            if self.drafting_steps % DRAFT_PROBE_INTERVAL == 2 {
+                let probe = Instant::now();
+                mlx::eval(flat_drafts.iter().copied())?;
+                waited = probe.elapsed();
+                timing.draft = Some(waited);
+            }
         }
-        self.steps += 1;
 
         let (ids, hidden) = self.verify(model, &drafts)?;
         let packed_drafts = flat_drafts.clone();

@@ -7,6 +7,8 @@ pub const MAX_AUTO_DEPTH: usize = 3;
 const NEWEST: f64 = 0.1;
 /// Steps that each depth gets before the policy trusts its figures.
 const TRIAL_STEPS: u32 = 4;
+/// One draft first: it is the most likely to pay.
+const TRIAL_ORDER: [usize; MAX_AUTO_DEPTH + 1] = [1, 0, 2, 3];
 /// Another depth must promise this much more before the policy changes.
 const HYSTERESIS: f64 = 1.03;
 /// Steps until the first look at another depth; doubled each time the look changes nothing.
@@ -106,23 +108,32 @@ impl DepthPolicy {
         }
     }
 
-    /// Why drafts are not used, in a few words; `None` while they are, or while that is being found out.
+    /// Why the policy does not draft; `None` while it does, or while that is being found out.
     pub fn note(&self) -> Option<String> {
         if self.current > 0 || self.untried().is_some() {
             return None;
         }
         let best = (1..=MAX_AUTO_DEPTH).max_by(|&a, &b| self.rate(a).total_cmp(&self.rate(b)))?;
-        let cost = self.cost[best].value / self.cost[0].value;
+        self.verdict(best)
+    }
+
+    /// Why `depth` drafts a step are slower than none; `None` where they are not, or where nobody knows.
+    pub fn verdict(&self, depth: usize) -> Option<String> {
+        let (plain, drafting) = (self.cost[0], self.cost.get(depth)?);
+        if plain.count < TRIAL_STEPS || drafting.count < TRIAL_STEPS || self.rate(depth) > self.rate(0) {
+            return None;
+        }
         Some(format!(
-            "Drafts do not pay here: a pass that checks {best} takes {cost:.1} times as long as one without, and yields \
+            "Drafts do not pay here: a pass that checks {depth} takes {:.1} times as long as one without, and yields \
              {:.1} tokens.",
-            self.expected(best)
+            drafting.value / plain.value,
+            self.expected(depth)
         ))
     }
 
-    /// The least deep depth without enough figures.
+    /// A depth without enough figures.
     fn untried(&self) -> Option<usize> {
-        (0..=MAX_AUTO_DEPTH).find(|&depth| self.cost[depth].count < TRIAL_STEPS)
+        TRIAL_ORDER.into_iter().find(|&depth| self.cost[depth].count < TRIAL_STEPS)
     }
 
     /// Expected tokens of a step: one, and each draft if it and all before it are right.
@@ -178,6 +189,8 @@ mod tests {
         let used = run(&mut policy, [10, 20, 30, 40], 0.8, 400);
         assert!(used[0] > 360, "{used:?}");
         assert!(policy.note().unwrap().contains("do not pay"));
+        assert!(policy.verdict(2).unwrap().contains("3.0 times as long"));
+        assert_eq!(DepthPolicy::default().verdict(2), None);
     }
 
     #[test]

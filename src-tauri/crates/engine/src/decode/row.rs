@@ -44,7 +44,7 @@ impl KnownDrafts {
         let right = self.continuation.get(index).copied().unwrap_or(0);
         // A low-discrepancy sequence keeps the share right over any stretch.
         let u = (index as f64 * 0.618_033_988_749_895).fract();
-        if u < self.rate { right } else { right ^ 1 }
+        if u < self.rate { right } else { right.checked_sub(1).unwrap_or(1) }
     }
 }
 
@@ -108,6 +108,12 @@ impl Row {
     /// Its attention caches.
     pub fn cache(&self) -> &RowCache {
         &self.cache
+    }
+
+    /// Committed pairs of a hidden state and the token after it that the MTP head has not read yet; the others are in
+    /// its cache. After a prompt of several tokens, and after any step, at least one: the next step drafts from it.
+    pub fn unread_pairs(&self) -> usize {
+        self.pending.len()
     }
 
     /// The most drafts that a step can use for it: what the token budget leaves, none without a head to ask.

@@ -164,3 +164,8 @@ pub(super) fn vector_of<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Hand
     // SAFETY: mlx-c copies the handles during the call.
     Handles(unsafe { mlx_sys::mlx_vector_array_new_data(raw.as_ptr(), raw.len()) })
 }
+
+#[cfg(test)]
+mod tests {
+    static_assertions::assert_not_impl_any!(super::Array: Send, Sync);
+}

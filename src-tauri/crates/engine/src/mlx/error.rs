@@ -22,7 +22,15 @@ impl MlxError {
     /// The message that MLX left on this thread.
     pub(super) fn last(operation: &'static str) -> Self {
         let message = LAST.with_borrow_mut(std::mem::take);
-        Self { operation, message }
+        Self { operation, message: without_place(&message).into() }
+    }
+}
+
+/// MLX ends its messages with the source line that threw, which tells people nothing.
+pub(super) fn without_place(message: &str) -> &str {
+    match message.rsplit_once(" at ") {
+        Some((words, place)) if place.starts_with('/') => words,
+        _ => message,
     }
 }
 
@@ -52,4 +60,15 @@ pub(super) fn install_handler() {
         // SAFETY: the handler is a function of this program and needs no data.
         unsafe { mlx_sys::mlx_set_error_handler(Some(keep_message), std::ptr::null_mut(), None) };
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_lose_the_source_line_and_nothing_else() {
+        assert_eq!(without_place("Bad shapes. at /src/mlx/c/ops.cpp:12"), "Bad shapes.");
+        assert_eq!(without_place("Look at this"), "Look at this");
+    }
 }

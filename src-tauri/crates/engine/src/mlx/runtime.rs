@@ -2,13 +2,13 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::ffi::CString;
 use std::path::Path;
 
+use mlx_rs::error::IoError;
 use mlx_sys::{mlx_device, mlx_stream};
 
 use super::array::vector_of;
-use super::error::install_handler;
+use super::error::{install_handler, without_place};
 use super::{Array, MlxError, Result};
 
 /// What computes.
@@ -94,10 +94,8 @@ pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
 /// The tensors of a safetensors file, lazy: their bytes are read when they are evaluated.
 pub fn load_safetensors(path: &Path) -> Result<HashMap<String, Array>> {
     install_handler();
-    let error =
-        |e: &dyn std::fmt::Display| MlxError::new("load_safetensors", format!("{}: {e}", path.display()));
-    CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| error(&e))?;
-    let tensors = mlx_rs::Array::load_safetensors(path).map_err(|e| error(&e))?;
+    let tensors =
+        mlx_rs::Array::load_safetensors(path).map_err(|e| file_error("load_safetensors", path, &e))?;
     Ok(tensors.into_iter().map(|(name, array)| (name, Array::from_inner(array))).collect())
 }
 
@@ -106,9 +104,17 @@ pub fn save_safetensors<'a>(
     path: &Path,
     arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
 ) -> Result<()> {
+    install_handler();
     let arrays = arrays.into_iter().map(|(name, array)| (name, array.inner()));
-    mlx_rs::Array::save_safetensors(arrays, None, path)
-        .map_err(|e| MlxError::new("save_safetensors", format!("{}: {e}", path.display())))
+    mlx_rs::Array::save_safetensors(arrays, None, path).map_err(|e| file_error("save_safetensors", path, &e))
+}
+
+fn file_error(operation: &'static str, path: &Path, error: &IoError) -> MlxError {
+    let problem = match error {
+        IoError::Exception(exception) => without_place(exception.what()).to_owned(),
+        other => other.to_string(),
+    };
+    MlxError::new(operation, format!("{}: {problem}", path.display()))
 }
 
 /// Bytes that live arrays hold.

@@ -20,8 +20,6 @@ impl Qwen {
         };
         let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
         let model = builder.qwen(layout.has_mtp())?;
-        // Fused copies exist now; what they were made of goes with the builder.
-        drop(builder);
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)

@@ -210,25 +210,24 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (q, k, v) =
         (lay_out(&inputs.q, key_dim)?, lay_out(&inputs.k, key_dim)?, lay_out(&inputs.v, value_dim)?);
     let beta = lay_out(&inputs.beta, 1)?;
-    let decay_sum = mlx::cumsum(&lay_out(&inputs.log_decay, 1)?, 2)?;
+    let log_decay = lay_out(&inputs.log_decay, 1)?;
 
     let k_t = k.swapaxes(2, 3)?;
-    // e^{b_t − b_i} for i ≤ t, 0 above; masked before the exponential so that nothing overflows.
-    let between = decay_sum.subtract(&decay_sum.swapaxes(2, 3)?)?;
-    let never = Array::scalar(f32::NEG_INFINITY, Dtype::Float32)?;
-    let between = mlx::where_(&mlx::tri(size, 0, Dtype::Bool)?, &between, &never)?.exp()?;
     let strictly = mlx::tri(size, -1, Dtype::Float32)?;
+    // e^{b_t − b_i} for i ≤ t, 0 above. Each difference is summed by itself, Σ_{i<j≤t} ln g_j: where a token wipes the
+    // state, b is so large that the difference of two of them would be rounding.
+    let between = mlx::cumsum(&log_decay.multiply(&strictly)?, 2)?.exp()?;
+    let between = between.multiply(&mlx::tri(size, 0, Dtype::Float32)?)?;
     let system = k.matmul(&k_t)?.multiply(&between)?.multiply(&beta)?.multiply(&strictly)?;
     let inverse = invert_unit_lower(&system)?;
-    let from_start = decay_sum.exp()?;
+    let from_start = mlx::cumsum(&log_decay, 2)?.exp()?;
     // δ = values − keys · S₀ᵀ for whatever S₀ turns out to be.
     let values = inverse.matmul(&v.multiply(&beta)?)?;
     let keys = inverse.matmul(&k.multiply(&beta)?.multiply(&from_start)?)?;
     let attend = q.matmul(&k_t)?.multiply(&between)?;
     let q = q.multiply(&from_start)?;
-    let to_end = decay_sum.slice_axis(2, size - 1, size)?;
-    let k_end = k.multiply(&to_end.subtract(&decay_sum)?.exp()?)?;
-    let across = to_end.exp()?;
+    let k_end = k.multiply(&between.slice_axis(2, size - 1, size)?.swapaxes(2, 3)?)?;
+    let across = from_start.slice_axis(2, size - 1, size)?;
 
     // Only the state passes from chunk to chunk.
     let mut state = start.reshape(&[heads, value_dim, key_dim])?.swapaxes(1, 2)?;

@@ -217,3 +217,44 @@ impl Embedding {
         self.table.arrays()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(rows: i32, seed: i32) -> Array {
+        let values: Vec<f32> =
+            (0..rows * 64).map(|i| ((i * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0).collect();
+        Array::from_slice(&values, &[rows, 64]).unwrap()
+    }
+
+    fn quantized(rows: i32, seed: i32, bits: i32) -> Linear {
+        let mut parts = mlx::quantize(&matrix(rows, seed), 32, bits, QuantMode::Affine).unwrap().into_iter();
+        let mut next = || parts.next().unwrap();
+        let (weight, scales, biases) = (next(), next(), Some(next()));
+        Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+    }
+
+    #[test]
+    fn projections_give_what_each_would_give_alone() {
+        let dense = |rows, seed| Linear::dense(matrix(rows, seed)).unwrap();
+        let cases = [
+            (vec![dense(6, 1), dense(4, 2), dense(2, 3)], 1),
+            (vec![quantized(6, 1, 4), quantized(4, 2, 4), quantized(2, 3, 4)], 1),
+            // Formats that do not go together stay apart.
+            (vec![dense(6, 1), quantized(4, 2, 4), quantized(2, 3, 8)], 3),
+        ];
+        let x = matrix(3, 9);
+        for (parts, matrices) in cases {
+            let together = Projections::new(parts.clone()).unwrap();
+            assert_eq!(together.fused.len(), matrices);
+            let values = |arrays: &[Array]| -> Vec<Vec<f32>> {
+                arrays.iter().map(|a| a.to_vec::<f32>().unwrap()).collect()
+            };
+            let alone: Vec<Array> = parts.iter().map(|part| part.forward(&x).unwrap()).collect();
+            assert_eq!(values(&together.forward(&x).unwrap()), values(&alone));
+            let rest = together.without_first(1).unwrap();
+            assert_eq!(values(&rest.forward(&x).unwrap()), values(&alone[1..]));
+        }
+    }
+}

@@ -98,3 +98,32 @@ impl Ragged {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(count: i32) -> Array {
+        let values: Vec<f32> = (0..count * 2).map(|i| i as f32).collect();
+        Array::from_slice(&values, &[count, 2]).unwrap()
+    }
+
+    #[test]
+    fn rows_of_any_lengths_come_back_as_they_went() {
+        for lens in [vec![3], vec![2, 2, 2], vec![1, 4, 2], vec![5, 1]] {
+            let rows: Vec<(usize, usize)> =
+                lens.iter().enumerate().map(|(row, &len)| (10 * row, len)).collect();
+            let packed = Packed::new(&rows).unwrap();
+            let total: usize = lens.iter().sum();
+            let x = tokens(total as i32);
+            let padded = packed.unpack(&x).unwrap();
+            let width = *lens.iter().max().unwrap() as i32;
+            assert_eq!(padded.shape(), [lens.len() as i32, width, 2]);
+            assert_eq!(packed.pack(&padded).unwrap().to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap());
+            let parts = packed.split(&x).unwrap();
+            assert_eq!(parts.iter().map(|part| part.dim(0) as usize).collect::<Vec<_>>(), lens);
+            let positions: Vec<i32> = rows.iter().flat_map(|&(s, n)| (s..s + n).map(|p| p as i32)).collect();
+            assert_eq!(packed.positions().to_vec::<i32>().unwrap(), positions);
+        }
+    }
+}

@@ -27,6 +27,17 @@ pub struct Layer {
     pub mlp: Mlp,
 }
 
+impl Layer {
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        let mixer = match &self.mixer {
+            Mixer::Attention(attention) => attention.arrays(),
+            Mixer::Delta(delta) => delta.arrays(),
+        };
+        [mixer, self.mlp.arrays(), vec![&self.input_layernorm, &self.post_attention_layernorm]].concat()
+    }
+}
+
 /// How a forward pass treats the recurrent layers.
 #[derive(Debug, Clone, Copy)]
 pub enum Form<'a> {
@@ -133,14 +144,7 @@ impl Qwen {
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
-        for layer in &self.layers {
-            arrays.extend([&layer.input_layernorm, &layer.post_attention_layernorm]);
-            arrays.extend(match &layer.mixer {
-                Mixer::Attention(attention) => attention.arrays(),
-                Mixer::Delta(delta) => delta.arrays(),
-            });
-            arrays.extend(layer.mlp.arrays());
-        }
+        arrays.extend(self.layers.iter().flat_map(Layer::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays
     }

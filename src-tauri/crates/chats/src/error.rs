@@ -1,0 +1,123 @@
+use std::path::{Path, PathBuf};
+
+use foretoken_protocol::{ChatId, ErrorReport, MessageId};
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// Why chats could not be read or written.
+#[derive(Debug, Error)]
+pub enum ChatsError {
+    /// The file is not a database, or its content contradicts itself.
+    #[error("The chats in {} are damaged: {detail}.", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// A later version of the app has changed the file's layout.
+    #[error(
+        "The chats in {} were written by a newer Foretoken (layout {found}; this one knows up to {known}).",
+        path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The layout of the file.
+        found: usize,
+        /// The latest layout known here.
+        known: usize,
+    },
+    /// The disk has no room.
+    #[error("The disk that holds {} is full.", path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process holds the file.
+    #[error("Another program is using the chats in {}.", path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Anything else that the file or SQLite refuses.
+    #[error("The chats in {} cannot be read or written: {detail}.", path.display())]
+    Io {
+        /// The database.
+        path: PathBuf,
+        /// What was refused.
+        detail: String,
+    },
+    /// No chat has this id.
+    #[error("There is no chat {id}.")]
+    UnknownChat {
+        /// The id asked for.
+        id: ChatId,
+    },
+    /// No message has this id, or it is not of the kind or chat that the call is about.
+    #[error("There is no such message: {id}.")]
+    UnknownMessage {
+        /// The id asked for.
+        id: MessageId,
+    },
+}
+
+impl ChatsError {
+    /// What SQLite's `error` on the file at `path` means.
+    pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match &error {
+            // A value that no version of the app writes is damage too.
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => Self::Corrupt { path, detail: error.to_string() },
+            _ => match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                    Self::Corrupt { path, detail: error.to_string() }
+                }
+                Some(ErrorCode::DiskFull) => Self::Full { path },
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+                _ => Self::Io { path, detail: error.to_string() },
+            },
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Corrupt { .. } => "chats_corrupt",
+            Self::Newer { .. } => "chats_newer",
+            Self::Full { .. } => "chats_full",
+            Self::Busy { .. } => "chats_busy",
+            Self::Io { .. } => "chats_io",
+            Self::UnknownChat { .. } => "unknown_chat",
+            Self::UnknownMessage { .. } => "unknown_message",
+        }
+    }
+
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Corrupt { .. } => {
+                "Quit Foretoken and put a backup of the file in its place, or move the file away to start with no chats."
+            }
+            Self::Newer { .. } => "Install the newest Foretoken; the file was left as it is.",
+            Self::Full { .. } => "Free some space on the disk and try again.",
+            Self::Busy { .. } => "Close the other program, or a second Foretoken, and try again.",
+            Self::Io { .. } => "Check that the folder exists and that you may write in it.",
+            Self::UnknownChat { .. } => "Open another chat.",
+            Self::UnknownMessage { .. } => "Open the chat again.",
+        }
+    }
+}
+
+impl From<&ChatsError> for ErrorReport {
+    fn from(error: &ChatsError) -> Self {
+        Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint().to_owned() }
+    }
+}
+
+impl From<ChatsError> for ErrorReport {
+    fn from(error: ChatsError) -> Self {
+        Self::from(&error)
+    }
+}

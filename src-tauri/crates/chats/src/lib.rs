@@ -1,0 +1,14 @@
+//! Chats and their messages in one SQLite file, so that nothing typed or answered is lost.
+//!
+//! A chat is a tree: each message names the one it follows. A retry or an edit adds a sibling and removes nothing.
+//! What a [`Store`] has returned from is committed: no crash of the app takes it away.
+
+mod error;
+mod rows;
+mod schema;
+mod store;
+mod title;
+
+pub use error::ChatsError;
+pub use store::Store;
+pub use title::title_from;

@@ -1,0 +1,95 @@
+//! How messages and chats stand in the columns of the database.
+
+use foretoken_protocol::{Chat, FinishReason, Message, MessageStatus, Role};
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The columns that [`chat`] reads.
+pub(crate) const CHAT: &str = "id, title, updated_at";
+
+/// The columns that [`message`] reads.
+pub(crate) const MESSAGE: &str = "id, parent, role, text, thinking, status, stats, error, model, created_at";
+
+pub(crate) fn chat(row: &Row<'_>) -> rusqlite::Result<Chat> {
+    Ok(Chat { id: row.get("id")?, title: row.get("title")?, updated_at: row.get("updated_at")? })
+}
+
+pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    Ok(Message {
+        id: row.get("id")?,
+        parent: row.get("parent")?,
+        role: named(row, "role", role_from)?,
+        text: row.get("text")?,
+        thinking: row.get("thinking")?,
+        status: named(row, "status", status_from)?,
+        stats: json(row, "stats")?,
+        error: json(row, "error")?,
+        model: row.get("model")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// The text of a JSON column.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+/// Reads a JSON column. One that this version cannot read costs its numbers, never the message.
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
+    Ok(serde_json::from_str(&text)
+        .inspect_err(|error| tracing::warn!(column, %error, "left out what cannot be read"))
+        .ok())
+}
+
+/// Reads a column that holds one of a few names.
+fn named<T>(row: &Row<'_>, column: &str, from: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let name: String = row.get(column)?;
+    from(&name).ok_or_else(|| {
+        let index = row.as_ref().column_index(column).unwrap_or_default();
+        rusqlite::Error::FromSqlConversionFailure(
+            index,
+            Type::Text,
+            format!("the {column} of a message is {name:?}").into(),
+        )
+    })
+}
+
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    }
+}
+
+fn role_from(name: &str) -> Option<Role> {
+    [Role::System, Role::User, Role::Assistant].into_iter().find(|&role| role_name(role) == name)
+}
+
+pub(crate) fn status_name(status: MessageStatus) -> &'static str {
+    match status {
+        MessageStatus::Streaming => "streaming",
+        MessageStatus::Interrupted => "interrupted",
+        MessageStatus::Finished { reason: FinishReason::Stop } => "stop",
+        MessageStatus::Finished { reason: FinishReason::Length } => "length",
+        MessageStatus::Finished { reason: FinishReason::Cancelled } => "cancelled",
+        MessageStatus::Finished { reason: FinishReason::Error } => "error",
+    }
+}
+
+fn status_from(name: &str) -> Option<MessageStatus> {
+    let finished = |reason| MessageStatus::Finished { reason };
+    [
+        MessageStatus::Streaming,
+        MessageStatus::Interrupted,
+        finished(FinishReason::Stop),
+        finished(FinishReason::Length),
+        finished(FinishReason::Cancelled),
+        finished(FinishReason::Error),
+    ]
+    .into_iter()
+    .find(|&status| status_name(status) == name)
+}

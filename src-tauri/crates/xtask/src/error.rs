@@ -1,0 +1,40 @@
+//! What can go wrong, with the command or the file that it went wrong with.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("cannot start `{line}`: {source}{hint}")]
+    Start { line: String, hint: &'static str, source: io::Error },
+    #[error("`{line}` failed ({status}){output}")]
+    Failed { line: String, status: ExitStatus, output: String },
+    #[error("`{line}` printed something unexpected: {why}")]
+    Output { line: String, why: String },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("system packages are missing; install them and try again:\n  {command}")]
+    Packages { command: String },
+    #[cfg(target_os = "linux")]
+    #[error("{variable} is {value:?}; use one of: {allowed}")]
+    Variable { variable: &'static str, value: String, allowed: &'static str },
+    #[cfg(target_os = "linux")]
+    #[error("MLX can be prepared on x86-64 Linux and on macOS, not on {0} Linux")]
+    Architecture(&'static str),
+    #[cfg(target_os = "linux")]
+    #[error("cannot generate bindings for {}: {why}", headers.display())]
+    Bindings { headers: PathBuf, why: String },
+    #[error("{title}: {source}")]
+    Check { title: &'static str, source: Box<Error> },
+}
+
+impl Error {
+    /// For `map_err`: the file or folder that an operation failed on.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,32 @@
+//! Names, types and lints of the macOS side, checked on Linux. Nothing is linked and nothing runs.
+
+use crate::error::Result;
+use crate::process;
+use crate::setup::{self, tools};
+use crate::workspace::Workspace;
+
+pub(crate) fn prepare_and_check(workspace: &Workspace) -> Result<()> {
+    setup::macos_check(workspace)?;
+    check(workspace)
+}
+
+/// Needs the set-up.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    if cfg!(target_os = "macos") {
+        println!("skipped: this is macOS, every other check covers it");
+        return Ok(());
+    }
+    if !tools::has_macos_target(workspace)? {
+        println!("SKIPPED: this Rust toolchain has no target {}", tools::MACOS);
+        return Ok(());
+    }
+    let mut command = workspace.cargo();
+    command.args(["clippy", "--workspace", "--all-targets", "--target", tools::MACOS, "--target-dir"]);
+    command.arg(workspace.target().join("macos"));
+    #[cfg(target_os = "linux")]
+    for setting in setup::mlx::macos_settings(workspace)? {
+        command.arg("--config").arg(setting);
+    }
+    command.envs(tools::macos_compilers(workspace));
+    process::show(command.args(["--", "-D", "warnings"]))
+}

@@ -1,0 +1,56 @@
+//! Set-up, run, checks and icons of this repository. Every command prepares what it needs first.
+
+mod check;
+mod error;
+mod icons;
+mod macos;
+mod prepared;
+mod process;
+mod run;
+mod setup;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about, long_about = None)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Prepare everything that is missing: system packages, MLX on Linux, npm packages, test tools
+    Setup,
+    /// Prepare what the app needs, build it and open it
+    Run,
+    /// Prepare everything, then run every check and every test
+    Test,
+    /// Type-check and lint the macOS side of the workspace on Linux
+    CheckMacos,
+    /// Draw every icon size from icons/foretoken.svg
+    Icons,
+}
+
+fn main() -> ExitCode {
+    let workspace = Workspace::locate();
+    let result = match Arguments::parse().task {
+        Task::Setup => setup::everything(&workspace),
+        Task::Run => run::run(&workspace),
+        Task::Test => check::test(&workspace),
+        Task::CheckMacos => macos::prepare_and_check(&workspace),
+        Task::Icons => icons::draw(&workspace),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The set-up. Each step is one line; a step that is ready costs next to nothing.
+
+#[cfg(target_os = "linux")]
+mod bindings;
+#[cfg(target_os = "linux")]
+mod debian;
+#[cfg(target_os = "linux")]
+pub(crate) mod mlx;
+mod python;
+pub(crate) mod tools;
+pub(crate) mod ui;
+#[cfg(target_os = "macos")]
+mod xcode;
+
+use std::fs::{self, File};
+
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+/// Prepares what the app and every check need.
+pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    native(workspace)?;
+    ui::packages(workspace)?;
+    tools::rust_components(workspace)?;
+    tools::nextest(workspace)?;
+    tools::actionlint(workspace)?;
+    if cfg!(target_os = "linux") {
+        tools::macos_check(workspace)?;
+    }
+    Ok(())
+}
+
+/// Prepares what it takes to build and open the app.
+pub(crate) fn app(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    native(workspace)?;
+    ui::packages(workspace)?;
+    ui::page(workspace)
+}
+
+/// Prepares what the macOS type-check needs.
+pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    native(workspace)?;
+    ui::packages(workspace)?;
+    ui::page(workspace)?;
+    tools::rust_components(workspace)?;
+    tools::macos_check(workspace)
+}
+
+/// System packages and MLX: what every Rust build of the engine needs.
+fn native(workspace: &Workspace) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        debian::packages(workspace)?;
+        mlx::prepare(workspace)?;
+    }
+    #[cfg(target_os = "macos")]
+    xcode::tools(workspace)?;
+    Ok(())
+}
+
+/// One set-up at a time, until the returned file is dropped. Starts a new log.
+fn begin(workspace: &Workspace) -> Result<File> {
+    let target = workspace.target();
+    fs::create_dir_all(workspace.tools()).map_err(Error::file(&target))?;
+    let path = target.join("setup.lock");
+    let lock = File::create(&path).map_err(Error::file(&path))?;
+    lock.lock().map_err(Error::file(&path))?;
+    let log = workspace.log();
+    fs::write(&log, "").map_err(Error::file(&log))?;
+    Ok(lock)
+}

@@ -1,0 +1,43 @@
+//! The model picker.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use foretoken_protocol::{ErrorReport, ModelInfo};
+use tauri::{State, WebviewWindow};
+use tauri_plugin_dialog::DialogExt;
+use tokio::sync::oneshot;
+
+use crate::state::App;
+
+/// Lets the person choose a folder in the system's dialog; `null` if they did not.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_model_folder(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Open a model folder")
+        .pick_folder(move |folder| drop(answer.send(folder)));
+    let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok());
+    Ok(folder.map(|folder| folder.to_string_lossy().into_owned()))
+}
+
+/// Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
+/// the model before it is loaded again and stays selected.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
+    // The same folder, however it was written, is one entry of the picker.
+    let path: PathBuf = Path::new(&path).components().collect();
+    app.load_model(&path.to_string_lossy()).await
+}
+
+/// Loads and selects a model that the picker lists. If it does not load, the one before it stays selected.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
+    app.load_model(&path).await
+}

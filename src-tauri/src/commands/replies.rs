@@ -1,0 +1,64 @@
+//! Asking the model.
+
+use std::sync::Arc;
+
+use foretoken_protocol::{ErrorReport, Message, MessageId, ReplyEvent, Sent};
+use tauri::State;
+use tauri::ipc::Channel;
+
+use crate::state::App;
+
+/// Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
+/// `events`, which may speak before this returns.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn send_message(
+    app: State<'_, Arc<App>>,
+    text: String,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.ask(text, events).await
+}
+
+/// Begins another reply to the question that a reply answers, beside it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn retry_reply(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.retry(message, events).await
+}
+
+/// Goes on with a reply that was stopped, was interrupted or ran out of tokens. The same message grows; its numbers
+/// will be those of the last part.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn continue_reply(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.go_on(message, events).await
+}
+
+/// For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
+/// follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn attach(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    events: Channel<ReplyEvent>,
+) -> Result<Message, ErrorReport> {
+    app.attach(message, events).await
+}
+
+/// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> Result<(), ErrorReport> {
+    app.stop(message);
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! The engine process as the rest of the shell sees it: load a model, write replies, know its state.
+
+mod process;
+mod supervisor;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use foretoken_protocol::{
+    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo,
+    PartialReply, ReplyStats, RequestId, TokenText,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub(crate) use supervisor::Supervisor;
+
+/// Speaks to the supervisor, which outlives every engine process.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    orders: mpsc::UnboundedSender<Order>,
+    state: watch::Receiver<EngineState>,
+    ids: RequestIds,
+}
+
+/// What a reply is made from.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    /// The chat so far, ending with what is to be answered.
+    pub(crate) messages: Vec<ChatMessage>,
+    /// The beginning of a reply that is to be continued.
+    pub(crate) resume: Option<PartialReply>,
+    /// How to write it.
+    pub(crate) settings: GenerationSettings,
+}
+
+/// A reply in the making.
+#[derive(Debug)]
+pub(crate) struct Generation {
+    /// Names it for [`Engine::cancel`].
+    pub(crate) id: RequestId,
+    /// What happens to it; one of the last three ends it.
+    pub(crate) progress: mpsc::UnboundedReceiver<Progress>,
+}
+
+/// What happens to a reply.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Progress {
+    /// The prompt is being read.
+    Reading { done: u32, total: u32 },
+    /// New text.
+    Tokens(Vec<TokenText>),
+    /// The numbers so far.
+    Live(LiveStats),
+    /// It is complete, or was cancelled.
+    Finished { reason: FinishReason, stats: ReplyStats },
+    /// The engine could not write it.
+    Failed(ErrorReport),
+    /// The engine stopped in the middle.
+    Interrupted(ErrorReport),
+}
+
+/// From the shell to the supervisor.
+#[derive(Debug)]
+enum Order {
+    Load { model: String, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
+    Generate(Job),
+    Cancel(RequestId),
+    ShutDown,
+}
+
+/// A reply that was asked for.
+#[derive(Debug)]
+struct Job {
+    id: RequestId,
+    prompt: Prompt,
+    progress: mpsc::UnboundedSender<Progress>,
+}
+
+/// Numbers requests for as long as the app runs.
+#[derive(Debug, Clone, Default)]
+struct RequestIds(Arc<AtomicU64>);
+
+impl RequestIds {
+    fn next(&self) -> RequestId {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl Engine {
+    /// An engine that will run `program` once its supervisor runs.
+    pub(crate) fn new(program: PathBuf) -> (Self, Supervisor) {
+        let (orders, inbox) = mpsc::unbounded_channel();
+        let (publisher, state) = watch::channel(EngineState::Starting);
+        let ids = RequestIds::default();
+        let supervisor = Supervisor::new(program, inbox, publisher, ids.clone());
+        (Self { orders, state, ids }, supervisor)
+    }
+
+    /// What the engine is doing.
+    pub(crate) fn state(&self) -> EngineState {
+        self.state.borrow().clone()
+    }
+
+    /// For whoever follows what the engine is doing.
+    pub(crate) fn watch(&self) -> watch::Receiver<EngineState> {
+        self.state.clone()
+    }
+
+    /// Loads the model in a folder. If that fails, the model before it is loaded again.
+    pub(crate) async fn load(&self, model: String) -> Result<ModelInfo, ErrorReport> {
+        let (answer, loaded) = oneshot::channel();
+        self.order(Order::Load { model, answer });
+        loaded.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Asks for a reply. It waits while the engine starts or loads a model.
+    pub(crate) fn generate(&self, prompt: Prompt) -> Generation {
+        let (sender, progress) = mpsc::unbounded_channel();
+        let id = self.ids.next();
+        self.order(Order::Generate(Job { id, prompt, progress: sender }));
+        Generation { id, progress }
+    }
+
+    /// Ends a reply early; ids that are unknown or have ended are ignored.
+    pub(crate) fn cancel(&self, id: RequestId) {
+        self.order(Order::Cancel(id));
+    }
+
+    /// Ends the process and what it was doing.
+    pub(crate) fn shut_down(&self) {
+        self.order(Order::ShutDown);
+    }
+
+    fn order(&self, order: Order) {
+        // The supervisor ends only with the app; what is asked of it then ends as interrupted.
+        let _ = self.orders.send(order);
+    }
+}
+
+/// Why nothing can be asked of the engine any more.
+pub(crate) fn closed() -> ErrorReport {
+    ErrorReport {
+        code: "app_closed".into(),
+        message: "The app was closed before the reply was complete.".into(),
+        hint: "Continue the reply to go on.".into(),
+    }
+}

@@ -1,0 +1,180 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use foretoken_protocol::{
+    ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings, Part, Role, Sampling,
+};
+use tokio::time::{sleep, timeout};
+
+use super::{Engine, Generation, Progress, Prompt};
+use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn started(program: PathBuf) -> Engine {
+    let (engine, supervisor) = Engine::new(program);
+    tokio::spawn(supervisor.run());
+    engine
+}
+
+fn prompt(max_tokens: u32) -> Prompt {
+    Prompt {
+        messages: vec![ChatMessage { role: Role::User, content: "Tell me about the sea.".into() }],
+        resume: None,
+        settings: GenerationSettings {
+            sampling: Sampling::default(),
+            drafting: Drafting::Auto,
+            max_tokens,
+            thinking: false,
+            stop: Vec::new(),
+        },
+    }
+}
+
+fn endless_prompt() -> Prompt {
+    let mut prompt = prompt(4096);
+    prompt.messages[0].content = ENDLESS_QUESTION.into();
+    prompt.settings.sampling = endless();
+    prompt
+}
+
+/// What a reply said, and how it ended.
+async fn read(mut generation: Generation) -> (String, Progress) {
+    let mut answer = String::new();
+    loop {
+        match timeout(PATIENCE, generation.progress.recv()).await.unwrap().unwrap() {
+            Progress::Tokens(tokens) => {
+                answer.extend(
+                    tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
+                );
+            }
+            Progress::Reading { .. } | Progress::Live(_) => {}
+            end => return (answer, end),
+        }
+    }
+}
+
+async fn wait_for(engine: &Engine, wanted: fn(&EngineState) -> bool) -> EngineState {
+    let mut state = engine.watch();
+    timeout(PATIENCE, state.wait_for(wanted)).await.unwrap().unwrap().clone()
+}
+
+async fn failure(engine: &Engine) -> ErrorReport {
+    match wait_for(engine, |state| matches!(state, EngineState::Failed { .. })).await {
+        EngineState::Failed { error } => error,
+        state => panic!("{state:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_reported_to_all_who_ask() {
+    let engine = started(PathBuf::from("/nowhere/foretoken-engine"));
+    let error = engine.load("/models/a".into()).await.unwrap_err();
+    assert_eq!(error.code, "engine_not_started");
+    assert!(error.message.contains("/nowhere/foretoken-engine"), "{error}");
+    assert_eq!(failure(&engine).await, error);
+    assert_eq!(read(engine.generate(prompt(8))).await.1, Progress::Failed(error));
+}
+
+#[tokio::test]
+async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
+    let engine = started(PathBuf::from("/bin/false"));
+    let error = engine.load("/models/a".into()).await.unwrap_err();
+    assert_eq!(error.code, "engine_stopped");
+    assert!(error.message.contains("exit code 1"), "{error}");
+    assert_eq!(failure(&engine).await, error);
+
+    let mut state = engine.watch();
+    state.mark_unchanged();
+    let again = engine.load("/models/a".into());
+    let (again, started) =
+        tokio::join!(again, async { state.changed().await.map(|()| state.borrow().clone()) });
+    assert_eq!(again.unwrap_err().code, "engine_stopped");
+    assert_eq!(started.unwrap(), EngineState::Starting);
+}
+
+#[tokio::test]
+async fn output_that_is_no_message_ends_the_process() {
+    let engine = started(PathBuf::from("/bin/echo"));
+    let error = engine.load("/models/a".into()).await.unwrap_err();
+    assert!(error.message.contains("\"serve\""), "{error}");
+}
+
+#[tokio::test]
+async fn a_model_loads_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = started(engine_program(folder.path()));
+    let loading = engine.load(demo_model().to_string_lossy().into_owned());
+    let model = timeout(PATIENCE, loading).await.unwrap().unwrap();
+    assert_eq!(Path::new(&model.path), demo_model());
+    assert!(matches!(engine.state(), EngineState::Ready { .. }));
+
+    let (answer, end) = read(engine.generate(prompt(24))).await;
+    assert!(!answer.is_empty());
+    let Progress::Finished { stats, .. } = end else { panic!("{end:?}") };
+    assert!(stats.emitted > 0);
+}
+
+#[tokio::test]
+async fn a_reply_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = started(engine_program(folder.path()));
+    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    let mut generation = engine.generate(endless_prompt());
+    while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
+    engine.cancel(generation.id);
+    let (_, end) = read(generation).await;
+    assert!(matches!(end, Progress::Finished { reason: FinishReason::Cancelled, .. }), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let engine = started(program.clone());
+    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    let mut generation = engine.generate(endless_prompt());
+    while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
+    kill(&program);
+    let (_, end) = read(generation).await;
+    let Progress::Interrupted(error) = end else { panic!("{end:?}") };
+    assert_eq!(error.code, "engine_stopped");
+    assert!(error.message.contains("signal 9"), "{error}");
+
+    let (answer, end) = read(engine.generate(prompt(24))).await;
+    assert!(!answer.is_empty());
+    assert!(matches!(end, Progress::Finished { .. }), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_load_leaves_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = started(engine_program(folder.path()));
+    let first = engine.load(folder.path().to_string_lossy().into_owned()).await.unwrap_err();
+    assert_eq!(failure(&engine).await, first);
+
+    let demo = demo_model().to_string_lossy().into_owned();
+    engine.load(demo.clone()).await.unwrap();
+    let error = engine.load(folder.path().to_string_lossy().into_owned()).await.unwrap_err();
+    assert!(error.message.contains(&*folder.path().to_string_lossy()), "{error}");
+    let state = wait_for(&engine, |state| matches!(state, EngineState::Ready { .. })).await;
+    let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
+    assert_eq!(model.path, demo);
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
+}
+
+#[tokio::test]
+async fn shutting_down_ends_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let engine = started(program.clone());
+    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    engine.shut_down();
+    timeout(PATIENCE, async {
+        while process_of(&program).is_some() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .unwrap();
+}

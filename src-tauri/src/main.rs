@@ -1,0 +1,23 @@
+//! The desktop app: a window with the chat page, and the engine process behind it.
+
+mod asking;
+#[cfg(test)]
+mod bindings;
+mod chats;
+mod commands;
+mod engine;
+mod events;
+#[cfg(target_os = "macos")]
+mod menu;
+mod models;
+mod places;
+mod replies;
+mod settings;
+mod setup;
+mod state;
+#[cfg(test)]
+mod testing;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    setup::run()
+}

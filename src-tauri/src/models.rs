@@ -1,0 +1,81 @@
+//! The models that the picker lists: the one that came with the app, then the folders that were opened.
+
+use std::path::Path;
+
+use foretoken_protocol::ModelEntry;
+
+use crate::settings::Settings;
+
+/// What the picker calls the model that came with the app.
+const BUILT_IN_NAME: &str = "Demo model";
+
+/// The picker's list and how it relates to the settings.
+#[derive(Debug)]
+pub(crate) struct Models {
+    built_in: String,
+}
+
+impl Models {
+    /// The list that begins with the model in the folder `built_in`.
+    pub(crate) fn new(built_in: &Path) -> Self {
+        Self { built_in: built_in.to_string_lossy().into_owned() }
+    }
+
+    /// The models to choose from.
+    pub(crate) fn entries(&self, settings: &Settings) -> Vec<ModelEntry> {
+        let built_in = ModelEntry { path: self.built_in.clone(), name: BUILT_IN_NAME.into(), built_in: true };
+        let opened = settings.model_folders.iter().map(|folder| ModelEntry {
+            path: folder.clone(),
+            name: folder_name(folder),
+            built_in: false,
+        });
+        std::iter::once(built_in).chain(opened).collect()
+    }
+
+    /// The folder of the chosen model.
+    pub(crate) fn selected(&self, settings: &Settings) -> String {
+        settings.selected_model.clone().unwrap_or_else(|| self.built_in.clone())
+    }
+
+    /// The name of the model in a folder.
+    pub(crate) fn name(&self, path: &str) -> String {
+        if path == self.built_in { BUILT_IN_NAME.into() } else { folder_name(path) }
+    }
+
+    /// How the settings name the model in a folder.
+    pub(crate) fn key(&self, path: &str) -> Option<String> {
+        (path != self.built_in).then(|| path.to_owned())
+    }
+}
+
+fn folder_name(path: &str) -> String {
+    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_model_comes_first_and_is_the_default() {
+        let models = Models::new(Path::new("/app/demo-model"));
+        let mut settings = Settings::default();
+        assert_eq!(models.selected(&settings), "/app/demo-model");
+
+        settings.model_folders = vec!["/models/Qwen3.5-4B".into(), "/".into()];
+        settings.selected_model = Some("/models/Qwen3.5-4B".into());
+        let names: Vec<_> =
+            models.entries(&settings).into_iter().map(|entry| (entry.name, entry.built_in)).collect();
+        assert_eq!(names, [("Demo model".into(), true), ("Qwen3.5-4B".into(), false), ("/".into(), false)]);
+        assert_eq!(models.selected(&settings), "/models/Qwen3.5-4B");
+    }
+
+    #[test]
+    fn the_built_in_model_is_remembered_without_its_folder() {
+        let models = Models::new(Path::new("/app/demo-model"));
+        assert_eq!(models.key("/app/demo-model"), None);
+        assert_eq!(models.key("/models/a"), Some("/models/a".into()));
+        assert_eq!(models.name("/app/demo-model"), "Demo model");
+        assert_eq!(models.name("/models/a"), "a");
+    }
+}

@@ -1,0 +1,89 @@
+//! Replies in the making, several at a time: each is written by a task of its own.
+
+mod outbox;
+mod writer;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foretoken_protocol::{ChatId, Message, MessageId, ReplyEvent, RequestId};
+use tauri::ipc::Channel;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::chats::Chats;
+use crate::engine::Generation;
+use writer::{Attach, Writer};
+
+/// The replies that are being written.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    running: Mutex<HashMap<MessageId, Running>>,
+    ended: Notify,
+}
+
+#[derive(Debug)]
+struct Running {
+    chat: ChatId,
+    request: RequestId,
+    pages: mpsc::UnboundedSender<Attach>,
+}
+
+impl Replies {
+    /// Lists a reply as being written and returns the work of writing it, to be spawned. The work returns the message
+    /// as it was stored, once the page has been told.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        chat: ChatId,
+        message: Message,
+        page: Channel<ReplyEvent>,
+        chats: Chats,
+        generation: Generation,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let id = message.id;
+        let (pages, attachments) = mpsc::unbounded_channel();
+        self.lock().insert(id, Running { chat, request: generation.id, pages });
+        let replies = Arc::clone(self);
+        async move {
+            let writer = Writer { message, page, chats };
+            let (page, message) = writer.run(generation.progress, attachments).await;
+            replies.lock().remove(&id);
+            let _ = page.send(ReplyEvent::Ended { message: Box::new(message) });
+            replies.ended.notify_waiters();
+        }
+    }
+
+    /// The request that writes a reply; `None` if it has ended.
+    pub(crate) fn request(&self, message: MessageId) -> Option<RequestId> {
+        self.lock().get(&message).map(|running| running.request)
+    }
+
+    /// Whether a reply is being written in a chat.
+    pub(crate) fn is_writing_in(&self, chat: ChatId) -> bool {
+        self.lock().values().any(|running| running.chat == chat)
+    }
+
+    /// The message as it stands, with what follows sent to `events`; `None` if it has ended.
+    pub(crate) async fn attach(&self, message: MessageId, events: Channel<ReplyEvent>) -> Option<Message> {
+        let (answer, standing) = oneshot::channel();
+        self.lock().get(&message)?.pages.send(Attach { events, answer }).ok()?;
+        standing.await.ok()
+    }
+
+    /// Waits until no reply is being written.
+    pub(crate) async fn all_ended(&self) {
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            // From here on no end is missed.
+            ended.as_mut().enable();
+            if self.lock().is_empty() {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,124 @@
+//! Writes one reply: what the engine says goes into the message, to the page and into the store.
+
+use std::time::Duration;
+
+use foretoken_protocol::{ErrorReport, FinishReason, Message, MessageStatus, Part, ReplyEvent, ReplyStats};
+use tauri::ipc::Channel;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::outbox::Outbox;
+use crate::chats::Chats;
+use crate::engine::{Progress, closed};
+
+/// The page is told at most once in this time.
+const FRAME: Duration = Duration::from_millis(16);
+/// The store is at most this much behind.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// A page that wants the rest of a reply, in place of the page before.
+pub(super) struct Attach {
+    /// Where to send what follows.
+    pub(super) events: Channel<ReplyEvent>,
+    /// Takes the message as it stands.
+    pub(super) answer: oneshot::Sender<Message>,
+}
+
+/// A reply that is being written.
+pub(super) struct Writer {
+    pub(super) message: Message,
+    pub(super) page: Channel<ReplyEvent>,
+    pub(super) chats: Chats,
+}
+
+/// How a reply ended.
+struct Ending {
+    status: MessageStatus,
+    stats: Option<ReplyStats>,
+    error: Option<ErrorReport>,
+}
+
+impl Writer {
+    /// Writes until the reply ends, and returns the page that listened last with the message as it was stored.
+    pub(super) async fn run(
+        mut self,
+        mut progress: mpsc::UnboundedReceiver<Progress>,
+        mut pages: mpsc::UnboundedReceiver<Attach>,
+    ) -> (Channel<ReplyEvent>, Message) {
+        let mut outbox = Outbox::default();
+        let mut frame = interval(FRAME);
+        frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut save = interval(SAVE_EVERY);
+        save.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut unsaved = false;
+        let ending = loop {
+            tokio::select! {
+                step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
+                    Progress::Reading { done, total } => outbox.reading(done, total),
+                    Progress::Live(stats) => outbox.live(stats),
+                    Progress::Tokens(tokens) => {
+                        for token in &tokens {
+                            outbox.token(token);
+                            match token.part {
+                                Part::Thinking => self.message.thinking.push_str(&token.text),
+                                Part::Answer => self.message.text.push_str(&token.text),
+                            }
+                        }
+                        unsaved = true;
+                    }
+                    Progress::Finished { reason, stats } => {
+                        let status = MessageStatus::Finished { reason };
+                        break Ending { status, stats: Some(stats), error: None };
+                    }
+                    Progress::Failed(error) => {
+                        let status = MessageStatus::Finished { reason: FinishReason::Error };
+                        break Ending { status, stats: None, error: Some(error) };
+                    }
+                    Progress::Interrupted(error) => {
+                        let status = MessageStatus::Interrupted;
+                        break Ending { status, stats: None, error: Some(error) };
+                    }
+                },
+                Some(Attach { events, answer }) = pages.recv() => {
+                    // The message holds what the outbox does.
+                    outbox = Outbox::default();
+                    self.page = events;
+                    let _ = answer.send(self.message.clone());
+                }
+                _ = frame.tick(), if !outbox.is_empty() => {
+                    if let Some(event) = outbox.next() {
+                        // A page that is gone is no reason to stop: the reply goes on into the store.
+                        let _ = self.page.send(event);
+                    }
+                }
+                _ = save.tick(), if unsaved => {
+                    unsaved = false;
+                    self.save().await;
+                }
+            }
+        };
+        let message = self.end(ending).await;
+        (self.page, message)
+    }
+
+    async fn save(&self) {
+        let (id, text, thinking) =
+            (self.message.id, self.message.text.clone(), self.message.thinking.clone());
+        let saved = self.chats.call(move |store| store.update_reply(id, &text, &thinking)).await;
+        if let Err(error) = saved {
+            tracing::error!("a reply could not be saved: {error}");
+        }
+    }
+
+    /// Stores the whole reply. One that cannot be stored says so itself, for as long as the app runs.
+    async fn end(&self, ending: Ending) -> Message {
+        let Ending { status, stats, error } = ending;
+        let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
+        let (id, text, thinking) = (written.id, written.text.clone(), written.thinking.clone());
+        let stored = self.chats.call(move |store| {
+            store.update_reply(id, &text, &thinking)?;
+            store.finish_reply(id, status, stats.as_ref(), error.as_ref())
+        });
+        stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })
+    }
+}

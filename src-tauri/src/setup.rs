@@ -1,0 +1,180 @@
+//! Puts the app together when it starts, and takes it apart when it ends.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
+use tauri::{AppHandle, Manager, RunEvent, Url};
+use tauri_plugin_window_state::StateFlags;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
+
+use crate::places::{self, Places};
+use crate::state::App;
+
+/// The window with the chat page.
+const MAIN_WINDOW: &str = "main";
+/// What the log holds unless `RUST_LOG` says otherwise.
+const LOG_FILTER: &str = "info";
+/// How long closing may take before what is left is given up.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// Builds the app and runs it until it is closed.
+pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let places = Places::of_this_person().ok_or("this system names no home folder to keep files in")?;
+    let builder = tauri::Builder::default()
+        // First, so that a second start ends before it touches anything.
+        .plugin(tauri_plugin_single_instance::init(|app, _arguments, _folder| show_window(app)))
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(
+            tauri_plugin_window_state::Builder::new()
+                .with_state_flags(
+                    StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
+                )
+                .build(),
+        )
+        .invoke_handler(crate::commands::builder().invoke_handler())
+        .setup(move |app| {
+            start_log(&places.log);
+            start(app.handle(), &places)?;
+            open_window(app.handle())?;
+            Ok(())
+        });
+    #[cfg(target_os = "macos")]
+    let builder = builder.menu(crate::menu::menu_bar).on_window_event(keep_running);
+    builder.build(tauri::generate_context!())?.run(on_event);
+    Ok(())
+}
+
+/// Logs to stderr and, where it can be written, to a file that is begun anew at each start.
+fn start_log(path: &Path) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
+    let (writer, refused) = match log_file(path) {
+        Ok(file) => (BoxMakeWriter::new(std::io::stderr.and(Mutex::new(file))), None),
+        Err(error) => (BoxMakeWriter::new(std::io::stderr), Some(error)),
+    };
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).init();
+    if let Some(error) = refused {
+        tracing::warn!("the log {} cannot be written: {error}", path.display());
+    }
+}
+
+/// A new log; the one before is kept beside it.
+fn log_file(path: &Path) -> std::io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if path.exists() {
+        fs::rename(path, path.with_extension("previous.log"))?;
+    }
+    File::create(path)
+}
+
+/// Starts what runs behind the window.
+fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::Error>> {
+    let built_in_model = places::built_in_model(&handle.path().resource_dir()?);
+    let (app, supervisor) = App::new(places, places::engine_program()?, &built_in_model)?;
+    let app = Arc::new(app);
+    handle.manage(Arc::clone(&app));
+    tauri::async_runtime::spawn(supervisor.run());
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.publish_engine().await }
+    });
+    tauri::async_runtime::spawn(async move { app.load_selected_model().await });
+    Ok(())
+}
+
+/// Opens the window, hidden until its page is there. It shows the app's own page and nothing else.
+fn open_window(handle: &AppHandle) -> Result<(), Box<dyn std::error::Error>> {
+    let windows = &handle.config().app.windows;
+    let config =
+        windows.iter().find(|window| window.label == MAIN_WINDOW).ok_or("the window is not configured")?;
+    let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
+    WebviewWindowBuilder::from_config(handle, config)?
+        .on_navigation(move |url| is_own_page(url, development_page.as_ref()))
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_page_load(|window, page| {
+            if page.event() == PageLoadEvent::Finished
+                && let Err(error) = window.show()
+            {
+                tracing::error!("the window cannot be shown: {error}");
+            }
+        })
+        .build()?;
+    Ok(())
+}
+
+/// Whether an address is the page that came with the app, or the development server's.
+fn is_own_page(url: &Url, development_page: Option<&Url>) -> bool {
+    match development_page {
+        Some(page) => url.origin() == page.origin(),
+        None => url.scheme() == "tauri" && url.host_str() == Some("localhost"),
+    }
+}
+
+/// Brings the window to the front.
+fn show_window(handle: &AppHandle) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
+    if let Err(error) = shown {
+        tracing::error!("the window cannot be shown: {error}");
+    }
+}
+
+/// Closing the window leaves the app and its replies running, as is the custom on macOS.
+#[cfg(target_os = "macos")]
+fn keep_running(window: &tauri::Window, event: &tauri::WindowEvent) {
+    if let tauri::WindowEvent::CloseRequested { api, .. } = event {
+        api.prevent_close();
+        if let Err(error) = window.hide() {
+            tracing::error!("the window cannot be hidden: {error}");
+        }
+    }
+}
+
+fn on_event(handle: &AppHandle, event: RunEvent) {
+    match event {
+        #[cfg(target_os = "macos")]
+        RunEvent::Reopen { .. } => show_window(handle),
+        RunEvent::Exit => {
+            let app = Arc::clone(&handle.state::<Arc<App>>());
+            let closed =
+                tauri::async_runtime::block_on(
+                    async move { tokio::time::timeout(CLOSING, app.close()).await },
+                );
+            if closed.is_err() {
+                tracing::error!("the app closed before every reply was stored");
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_own_page_may_be_shown() {
+        let own = |url: &str, development: Option<&str>| {
+            let development = development.map(|page| Url::parse(page).unwrap());
+            is_own_page(&Url::parse(url).unwrap(), development.as_ref())
+        };
+        assert!(own("tauri://localhost/index.html", None));
+        for other in [
+            "https://example.com/",
+            "http://localhost:5173/",
+            "tauri://example.com/",
+            "file:///etc/passwd",
+            "about:blank",
+            "data:text/html,x",
+        ] {
+            assert!(!own(other, None), "{other}");
+        }
+        assert!(own("http://localhost:5173/chat", Some("http://localhost:5173")));
+        assert!(!own("http://localhost:5174/", Some("http://localhost:5173")));
+    }
+}

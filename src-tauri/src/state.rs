@@ -1,0 +1,164 @@
+//! The parts of the running app, as the commands find them, and what concerns several of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foretoken_protocol::{
+    AppEvent, ChatId, EngineState, ErrorReport, GenerationSettings, Message, ModelInfo, Snapshot,
+};
+
+use crate::chats::Chats;
+use crate::engine::{Engine, Supervisor};
+use crate::events::AppEvents;
+use crate::models::Models;
+use crate::places::Places;
+use crate::replies::Replies;
+use crate::settings::{Settings, SettingsFile};
+
+/// The running app.
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) chats: Chats,
+    pub(crate) replies: Arc<Replies>,
+    pub(crate) events: AppEvents,
+    pub(crate) models: Models,
+    settings: Arc<SettingsFile>,
+    open_chat: Mutex<Option<ChatId>>,
+    /// Held while a reply is begun, so that a chat never has two at a time.
+    pub(crate) asking: tokio::sync::Mutex<()>,
+}
+
+impl App {
+    /// An app that keeps its files in `places`, and the supervisor of its engine, to be run.
+    pub(crate) fn new(
+        places: &Places,
+        engine_program: PathBuf,
+        built_in_model: &Path,
+    ) -> std::io::Result<(Self, Supervisor)> {
+        let (engine, supervisor) = Engine::new(engine_program);
+        let app = Self {
+            engine,
+            chats: Chats::open(places.chats.clone())?,
+            replies: Arc::default(),
+            events: AppEvents::default(),
+            models: Models::new(built_in_model),
+            settings: Arc::new(SettingsFile::open(places.settings.clone())),
+            open_chat: Mutex::new(None),
+            asking: tokio::sync::Mutex::new(()),
+        };
+        Ok((app, supervisor))
+    }
+
+    /// Everything the page shows when it opens.
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, ErrorReport> {
+        let chat = self.open_chat();
+        let (chats, messages) = self
+            .chats
+            .call(move |store| {
+                let messages = chat.map_or(Ok(Vec::new()), |chat| store.messages(chat))?;
+                Ok((store.chats()?, messages))
+            })
+            .await?;
+        let settings = self.settings.current();
+        Ok(Snapshot {
+            engine: self.engine.state(),
+            models: self.models.entries(&settings),
+            selected_model: self.models.selected(&settings),
+            chats,
+            chat,
+            messages,
+            settings: settings.generation,
+        })
+    }
+
+    /// The chat that is open; `None` is a new one.
+    pub(crate) fn open_chat(&self) -> Option<ChatId> {
+        *self.lock_open_chat()
+    }
+
+    /// Makes a chat the open one.
+    pub(crate) fn set_open_chat(&self, chat: Option<ChatId>) {
+        *self.lock_open_chat() = chat;
+    }
+
+    /// Opens a chat.
+    pub(crate) async fn show_chat(&self, chat: ChatId) -> Result<Vec<Message>, ErrorReport> {
+        let messages = self.chats.call(move |store| store.messages(chat)).await?;
+        self.set_open_chat(Some(chat));
+        Ok(messages)
+    }
+
+    /// The settings as they are now.
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings.current()
+    }
+
+    /// Takes over settings for the next reply.
+    pub(crate) async fn set_generation(&self, generation: GenerationSettings) -> Result<(), ErrorReport> {
+        self.update_settings(|settings| settings.set_generation(generation)).await
+    }
+
+    /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
+    pub(crate) async fn load_model(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
+        let model = self.engine.load(path.to_owned()).await?;
+        let (key, recommended) = (self.models.key(path), model.defaults);
+        if let Err(error) =
+            self.update_settings(move |settings| settings.select_model(key, recommended)).await
+        {
+            tracing::error!("{error}");
+        }
+        let settings = self.settings.current();
+        self.events.publish(AppEvent::Models {
+            models: self.models.entries(&settings),
+            selected_model: self.models.selected(&settings),
+        });
+        self.events.publish(AppEvent::Settings { settings: settings.generation });
+        Ok(model)
+    }
+
+    /// Loads the model that was selected when the app was last used.
+    pub(crate) async fn load_selected_model(&self) {
+        let path = self.models.selected(&self.settings.current());
+        if let Err(error) = self.load_model(&path).await {
+            tracing::error!("{error}");
+        }
+    }
+
+    /// Tells the page what the engine is doing, for as long as the supervisor runs.
+    pub(crate) async fn publish_engine(&self) {
+        let mut state = self.engine.watch();
+        while state.changed().await.is_ok() {
+            let engine: EngineState = state.borrow_and_update().clone();
+            self.events.publish(AppEvent::Engine { engine });
+        }
+    }
+
+    /// Tells the page about the chats.
+    pub(crate) async fn publish_chats(&self) {
+        match self.chats.call(|store| store.chats()).await {
+            Ok(chats) => self.events.publish(AppEvent::Chats { chats }),
+            Err(error) => tracing::error!("{error}"),
+        }
+    }
+
+    /// Ends the engine and waits until what was written is stored.
+    pub(crate) async fn close(&self) {
+        self.engine.shut_down();
+        self.replies.all_ended().await;
+    }
+
+    async fn update_settings(
+        &self,
+        change: impl FnOnce(&mut Settings) + Send + 'static,
+    ) -> Result<(), ErrorReport> {
+        let settings = Arc::clone(&self.settings);
+        match tokio::task::spawn_blocking(move || settings.update(change)).await {
+            Ok(written) => Ok(written?),
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        }
+    }
+
+    fn lock_open_chat(&self) -> MutexGuard<'_, Option<ChatId>> {
+        self.open_chat.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,144 @@
+//! A place to run the app in: a screen, a home folder and a message bus of its own. Everything that runs there ends
+//! with it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::programs::built;
+use crate::webdriver::WebDriver;
+use crate::window::Window;
+
+/// Light or dark, as the desktop asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    Light,
+    Dark,
+}
+
+pub(crate) struct Desk {
+    home: TempDir,
+    screen: Child,
+    display: String,
+}
+
+impl Desk {
+    /// A screen of this size, and an empty home.
+    pub(crate) fn new(width: u32, height: u32) -> Self {
+        let mut screen = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb is installed (Debian package xvfb)");
+        let mut display = String::new();
+        let output = screen.stdout.take().expect("its output is a pipe");
+        BufReader::new(output).read_line(&mut display).expect("Xvfb names its display");
+        let home = tempfile::tempdir().expect("a folder for the home");
+        fs::DirBuilder::new().mode(0o700).create(home.path().join("run")).expect("a folder for sockets");
+        Self { home, screen, display: format!(":{}", display.trim()) }
+    }
+
+    /// A folder for files of the test.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Opens the app and waits until its model is ready.
+    pub(crate) fn open(&self, theme: Theme) -> Window<'_> {
+        let port = free_port();
+        let theme = if theme == Theme::Dark { "Adwaita:dark" } else { "Adwaita" };
+        let bus = Command::new("dbus-run-session")
+            .args(["--", "WebKitWebDriver", "--host=127.0.0.1", &format!("--port={port}")])
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .env("XDG_RUNTIME_DIR", self.home().join("run"))
+            .env("DISPLAY", &self.display)
+            .env("LANG", "C.UTF-8")
+            .env("GTK_THEME", theme)
+            .env("NO_AT_BRIDGE", "1")
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env("TAURI_WEBVIEW_AUTOMATION", "true")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(self.log())
+            .spawn()
+            .expect("dbus-run-session is installed (Debian package dbus)");
+        Window::open(self, bus, WebDriver::connect(port, &built("foretoken")))
+    }
+
+    /// What the programs say on stderr.
+    fn log(&self) -> fs::File {
+        let path = self.home().join("stderr.log");
+        fs::File::options().create(true).append(true).open(path).expect("a log in the home")
+    }
+
+    /// The processes on this desk that run a program.
+    pub(crate) fn running(&self, program: &str) -> Vec<u32> {
+        let runs =
+            |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
+        self.processes().into_iter().filter(runs).collect()
+    }
+
+    /// Kills the one process on this desk that runs a program, as a fault would.
+    pub(crate) fn kill(&self, program: &str) {
+        let running = self.running(program);
+        assert_eq!(running.len(), 1, "one process runs {program}: {running:?}");
+        kill(&running);
+    }
+
+    /// Everything that runs here, known by its home.
+    fn processes(&self) -> Vec<u32> {
+        let home = format!("HOME={}", self.home().display());
+        let lives_here = |id: &u32| {
+            fs::read(format!("/proc/{id}/environ")).is_ok_and(|variables| {
+                variables.split(|&byte| byte == 0).any(|variable| variable == home.as_bytes())
+            })
+        };
+        let numbers = fs::read_dir("/proc").expect("Linux lists processes in /proc").flatten();
+        numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(lives_here).collect()
+    }
+
+    /// Ends everything that runs here.
+    pub(crate) fn clear(&self) {
+        // A process may start another while it is being ended.
+        for _ in 0..10 {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            kill(&left);
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.clear();
+        let _ = self.screen.kill();
+        let _ = self.screen.wait();
+        if std::thread::panicking()
+            && let Ok(log) = fs::read_to_string(self.home().join("stderr.log"))
+        {
+            eprintln!("--- what the programs said ---\n{log}");
+        }
+    }
+}
+
+fn kill(processes: &[u32]) {
+    // One that has ended in the meantime is no failure.
+    let ids = processes.iter().map(u32::to_string);
+    let _ = Command::new("kill").arg("-9").args(ids).stderr(Stdio::null()).status();
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("the port has a number").port()
+}

@@ -1,0 +1,75 @@
+//! The whole app without a mouse.
+
+use crate::desk::{Desk, Theme};
+use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
+use crate::window::Window;
+
+#[test]
+fn everything_can_be_done_with_the_keyboard() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    assert_eq!(window.focus(), "composer", "one can write at once");
+
+    window.type_text("Hello!");
+    window.press(&[SHIFT], ENTER);
+    window.type_text("Tell me a story about a fox and a kite.");
+    assert!(!window.is_shown("message-user"), "Shift-Enter does not send");
+    window.press(&[], ENTER);
+    window.wait_until("the message is sent", || window.is_shown("message-user"));
+    assert_eq!(window.text("message-user"), "Hello!\nTell me a story about a fox and a kite.");
+    window.wait_for_end();
+    assert_eq!(window.focus(), "composer", "one can write on");
+
+    // The controls under the text, in the order in which they stand.
+    for control in ["mtp-control", "sampling-control", "thinking-control"] {
+        window.press(&[], TAB);
+        assert_eq!(window.focus(), control);
+    }
+    let thinking = window.text("thinking-control");
+    window.press(&[], SPACE);
+    window.wait_until("the switch is on", || window.text("thinking-control") != thinking);
+
+    window.press(&[SHIFT], TAB);
+    opens_and_closes(&window, "sampling-control", "sampling-greedy");
+
+    window.press(&[SHIFT], TAB);
+    window.press(&[], ENTER);
+    window.wait_until("the choice that holds has the focus", || window.focus() == "mtp-option-auto");
+    window.press(&[], ARROW_DOWN);
+    assert_eq!(window.focus(), "mtp-option-off");
+    window.press(&[], ENTER);
+    window.wait_until("the choice is taken", || window.text("mtp-control").contains("Off"));
+    window.wait_until("the focus comes back", || window.focus() == "mtp-control");
+
+    // Backwards from the field to the numbers of the reply.
+    window.press(&[CONTROL], 'l');
+    assert_eq!(window.focus(), "composer");
+    window.press(&[SHIFT], TAB);
+    let mut steps = 0;
+    while window.focus() != "reply-footer" {
+        window.press(&[SHIFT], TAB);
+        steps += 1;
+        assert!(steps < 6, "the numbers of the reply are not reached");
+    }
+    window.press(&[], ENTER);
+    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the focus comes back", || window.focus() == "reply-footer");
+
+    window.press(&[CONTROL], 'n');
+    window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+    window.wait_until("one can write at once", || window.focus() == "composer");
+    window.press(&[CONTROL], 'b');
+    window.wait_until("the sidebar is gone", || !window.is_shown("chat-list"));
+    window.press(&[CONTROL], 'b');
+    window.wait_until("the sidebar is back", || window.is_shown("chat-list"));
+}
+
+/// Opens the popover of the control that has the focus, and closes it with Escape.
+fn opens_and_closes(window: &Window<'_>, control: &str, first: &str) {
+    assert_eq!(window.focus(), control);
+    window.press(&[], ENTER);
+    window.wait_until("the focus is in the popover", || window.is_shown(first) && window.focus() != control);
+    window.press(&[], ESCAPE);
+    window.wait_until("the focus comes back", || !window.is_popover_shown() && window.focus() == control);
+}

@@ -1,0 +1,25 @@
+//! The programs as a person runs them: the real window, driven through WebDriver on a screen of its own, and the
+//! command line. The window tests need Linux; macOS has no WebDriver for the webview.
+
+mod bad_models;
+mod models;
+mod programs;
+
+#[cfg(target_os = "linux")]
+mod desk;
+#[cfg(target_os = "linux")]
+mod faults;
+#[cfg(target_os = "linux")]
+mod keyboard;
+#[cfg(target_os = "linux")]
+mod looks;
+#[cfg(target_os = "linux")]
+mod replies;
+#[cfg(target_os = "linux")]
+mod security;
+#[cfg(target_os = "linux")]
+mod stopping;
+#[cfg(target_os = "linux")]
+mod webdriver;
+#[cfg(target_os = "linux")]
+mod window;

@@ -1,0 +1,108 @@
+//! A question, its reply, and the numbers under it.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Theme};
+use crate::webdriver::keys;
+use crate::window::Window;
+
+const QUESTION: &str = "Tell me a story about an owl and a bell.";
+
+/// Notes every state of the last reply that the page shows.
+const WATCH: &str = "
+    window.seen = [];
+    const look = () => {
+        const answer = [...document.querySelectorAll('[data-testid=answer]')].at(-1)?.textContent ?? '';
+        if (answer !== window.seen.at(-1)) window.seen.push(answer);
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });";
+
+#[test]
+fn a_reply_streams_and_shows_how_its_speed_was_made() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.script(WATCH, json!([]));
+    let answer = window.answer(QUESTION);
+    assert!(answer.split_whitespace().count() > 20, "{answer}");
+
+    let seen = window.script("return window.seen", json!([]));
+    let seen: Vec<&str> = seen.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(seen.len() > 5, "the reply came in {} pieces", seen.len());
+    assert!(
+        seen.windows(2).all(|pair| pair[1].starts_with(pair[0])),
+        "text that was shown changed: {seen:#?}"
+    );
+
+    let numbers = window.text("reply-footer");
+    assert!(per_pass(&numbers) > 1.3, "{numbers}");
+    assert!(acceptance(&numbers).is_some_and(|percent| percent > 50.0), "{numbers}");
+    window.click("reply-footer");
+    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    let first = window.text("position-1");
+    let (accepted, drafted) = accepted_of_drafted(&first);
+    assert!(accepted > 0 && accepted <= drafted, "{first}");
+    let filled = window.script(
+        "const bar = document.querySelector('[data-testid=position-1] .bar-drafted');
+         return bar.firstElementChild.getBoundingClientRect().width / bar.getBoundingClientRect().width",
+        json!([]),
+    );
+    let share = f64::from(accepted) / f64::from(drafted);
+    assert!((filled.as_f64().unwrap() - share).abs() < 0.02, "the bar is filled to {filled}, not {share}");
+}
+
+#[test]
+fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.choose("sampling-control", "sampling-greedy");
+    let auto = window.answer(QUESTION);
+
+    let asked_with = |depth: &str| {
+        window.choose("mtp-control", &format!("mtp-option-{depth}"));
+        window.click("new-chat");
+        window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+        (window.answer(QUESTION), window.text("reply-footer"))
+    };
+    let (plain, numbers) = asked_with("off");
+    assert_eq!(plain, auto);
+    assert!(numbers.contains("1.0 per pass · no drafts"), "{numbers}");
+    window.click("reply-footer");
+    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    assert!(!window.is_shown("position-1"), "nothing was drafted, so no bar is drawn");
+    window.press(&[], keys::ESCAPE);
+
+    for depth in [1, 3] {
+        let (text, numbers) = asked_with(&depth.to_string());
+        assert_eq!(text, auto, "at depth {depth}");
+        assert!(per_pass(&numbers) > 1.3, "{numbers}");
+        assert_eq!(positions(&window), depth);
+    }
+}
+
+/// How many positions the statistics of the last reply have.
+fn positions(window: &Window<'_>) -> usize {
+    window.click("reply-footer");
+    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    let positions = (1..=8).take_while(|position| window.is_shown(&format!("position-{position}"))).count();
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("the statistics close", || !window.is_popover_shown());
+    positions
+}
+
+/// `1.8` of `58 tok/s · 1.8 per pass · 81 %`.
+fn per_pass(numbers: &str) -> f64 {
+    let part = numbers.split(" · ").nth(1).and_then(|part| part.strip_suffix(" per pass"));
+    part.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no tokens per pass in {numbers:?}"))
+}
+
+/// `81` of `58 tok/s · 1.8 per pass · 81 %`; `None` without drafts.
+fn acceptance(numbers: &str) -> Option<f64> {
+    numbers.split(" · ").nth(2)?.strip_suffix(" %")?.parse().ok()
+}
+
+/// `21` and `27` of `1 ahead21 of 27 · 78 %`.
+fn accepted_of_drafted(bar: &str) -> (u32, u32) {
+    let counts = bar.strip_prefix("1 ahead").and_then(|bar| bar.split(" · ").next()?.split_once(" of "));
+    let (accepted, drafted) = counts.unwrap_or_else(|| panic!("no counts in {bar:?}"));
+    (accepted.parse().unwrap(), drafted.parse().unwrap())
+}

@@ -1,0 +1,145 @@
+//! What the page cannot do, whatever is written on it.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Theme};
+use crate::models::endless_model;
+
+/// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
+const REACH_OUT: &str = "
+    const [origin] = arguments;
+    const refused = new Set();
+    document.addEventListener('securitypolicyviolation', (event) => refused.add(event.effectiveDirective));
+    const add = (name, attributes) => document.body.append(Object.assign(document.createElement(name), attributes));
+    await fetch(`${origin}/fetch`).catch(() => {});
+    navigator.sendBeacon?.(`${origin}/beacon`);
+    try { new WebSocket(origin.replace('http', 'ws')); } catch {}
+    try { new EventSource(`${origin}/events`); } catch {}
+    try { new Worker(`${origin}/worker.js`); } catch {}
+    add('img', { src: `${origin}/image` });
+    add('iframe', { src: `${origin}/frame` });
+    add('object', { data: `${origin}/object` });
+    add('video', { src: `${origin}/video` });
+    add('script', { src: `${origin}/script` });
+    add('link', { rel: 'stylesheet', href: `${origin}/style` });
+    add('style', { textContent: `@import '${origin}/import'; body { background: url(${origin}/background) }` });
+    add('script', { textContent: 'window.injected = \"a script element\"' });
+    add('div', { innerHTML: '<img src=\"no-such-image\" onerror=\"window.injected = `a handler`\">' });
+    const form = document.createElement('form');
+    Object.assign(form, { action: `${origin}/form`, method: 'post' });
+    document.body.append(form);
+    form.submit();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return [...refused];";
+
+#[test]
+fn the_page_reaches_nothing_but_the_shell() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    // A page that got out would be heard here.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+
+    let refused = window.driver.async_script(REACH_OUT, json!([origin])).unwrap();
+    let refused: Vec<&str> = refused.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    for directive in [
+        "connect-src",
+        "img-src",
+        "frame-src",
+        "object-src",
+        "media-src",
+        "script-src-elem",
+        "script-src-attr",
+        "style-src-elem",
+        "form-action",
+    ] {
+        assert!(refused.contains(&directive), "{directive} was not refused, only {refused:?}");
+    }
+    assert_eq!(window.script("return window.injected ?? null", json!([])), Value::Null);
+    assert!(listener.accept().is_err(), "something was asked for at {origin}");
+}
+
+#[test]
+fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let here = window.script("return location.href", json!([]));
+
+    assert_eq!(window.script("return window.open('https://example.org')", json!([])), Value::Null);
+    window.script("location.href = 'https://example.org'", json!([]));
+    window.script("location.href = 'data:text/html,elsewhere'", json!([]));
+    let text = window.driver.async_script(
+        "const works = (run) => { try { return run() === 2 } catch (error) { return false } };
+         setTimeout('window.injected = true', 0);
+         await new Promise((resolve) => setTimeout(resolve, 500));
+         return { made: works(() => new Function('return 1 + 1')()), evaluated: works(() => eval('1 + 1')),
+                  timed: window.injected === true }",
+        json!([]),
+    );
+    assert_eq!(text.unwrap(), json!({ "made": false, "evaluated": false, "timed": false }));
+    assert_eq!(window.script("return location.href", json!([])), here);
+    assert_eq!(window.driver.windows().unwrap(), 1);
+    assert!(window.is_shown("composer"));
+}
+
+#[test]
+fn the_page_may_call_the_commands_of_the_app_and_no_others() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let call = |command: &str, arguments: Value| {
+        let outcome = window.driver.async_script(
+            "const [command, options] = arguments;
+             return window.__TAURI_INTERNALS__.invoke(command, options)
+                 .then(() => 'done', (error) => `refused: ${typeof error === 'string' ? error : JSON.stringify(error)}`)",
+            json!([command, arguments]),
+        );
+        outcome.unwrap().as_str().unwrap().to_owned()
+    };
+    assert_eq!(call("snapshot", json!({})), "done");
+    for (command, arguments) in [
+        ("plugin:dialog|open", json!({ "options": { "directory": true } })),
+        ("plugin:dialog|save", json!({ "options": {} })),
+        ("plugin:event|emit", json!({ "event": "x", "payload": null })),
+        ("plugin:fs|read_text_file", json!({ "path": "/etc/passwd" })),
+        ("plugin:path|resolve_directory", json!({ "directory": 21 })),
+        ("plugin:shell|execute", json!({ "program": "id", "args": [] })),
+        (
+            "plugin:webview|create_webview_window",
+            json!({ "options": { "label": "x", "url": "https://example.org" } }),
+        ),
+        ("plugin:window|close", json!({ "label": "main" })),
+        ("plugin:window|set_title", json!({ "label": "main", "value": "x" })),
+        ("plugin:window-state|restore_state", json!({ "label": "main", "flags": 63 })),
+        ("no_such_command", json!({})),
+    ] {
+        let outcome = call(command, arguments);
+        assert!(outcome.contains("not allowed") || outcome.contains("not found"), "{command}: {outcome}");
+    }
+    assert_eq!(call("snapshot", json!({})), "done");
+}
+
+#[test]
+fn markup_in_messages_and_replies_is_text() {
+    const MARKUP: &str =
+        "<img src=x onerror=\"window.injected = true\"><b>bold</b><script>window.injected = true</script>";
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer(MARKUP);
+    assert_eq!(window.text("message-user"), MARKUP);
+    assert!(window.text("chat").contains("<img"), "the title is text too: {}", window.text("chat"));
+
+    // This model writes its own tags into the answer.
+    window.open_model(&endless_model(desk.home()));
+    window.wait_until("the picker closes", || !window.is_popover_shown());
+    window.ask("Hello!");
+    window.wait("a tag appears", || Some(()).filter(|()| window.text("answer").contains("<think>")));
+    let made = window.script(
+        "return document.querySelectorAll('img, b, script:not([type=module]), think').length",
+        json!([]),
+    );
+    assert_eq!(made, json!(0), "no element was made from text");
+    assert_eq!(window.script("return window.injected ?? null", json!([])), Value::Null);
+}

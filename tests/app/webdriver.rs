@@ -1,0 +1,119 @@
+//! The part of WebDriver that these tests speak, to `WebKitWebDriver`.
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde_json::{Value, json};
+use ureq::Agent;
+
+/// How long the driver may take to start, or to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Names an element in the protocol's JSON.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Keys as WebDriver writes them.
+pub(crate) mod keys {
+    pub(crate) const TAB: char = '\u{e004}';
+    pub(crate) const ENTER: char = '\u{e007}';
+    pub(crate) const SHIFT: char = '\u{e008}';
+    pub(crate) const CONTROL: char = '\u{e009}';
+    pub(crate) const ESCAPE: char = '\u{e00c}';
+    pub(crate) const SPACE: char = ' ';
+    pub(crate) const ARROW_DOWN: char = '\u{e015}';
+}
+
+/// A session with one window.
+pub(crate) struct WebDriver {
+    agent: Agent,
+    session: String,
+}
+
+impl WebDriver {
+    /// Waits for the driver on `port` and lets it open a program.
+    pub(crate) fn connect(port: u16, program: &Path) -> Self {
+        let agent: Agent =
+            Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into();
+        let address = format!("http://127.0.0.1:{port}");
+        let started = Instant::now();
+        while let Err(error) = agent.get(format!("{address}/status")).call() {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "WebKitWebDriver does not answer (Debian package webkit2gtk-driver): {error}"
+            );
+            sleep(Duration::from_millis(20));
+        }
+        let options = json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } });
+        let mut driver = Self { agent, session: format!("{address}/session") };
+        let opened =
+            driver.post("", &json!({ "capabilities": { "alwaysMatch": options } })).expect("the app opens");
+        let id = opened["sessionId"].as_str().expect("the session has a name");
+        driver.session = format!("{address}/session/{id}");
+        driver
+    }
+
+    /// Runs the body of a function in the page and returns what it returns.
+    pub(crate) fn script(&self, body: &str, arguments: Value) -> Result<Value, String> {
+        self.post("/execute/sync", &json!({ "script": body, "args": arguments }))
+    }
+
+    /// Runs the body of an async function in the page and returns what it comes to.
+    pub(crate) fn async_script(&self, body: &str, arguments: Value) -> Result<Value, String> {
+        let body = format!(
+            "const done = arguments[arguments.length - 1];
+             (async (...arguments) => {{ {body} }})(...arguments).then(done, (error) => done(`${{error}}`));"
+        );
+        self.post("/execute/async", &json!({ "script": body, "args": arguments }))
+    }
+
+    /// Clicks the last element of a selector with the mouse.
+    pub(crate) fn click(&self, selector: &str) -> Result<(), String> {
+        let found = self.post("/elements", &json!({ "using": "css selector", "value": selector }))?;
+        let last = found.as_array().and_then(|elements| elements.last());
+        let id = last.and_then(|element| element[ELEMENT].as_str()).ok_or("no such element")?;
+        self.post(&format!("/element/{id}/click"), &json!({})).map(drop)
+    }
+
+    /// Presses and releases keys, one after the other, wherever the focus is; `held` stay down meanwhile.
+    pub(crate) fn press(&self, held: &[char], keys: impl IntoIterator<Item = char>) -> Result<(), String> {
+        let key = |kind: &str, key: char| json!({ "type": kind, "value": key });
+        let mut actions: Vec<_> = held.iter().map(|&modifier| key("keyDown", modifier)).collect();
+        actions.extend(keys.into_iter().flat_map(|pressed| [key("keyDown", pressed), key("keyUp", pressed)]));
+        actions.extend(held.iter().rev().map(|&modifier| key("keyUp", modifier)));
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": actions });
+        self.post("/actions", &json!({ "actions": [keyboard] })).map(drop)
+    }
+
+    /// Gives the window a size.
+    pub(crate) fn resize(&self, width: u32, height: u32) -> Result<(), String> {
+        self.post("/window/rect", &json!({ "x": 0, "y": 0, "width": width, "height": height })).map(drop)
+    }
+
+    /// How many windows there are.
+    pub(crate) fn windows(&self) -> Result<usize, String> {
+        Ok(self.get("/window/handles")?.as_array().map_or(0, Vec::len))
+    }
+
+    /// The page as a PNG file.
+    pub(crate) fn screenshot(&self) -> Result<Vec<u8>, String> {
+        let encoded = self.get("/screenshot")?;
+        BASE64_STANDARD.decode(encoded.as_str().unwrap_or_default()).map_err(|error| error.to_string())
+    }
+
+    fn get(&self, path: &str) -> Result<Value, String> {
+        read(self.agent.get(format!("{}{path}", self.session)).call())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        read(self.agent.post(format!("{}{path}", self.session)).send_json(body))
+    }
+}
+
+/// The value of an answer, or the driver's words about what went wrong.
+fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, String> {
+    let mut answer = answer.map_err(|error| error.to_string())?;
+    let mut body: Value = answer.body_mut().read_json().map_err(|error| error.to_string())?;
+    let value = body["value"].take();
+    if answer.status().is_success() { Ok(value) } else { Err(value.to_string()) }
+}

@@ -1,0 +1,195 @@
+//! The app's window, in the words of somebody who uses it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::webdriver::{WebDriver, keys};
+
+/// How long anything may take; machines that test are slow at times.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// How often the page is asked.
+const PULSE: Duration = Duration::from_millis(30);
+
+pub(crate) struct Window<'desk> {
+    pub(crate) driver: WebDriver,
+    desk: &'desk Desk,
+    bus: Child,
+}
+
+impl<'desk> Window<'desk> {
+    /// Waits until the model is ready.
+    pub(crate) fn open(desk: &'desk Desk, bus: Child, driver: WebDriver) -> Self {
+        let window = Self { driver, desk, bus };
+        window.wait_until("the app is ready for a message", || {
+            window.is_shown("composer") && !window.is_shown("engine-banner")
+        });
+        window
+    }
+
+    /// Everything on the page with a name, as text.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        let texts = self.script(
+            "return [...document.querySelectorAll(arguments[0])].map((element) => element.textContent)",
+            json!([selector(name)]),
+        );
+        serde_json::from_value(texts).expect("a list of texts")
+    }
+
+    /// The text of the last thing with a name; empty if there is none.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.texts(name).pop().unwrap_or_default()
+    }
+
+    pub(crate) fn is_shown(&self, name: &str) -> bool {
+        !self.texts(name).is_empty()
+    }
+
+    /// Clicks the last thing with a name as soon as it is there and can be used.
+    pub(crate) fn click(&self, name: &str) {
+        let selector = selector(name);
+        self.wait_until(&format!("{name} can be clicked"), || {
+            let state = self.script(
+                "const element = [...document.querySelectorAll(arguments[0])].at(-1);
+                 return Boolean(element && !element.disabled && element.getAnimations({ subtree: true }).length === 0)",
+                json!([selector]),
+            );
+            state == json!(true)
+        });
+        self.driver.click(&selector).unwrap_or_else(|error| panic!("{name} was not clicked: {error}"));
+    }
+
+    /// Replaces the text of a field.
+    pub(crate) fn fill(&self, name: &str, text: &str) {
+        // What is above the field may come and go, and move it away from under the mouse.
+        self.wait_until(&format!("{name} has the focus"), || {
+            self.click(name);
+            self.focus() == name
+        });
+        self.driver.press(&[keys::CONTROL], ['a']).expect("keys arrive");
+        self.type_text(text);
+    }
+
+    /// Types wherever the focus is.
+    pub(crate) fn type_text(&self, text: &str) {
+        self.driver.press(&[], text.chars()).expect("keys arrive");
+    }
+
+    /// Presses one key wherever the focus is.
+    pub(crate) fn press(&self, held: &[char], key: char) {
+        self.driver.press(held, [key]).expect("keys arrive");
+    }
+
+    /// The name of what has the focus.
+    pub(crate) fn focus(&self) -> String {
+        self.script("return document.activeElement?.dataset.testid ?? ''", json!([]))
+            .as_str()
+            .unwrap_or("")
+            .to_owned()
+    }
+
+    /// Asks something and waits until the reply is begun.
+    pub(crate) fn ask(&self, question: &str) {
+        let before = self.texts("message-assistant").len();
+        self.fill("composer", question);
+        self.press(&[], keys::ENTER);
+        self.wait_until("a reply begins", || self.texts("message-assistant").len() > before);
+    }
+
+    /// Waits until no reply is being written.
+    pub(crate) fn wait_for_end(&self) {
+        self.wait_until("the reply ends", || !self.is_shown("stop"));
+    }
+
+    /// Asks something and returns the whole reply.
+    pub(crate) fn answer(&self, question: &str) -> String {
+        self.ask(question);
+        self.wait_for_end();
+        assert!(!self.is_shown("reply-error"), "{}", self.text("reply-error"));
+        self.text("answer")
+    }
+
+    /// Waits until the reply that is being written is longer than this.
+    pub(crate) fn wait_for_text(&self, characters: usize) -> String {
+        self.wait("the reply grows", || {
+            Some(self.text("answer")).filter(|text| text.chars().count() > characters)
+        })
+    }
+
+    /// Opens the model in a folder through the picker.
+    pub(crate) fn open_model(&self, path: &std::path::Path) {
+        self.click("model-picker");
+        self.fill("model-path", &path.to_string_lossy());
+        self.click("open-path");
+    }
+
+    /// Opens a popover, chooses something in it, and waits until it is closed.
+    pub(crate) fn choose(&self, control: &str, choice: &str) {
+        self.click(control);
+        self.click(choice);
+        if self.is_popover_shown() {
+            self.press(&[], keys::ESCAPE);
+        }
+        self.wait_until("the popover closes", || !self.is_popover_shown());
+    }
+
+    pub(crate) fn is_popover_shown(&self) -> bool {
+        self.script("return document.querySelector('.popover') !== null", json!([])) == json!(true)
+    }
+
+    /// Runs the body of a function in the page.
+    pub(crate) fn script(&self, body: &str, arguments: Value) -> Value {
+        self.driver.script(body, arguments).expect("the page answers")
+    }
+
+    /// Waits until something is there, and returns it.
+    pub(crate) fn wait<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let started = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(started.elapsed() < PATIENCE, "waited in vain until {what}");
+            sleep(PULSE);
+        }
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn wait_until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
+        self.wait(what, || is_so().then_some(()));
+    }
+
+    /// Saves a picture of the page for people to look at.
+    pub(crate) fn picture(&self, name: &str) {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+        let path = folder.join(format!("{}.png", name.replace("::", "-")));
+        let saved = fs::create_dir_all(&folder)
+            .map_err(|error| error.to_string())
+            .and_then(|()| self.driver.screenshot())
+            .and_then(|picture| fs::write(&path, picture).map_err(|error| error.to_string()));
+        match saved {
+            Ok(()) => println!("picture: {}", path.display()),
+            Err(error) => println!("no picture {name}: {error}"),
+        }
+    }
+}
+
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let test = std::thread::current();
+            self.picture(&format!("failed-{}", test.name().unwrap_or("test")));
+        }
+        self.desk.clear();
+        let _ = self.bus.wait();
+    }
+}
+
+fn selector(name: &str) -> String {
+    format!("[data-testid=\"{name}\"]")
+}

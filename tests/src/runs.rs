@@ -1,0 +1,75 @@
+//! Runs of the decoder.
+
+use foretoken_engine::decode::{Advance, Batch, KnownDrafts, Lane, RowId, RowSpec};
+use foretoken_engine::model::Qwen;
+use foretoken_protocol::Sampling;
+
+/// Prompt tokens read at a time.
+const PREFILL_CHUNK: usize = 512;
+
+/// A greedy row that drafts by its head and ends by length.
+pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
+    RowSpec {
+        prompt: prompt.to_vec(),
+        sampling: Sampling::default(),
+        seed: 0,
+        max_tokens,
+        stop_ids: Vec::new(),
+        drafts: true,
+        known_drafts: None,
+    }
+}
+
+/// The same row with drafts that are right at a given rate.
+pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
+    RowSpec { known_drafts: Some(KnownDrafts { continuation: continuation.to_vec(), rate }), ..spec.clone() }
+}
+
+/// A row whose prompt has been read.
+pub fn read(model: &Qwen, id: RowId, spec: &RowSpec) -> Lane {
+    let mut lane = Lane::new(model, id, spec.clone()).unwrap();
+    while !lane.advance(model, PREFILL_CHUNK).unwrap() {}
+    lane
+}
+
+/// What became of a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Emitted tokens, a stop token included.
+    pub tokens: Vec<u32>,
+    /// Steps it took part in.
+    pub steps: usize,
+    /// By position: drafts verified.
+    pub drafted: Vec<usize>,
+    /// By position: drafts accepted.
+    pub accepted: Vec<usize>,
+}
+
+impl Reply {
+    /// Adds a step.
+    pub fn add(&mut self, advance: &Advance) {
+        assert!(!advance.tokens.is_empty(), "a row that takes part advances");
+        self.tokens.extend(&advance.tokens);
+        self.steps += 1;
+        if self.drafted.len() < advance.drafted {
+            self.drafted.resize(advance.drafted, 0);
+            self.accepted.resize(advance.drafted, 0);
+        }
+        for position in 0..advance.drafted {
+            self.drafted[position] += 1;
+            self.accepted[position] += usize::from(position < advance.accepted);
+        }
+    }
+}
+
+/// Runs one row to its end.
+pub fn alone(model: &Qwen, spec: &RowSpec, depth: usize) -> Reply {
+    let mut batch = Batch::default();
+    batch.join(read(model, 0, spec)).unwrap();
+    let mut reply = Reply::default();
+    while !batch.rows().is_empty() {
+        let (advances, _) = batch.step(model, &[depth]).unwrap();
+        reply.add(&advances[0]);
+    }
+    reply
+}

@@ -1,0 +1,140 @@
+//! What a row remembers, to be compared with what a fresh prefill of its tokens gives.
+
+use std::fmt;
+
+use foretoken_engine::decode::{Batch, RowSpec};
+use foretoken_engine::mlx::{Array, Dtype};
+use foretoken_engine::model::Qwen;
+
+use crate::runs::{greedy, read};
+
+/// What rounding may come to in f32 where one side reads in steps and the other in chunks: several times what was
+/// measured.
+pub const F32_ROUNDING: f32 = 3e-5;
+/// The same in bf16, whose unit of rounding is 2⁻⁸: three times what was measured.
+pub const BF16_ROUNDING: f32 = 4e-2;
+
+/// Everything a row remembers, f32.
+#[derive(Debug)]
+pub struct RowState {
+    /// Keys and values of the attention layers, `[2, Hkv, n, D]` each.
+    pub kv: Vec<Array>,
+    /// Recurrent states of the other layers, `[Hv, Dv, Dk]` each.
+    pub recurrent: Vec<Array>,
+    /// Convolution tails of the same, `[K − 1, C]` each.
+    pub tails: Vec<Array>,
+    /// Keys and values of the MTP head.
+    pub head: Option<Array>,
+}
+
+/// The states of all rows of a batch, with the invariants on lengths checked.
+pub fn states(batch: &Batch) -> Vec<RowState> {
+    let settled = batch.settled_states().unwrap();
+    let of_row = |a: &Array, row: usize| {
+        let row = row as i32;
+        a.slice_axis(0, row, row + 1).unwrap().squeeze(0).unwrap().astype(Dtype::Float32).unwrap()
+    };
+    let rows = batch.rows().iter().enumerate();
+    rows.map(|(i, row)| {
+        let cache = row.cache();
+        assert!(cache.kv.iter().all(|kv| kv.len() == row.committed()), "row {}: attention caches", row.id);
+        if let Some(head) = &cache.head {
+            let expected = row.committed() - row.unread_pairs();
+            assert_eq!(head.len(), expected, "row {}: the head's cache", row.id);
+            assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {}: nothing to draft from", row.id);
+        }
+        let positions = |buffer: &Array, len: usize| {
+            buffer.slice_axis(2, 0, len as i32).unwrap().astype(Dtype::Float32).unwrap()
+        };
+        RowState {
+            kv: cache
+                .kv
+                .iter()
+                .filter_map(|kv| kv.buffer().map(|buffer| positions(buffer, kv.len())))
+                .collect(),
+            recurrent: settled.iter().map(|(state, _)| of_row(state, i)).collect(),
+            tails: settled.iter().map(|(_, tail)| of_row(tail, i)).collect(),
+            head: cache.head.as_ref().and_then(|kv| kv.buffer().map(|buffer| positions(buffer, kv.len()))),
+        }
+    })
+    .collect()
+}
+
+/// The state of a row that has read all of `context` but its last token, and nothing else.
+pub fn fresh(model: &Qwen, context: &[u32]) -> RowState {
+    let spec: RowSpec = greedy(context, 1);
+    let mut batch = Batch::default();
+    batch.join(read(model, 0, &spec)).unwrap();
+    states(&batch).remove(0)
+}
+
+/// Largest differences between two states, relative to the largest value of each tensor.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Difference {
+    /// Keys and values.
+    pub kv: f32,
+    /// Recurrent states.
+    pub recurrent: f32,
+    /// Convolution tails.
+    pub tails: f32,
+    /// Keys and values of the head.
+    pub head: f32,
+}
+
+impl Difference {
+    /// Between a row's state and a fresh one. The fresh head has read all pairs but the last; as many are compared as
+    /// the row's head has read.
+    pub fn between(row: &RowState, fresh: &RowState) -> Self {
+        let most = |a: &[Array], b: &[Array]| {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).map(|(a, b)| relative(a, b)).fold(0.0, f32::max)
+        };
+        let head = match (&row.head, &fresh.head) {
+            (Some(row), Some(fresh)) => relative(row, &fresh.slice_axis(2, 0, row.dim(2)).unwrap()),
+            _ => 0.0,
+        };
+        Self {
+            kv: most(&row.kv, &fresh.kv),
+            recurrent: most(&row.recurrent, &fresh.recurrent),
+            tails: most(&row.tails, &fresh.tails),
+            head,
+        }
+    }
+
+    /// The larger of each.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            kv: self.kv.max(other.kv),
+            recurrent: self.recurrent.max(other.recurrent),
+            tails: self.tails.max(other.tails),
+            head: self.head.max(other.head),
+        }
+    }
+
+    /// The largest of all.
+    pub fn most(self) -> f32 {
+        self.kv.max(self.recurrent).max(self.tails).max(self.head)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kv, recurrent, tails, head } = self;
+        write!(f, "keys and values {kv:.1e}, recurrent {recurrent:.1e}, tails {tails:.1e}, head {head:.1e}")
+    }
+}
+
+/// The largest difference relative to the largest expected value.
+fn relative(got: &Array, expected: &Array) -> f32 {
+    assert_eq!(got.shape(), expected.shape());
+    relative_values(&got.to_vec().unwrap(), &expected.to_vec().unwrap())
+}
+
+/// The same over plain values. A NaN is an infinite difference.
+pub fn relative_values(got: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(got.len(), expected.len());
+    let largest = expected.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    let off = got.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    let off = off.fold(0.0f32, |most, x| if x.is_nan() { f32::INFINITY } else { most.max(x) });
+    if off == 0.0 { 0.0 } else { off / largest }
+}

@@ -1,0 +1,102 @@
+import { Channel } from "@tauri-apps/api/core";
+import {
+  type AppEvent,
+  commands,
+  type ErrorReport,
+  type GenerationSettings,
+  type Message,
+  type ModelInfo,
+  type ReplyEvent,
+  type Sent,
+  type Snapshot,
+} from "./bindings";
+
+/** The shell refused or could not answer. */
+export class ShellError extends Error {
+  constructor(readonly report: ErrorReport) {
+    super(report.message);
+  }
+}
+
+/** What went wrong, in the shell's words where it has any. */
+export function reportOf(error: unknown): ErrorReport {
+  if (error instanceof ShellError) return error.report;
+  return {
+    code: "shell_unreachable",
+    message: `The app's own process did not answer: ${error instanceof Error ? error.message : String(error)}.`,
+    hint: "Close the window and open Foretoken again. What was written is kept.",
+  };
+}
+
+type Answer<T> = { status: "ok"; data: T } | { status: "error"; error: ErrorReport };
+
+async function answered<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const result = await answer;
+  if (result.status === "ok") return result.data;
+  const { error } = result;
+  throw typeof error === "object" && error !== null && "message" in error ? new ShellError(error) : error;
+}
+
+/** Where a reply that begins is put, and then what is written. */
+export interface ReplyListener<T> {
+  begun(answer: T): void;
+  event(message: number, event: ReplyEvent): void;
+}
+
+/** Starts what speaks on a channel. What comes before the shell has answered waits, so that it finds its reply. */
+async function listen<T>(
+  start: (events: Channel<ReplyEvent>) => Promise<Answer<T>>,
+  message: (answer: T) => number | undefined,
+  listener: ReplyListener<T>,
+): Promise<void> {
+  const early: ReplyEvent[] = [];
+  const channel = new Channel<ReplyEvent>((event) => early.push(event));
+  const answer = await answered(start(channel));
+  listener.begun(answer);
+  const id = message(answer);
+  if (id === undefined) return;
+  for (const event of early) listener.event(id, event);
+  channel.onmessage = (event) => listener.event(id, event);
+}
+
+const replyOf = (sent: Sent) => sent.messages.at(-1)?.id;
+
+export const shell = {
+  /** What the window shows now; `onEvent` hears every change after it. */
+  async watch(onEvent: (event: AppEvent) => void): Promise<Snapshot> {
+    let missed: AppEvent[] = [];
+    const channel = new Channel<AppEvent>((event) => missed.push(event));
+    await answered(commands.subscribe(channel));
+    // A change that came while the snapshot was on its way may be in it or not: ask again, a few times at most.
+    for (let tries = 0; ; tries += 1) {
+      missed = [];
+      const snapshot = await answered(commands.snapshot());
+      if (missed.length > 0 && tries < 5) continue;
+      const late = missed;
+      channel.onmessage = onEvent;
+      if (late.length > 0) queueMicrotask(() => late.forEach(onEvent));
+      return snapshot;
+    }
+  },
+
+  send: (text: string, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.sendMessage(text, events), replyOf, listener),
+  retry: (message: number, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.retryReply(message, events), replyOf, listener),
+  continue: (message: number, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.continueReply(message, events), replyOf, listener),
+  attach: (message: number, listener: ReplyListener<Message>) =>
+    listen(
+      (events) => commands.attach(message, events),
+      (reply) => reply.id,
+      listener,
+    ),
+
+  stop: (message: number) => answered(commands.stopReply(message)),
+  newChat: () => answered(commands.newChat()),
+  openChat: (chat: number) => answered(commands.openChat(chat)),
+  setSettings: (settings: GenerationSettings) => answered(commands.setSettings(settings)),
+  chooseModelFolder: () => answered(commands.chooseModelFolder()),
+  openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),
+  selectModel: (path: string): Promise<ModelInfo> => answered(commands.selectModel(path)),
+};

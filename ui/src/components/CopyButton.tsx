@@ -1,0 +1,31 @@
+import { useEffect, useState } from "react";
+import { copy } from "../clipboard";
+
+interface Props {
+  text: string;
+  label: string;
+  className?: string;
+}
+
+/** Copies `text` and says so for a moment. */
+export function CopyButton({ text, label, className = "quiet-button" }: Props) {
+  const [result, setResult] = useState<string | null>(null);
+
+  useEffect(() => {
+    if (result === null) return;
+    const timer = setTimeout(() => setResult(null), 1600);
+    return () => clearTimeout(timer);
+  }, [result]);
+
+  const onClick = () =>
+    copy(text).then(
+      () => setResult("Copied"),
+      () => setResult("Could not copy"),
+    );
+
+  return (
+    <button type="button" className={className} onClick={onClick}>
+      <span aria-live="polite">{result ?? label}</span>
+    </button>
+  );
+}

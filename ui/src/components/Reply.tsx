@@ -1,0 +1,130 @@
+import { memo } from "react";
+import { continueReply, retry } from "../actions";
+import type { ErrorReport, Message } from "../bindings";
+import { count, speedLine } from "../format";
+import { Markdown } from "../markdown/Markdown";
+import type { LiveReply } from "../state";
+import { useCanAsk, useStore } from "../store";
+import { CopyButton } from "./CopyButton";
+import { ErrorNote } from "./ErrorNote";
+import { StatsPopover } from "./StatsPopover";
+import { Thinking } from "./Thinking";
+
+/** A reply, as it is written and when it is done. */
+export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
+  const live = useStore((state) => state.live[message.id]);
+  const thoughtSeconds = useStore((state) => state.thoughtSeconds[message.id]);
+  const streaming = message.status.state === "streaming";
+  const thinking = live?.thinking ?? message.thinking;
+  const answer = live?.answer ?? message.text;
+  return (
+    <article className="reply" data-testid="message-assistant" aria-label="Reply" aria-busy={streaming}>
+      {thinking.trim() !== "" && (
+        <Thinking
+          text={thinking}
+          running={streaming && answer === ""}
+          unfinished={!streaming && answer === ""}
+          since={live?.thinkingSince ?? null}
+          seconds={thoughtSeconds}
+        />
+      )}
+      <div className="answer" data-testid="answer">
+        <Markdown text={answer} complete={!streaming} />
+      </div>
+      {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}
+    </article>
+  );
+});
+
+function LiveLine({ live }: { live: LiveReply | undefined }) {
+  return (
+    <p className="reply-foot numbers" data-testid="live-line" aria-live="off">
+      {liveWords(live)}
+    </p>
+  );
+}
+
+function liveWords(live: LiveReply | undefined): string {
+  if (live?.stats) return speedLine(live.stats);
+  if (live?.reading) return `reading ${count(live.reading.done)} of ${count(live.reading.total)}`;
+  return live?.answer || live?.thinking ? "writing" : "waiting";
+}
+
+function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
+  const { stats, text, thinking } = message;
+  const kept = text !== "" || thinking !== "";
+  const broken = problem(message);
+  const ending = endingWords(message);
+  return (
+    <>
+      {broken && (
+        <ErrorNote error={broken} testId="reply-error">
+          {kept && <p className="error-hint">What was written until then is kept.</p>}
+          {last && (
+            <div className="actions">
+              <NextSteps message={message} kept={kept} className="button" />
+            </div>
+          )}
+        </ErrorNote>
+      )}
+      <div className="reply-foot">
+        {stats && stats.emitted > 0 && <StatsPopover stats={stats} model={message.model} />}
+        {ending && <span className="ending">{ending}</span>}
+        <span className={last ? "reply-actions" : "reply-actions when-near"}>
+          {text !== "" && <CopyButton text={text} label="Copy" />}
+          {last && !broken && <NextSteps message={message} kept={kept} className="quiet-button" />}
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** What can be done with the last reply of a chat. */
+function NextSteps({ message, kept, className }: { message: Message; kept: boolean; className: string }) {
+  const ready = useCanAsk();
+  const { status } = message;
+  const unfinished =
+    status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
+  return (
+    <>
+      {unfinished && kept && (
+        <button
+          type="button"
+          className={className}
+          data-testid="continue"
+          disabled={!ready}
+          onClick={() => continueReply(message.id)}
+        >
+          Continue
+        </button>
+      )}
+      <button
+        type="button"
+        className={className}
+        data-testid="retry"
+        disabled={!ready}
+        onClick={() => retry(message.id)}
+      >
+        Try again
+      </button>
+    </>
+  );
+}
+
+function problem({ status, error }: Message): ErrorReport | null {
+  if (error) return error;
+  if (status.state === "interrupted") {
+    return { code: "interrupted", message: "The reply was interrupted before it was finished.", hint: "" };
+  }
+  if (status.state === "finished" && status.reason === "error") {
+    return { code: "unknown", message: "The reply failed, and no reason was given.", hint: "Try again." };
+  }
+  return null;
+}
+
+function endingWords({ status }: Message): string | null {
+  if (status.state !== "finished") return null;
+  if (status.reason === "cancelled") return "Stopped";
+  if (status.reason === "length") return "Cut by the token limit";
+  return null;
+}

@@ -1,0 +1,152 @@
+import { useState } from "react";
+import { changeSampling, changeSettings } from "../actions";
+import type { Sampling } from "../bindings";
+import { isGreedy } from "../format";
+import { useModel, useStore } from "../store";
+import { NumberField } from "./NumberField";
+import { PopoverButton } from "./PopoverButton";
+
+/** How words are chosen. */
+export function SamplingControl() {
+  const sampling = useStore((state) => state.settings.sampling);
+  return (
+    <PopoverButton
+      label={<strong>{isGreedy(sampling) ? "Greedy" : "Sampled"}</strong>}
+      title="Sampling"
+      testId="sampling-control"
+      popupClassName="sampling"
+    >
+      <SamplingForm />
+    </PopoverButton>
+  );
+}
+
+function SamplingForm() {
+  const { sampling, max_tokens: maxTokens } = useStore((state) => state.settings);
+  const defaults = useModel()?.defaults;
+  const greedy = isGreedy(sampling);
+  // What to go back to when the person tries greedy and returns.
+  const [before, setBefore] = useState<Sampling | null>(null);
+
+  const sampled = () => {
+    if (greedy) changeSampling({ ...(before ?? freely(defaults)), seed: sampling.seed });
+  };
+  const beGreedy = () => {
+    if (greedy) return;
+    setBefore(sampling);
+    changeSampling({ temperature: 0 });
+  };
+
+  return (
+    <>
+      <div className="segments" role="radiogroup" aria-label="How words are chosen">
+        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
+        <button
+          type="button"
+          role="radio"
+          aria-checked={greedy}
+          data-testid="sampling-greedy"
+          onClick={beGreedy}
+        >
+          Greedy
+        </button>
+        {/* biome-ignore lint/a11y/useSemanticElements: two words that look like one switch */}
+        <button
+          type="button"
+          role="radio"
+          aria-checked={!greedy}
+          data-testid="sampling-sampled"
+          onClick={sampled}
+        >
+          Sampled
+        </button>
+      </div>
+      <p className="popover-note">
+        {greedy
+          ? "The most likely word always wins, so the same question gets the same answer."
+          : "Words are drawn by their likelihood, within the limits below."}
+      </p>
+      {!greedy && (
+        <div className="fields">
+          <NumberField
+            label="Temperature"
+            words="Higher is freer"
+            value={sampling.temperature}
+            min={0.01}
+            max={5}
+            testId="temperature"
+            onChange={(value) => value !== null && changeSampling({ temperature: value })}
+          />
+          <NumberField
+            label="Top-p"
+            words="1 keeps all"
+            value={sampling.top_p}
+            min={0.01}
+            max={1}
+            testId="top-p"
+            onChange={(value) => value !== null && changeSampling({ top_p: value })}
+          />
+          <NumberField
+            label="Top-k"
+            words="0 keeps all"
+            value={sampling.top_k}
+            min={0}
+            max={1_000_000}
+            whole
+            testId="top-k"
+            onChange={(value) => value !== null && changeSampling({ top_k: value })}
+          />
+          <NumberField
+            label="Min-p"
+            words="0 is off"
+            value={sampling.min_p}
+            min={0}
+            max={1}
+            testId="min-p"
+            onChange={(value) => value !== null && changeSampling({ min_p: value })}
+          />
+        </div>
+      )}
+      <div className="fields">
+        <NumberField
+          label="Max tokens"
+          words="The reply ends here"
+          value={maxTokens}
+          min={1}
+          max={1_000_000}
+          whole
+          testId="max-tokens"
+          onChange={(value) => value !== null && changeSettings({ max_tokens: value })}
+        />
+        <NumberField
+          label="Seed"
+          words="Same seed, same text"
+          value={sampling.seed}
+          min={0}
+          max={Number.MAX_SAFE_INTEGER}
+          whole
+          empty="new each time"
+          testId="seed"
+          onChange={(value) => changeSampling({ seed: value })}
+        />
+      </div>
+      <div className="popover-foot">
+        <button
+          type="button"
+          className="quiet-button"
+          disabled={!defaults}
+          data-testid="sampling-reset"
+          onClick={() => defaults && changeSampling({ ...defaults, seed: sampling.seed })}
+        >
+          Use the model's own values
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** The model's own values, made to draw if the model's own choice is greedy. */
+function freely(defaults: Sampling | undefined): Partial<Sampling> {
+  if (!defaults) return { temperature: 0.7 };
+  return { ...defaults, temperature: defaults.temperature === 0 ? 0.7 : defaults.temperature };
+}

@@ -1,0 +1,55 @@
+import { useEffect, useId, useState } from "react";
+import { Markdown } from "../markdown/Markdown";
+import { Icon } from "./icons";
+
+interface Props {
+  text: string;
+  /** The model is thinking now. */
+  running: boolean;
+  /** It was stopped before it came to an answer. */
+  unfinished: boolean;
+  /** When it began, where that is known. */
+  since: number | null;
+  /** How long it took, where that is known. */
+  seconds: number | undefined;
+}
+
+/** What the model thought before it answered, folded away. */
+export function Thinking({ text, running, unfinished, since, seconds }: Props) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <div className="thinking" data-testid="thinking">
+      <button
+        type="button"
+        className="thinking-head"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="right" />
+        {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds)}
+      </button>
+      {open && (
+        <div id={id} className="thinking-text">
+          <Markdown text={text} complete={!running} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function thought(seconds: number | undefined): string {
+  if (seconds === undefined) return "Thought before answering";
+  return seconds < 1 ? "Thought for less than a second" : `Thought for ${Math.round(seconds)} s`;
+}
+
+function Running({ since }: { since: number | null }) {
+  const [now, setNow] = useState(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = since === null ? 0 : Math.floor((now - since) / 1000);
+  return <span className="numbers">{seconds < 1 ? "Thinking…" : `Thinking… ${seconds} s`}</span>;
+}

@@ -1,0 +1,89 @@
+import type { Drafting, LiveStats, ModelInfo, ReplyStats, Sampling } from "./bindings";
+
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+export const count = (value: number): string => WHOLE.format(value);
+
+/** One decimal below ten, none above: `8.4`, `58`. */
+export const rate = (value: number): string => (value < 9.95 ? TENTH : WHOLE).format(value);
+
+export const perPass = (value: number): string => TENTH.format(value);
+
+export const percent = (share: number): string => `${WHOLE.format(share * 100)} %`;
+
+export function seconds(value: number): string {
+  if (value >= 60)
+    return `${WHOLE.format(Math.floor(value / 60))} min ${WHOLE.format(Math.floor(value % 60))} s`;
+  if (value >= 9.95) return `${WHOLE.format(value)} s`;
+  if (value >= 0.995) return `${TENTH.format(value)} s`;
+  return `${WHOLE.format(value * 1000)} ms`;
+}
+
+export function bytes(value: number): string {
+  if (value >= 1e9) return `${TENTH.format(value / 1e9)} GB`;
+  if (value >= 1e6) return `${rate(value / 1e6)} MB`;
+  return `${WHOLE.format(value / 1e3)} kB`;
+}
+
+export function parameters(value: number): string {
+  if (value >= 1e9) return `${rate(value / 1e9)} billion parameters`;
+  if (value >= 1e6) return `${rate(value / 1e6)} million parameters`;
+  return `${count(value)} parameters`;
+}
+
+/** Accepted over drafted at all positions; null where nothing was drafted. */
+export function acceptance(stats: ReplyStats): number | null {
+  const drafted = stats.positions.reduce((sum, position) => sum + position.drafted, 0);
+  const accepted = stats.positions.reduce((sum, position) => sum + position.accepted, 0);
+  return drafted === 0 ? null : accepted / drafted;
+}
+
+/** The three numbers under a reply. */
+export function speedLine(stats: LiveStats): string {
+  const drafts = stats.acceptance === null ? "no drafts" : percent(stats.acceptance);
+  return `${rate(stats.tokens_per_second)} tok/s · ${perPass(stats.tokens_per_pass)} per pass · ${drafts}`;
+}
+
+export function finalSpeedLine(stats: ReplyStats): string {
+  return speedLine({ ...stats, acceptance: acceptance(stats) });
+}
+
+/** What the numbers of a reply mean, in a sentence or two. */
+export function speedSentence(stats: ReplyStats): string {
+  const share = acceptance(stats);
+  if (share === null) return "No drafts: every pass of the model wrote one token.";
+  const right = `The model guessed ahead, and ${percent(share)} of its guesses were right.`;
+  if (stats.tokens_per_pass < 1.05) return `${right} They saved almost no passes.`;
+  return `${right} Each pass wrote ${perPass(stats.tokens_per_pass)} tokens on average, where plain decoding writes one.`;
+}
+
+export const draftingName = (drafting: Drafting): string =>
+  drafting.mode === "fixed" ? String(drafting.depth) : drafting.mode === "auto" ? "Auto" : "Off";
+
+export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
+
+/** Whether a model can draft for itself, in words. */
+export function mtpWords(model: ModelInfo): string {
+  switch (model.mtp.state) {
+    case "present":
+      return `MTP head: ${count(model.mtp.tensors)} tensors, ${model.mtp.format}`;
+    case "absent":
+      return "No MTP head: this model writes one token per pass.";
+    case "stripped":
+      return "The MTP head was removed when this copy was converted. It writes one token per pass.";
+  }
+}
+
+const DAY = 86_400_000;
+
+/** The heading under which a chat stands in the sidebar. */
+export function dayOf(time: number, now: number): string {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (time >= midnight) return "Today";
+  if (time >= new Date(midnight - DAY / 2).setHours(0, 0, 0, 0)) return "Yesterday";
+  if (time >= midnight - 6 * DAY) return "Last seven days";
+  const date = new Date(time);
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  return date.toLocaleDateString("en", { month: "long", ...(sameYear ? {} : { year: "numeric" }) });
+}

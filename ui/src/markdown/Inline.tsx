@@ -1,0 +1,70 @@
+import type { ReactNode } from "react";
+import { decodeEntities } from "./entities";
+import { Link } from "./Link";
+import type { Token, Tokens } from "./lex";
+
+/** Addresses that a person may want to copy. Everything else is shown as its text alone. */
+const ADDRESS = /^(?:https?|mailto):/i;
+const LINE_BREAK = /<br\s*\/?>/i;
+
+export function Inline({ tokens }: { tokens: Token[] }): ReactNode {
+  return tokens.map((token, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces are only ever added at the end
+    <Piece key={index} token={token} />
+  ));
+}
+
+function Piece({ token }: { token: Token }): ReactNode {
+  switch (token.type) {
+    case "strong":
+      return (
+        <strong>
+          <Inline tokens={(token as Tokens.Strong).tokens} />
+        </strong>
+      );
+    case "em":
+      return (
+        <em>
+          <Inline tokens={(token as Tokens.Em).tokens} />
+        </em>
+      );
+    case "del":
+      return (
+        <del>
+          <Inline tokens={(token as Tokens.Del).tokens} />
+        </del>
+      );
+    case "codespan":
+      return <code>{(token as Tokens.Codespan).text}</code>;
+    case "br":
+      return <br />;
+    case "link": {
+      const { href, tokens } = token as Tokens.Link;
+      const text = <Inline tokens={tokens} />;
+      return ADDRESS.test(href) ? <Link address={href}>{text}</Link> : text;
+    }
+    case "image":
+      return <span className="image">{decodeEntities((token as Tokens.Image).text) || "image"}</span>;
+    case "text":
+    case "escape": {
+      const { text, tokens } = token as Tokens.Text;
+      return tokens ? <Inline tokens={tokens} /> : <Text text={text} literal={token.type === "escape"} />;
+    }
+    default:
+      return token.raw;
+  }
+}
+
+/** Text with its character references; a line break is the one tag that means no more than it shows. */
+function Text({ text, literal }: { text: string; literal: boolean }): ReactNode {
+  if (literal) return text;
+  const lines = text.split(LINE_BREAK);
+  if (lines.length === 1) return decodeEntities(text);
+  return lines.map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
+    <span key={index}>
+      {index > 0 && <br />}
+      {decodeEntities(line)}
+    </span>
+  ));
+}

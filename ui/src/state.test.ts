@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import type { Message, ReplyEvent, Snapshot } from "./bindings";
+import { type Change, reduce, type Shown, streamingReply } from "./state";
+import { useStore } from "./store";
+
+const message = (
+  id: number,
+  role: "user" | "assistant",
+  parent: number | null,
+  more: Partial<Message> = {},
+): Message => ({
+  id,
+  parent,
+  role,
+  text: "",
+  thinking: "",
+  status: { state: "finished", reason: "stop" },
+  stats: null,
+  error: null,
+  model: null,
+  created_at: 0,
+  ...more,
+});
+
+const streaming = (id: number, parent: number, more: Partial<Message> = {}) =>
+  message(id, "assistant", parent, { status: { state: "streaming" }, ...more });
+
+const replay = (...changes: Change[]): Shown => changes.reduce(reduce, useStore.getInitialState() as Shown);
+
+const sent = (chat: number, ...messages: Message[]): Change => ({
+  kind: "sent",
+  from: null,
+  sent: { chat, messages },
+});
+const reply = (id: number, event: ReplyEvent, at = 0): Change => ({ kind: "reply", message: id, event, at });
+const text = (answer: string, thinking = ""): ReplyEvent => ({ type: "text", answer, thinking });
+
+describe("a reply", () => {
+  const begun = sent(7, message(1, "user", null, { text: "Hello" }), streaming(2, 1));
+
+  it("opens the chat it was sent to and is being written", () => {
+    const shown = replay(begun);
+    expect(shown.chat).toBe(7);
+    expect(shown.messages.map(({ id }) => id)).toEqual([1, 2]);
+    expect(streamingReply(shown)).toBe(2);
+  });
+
+  it("grows by what comes, and shows how far the prompt is read until then", () => {
+    const reading = replay(begun, reply(2, { type: "reading", done: 5, total: 9 }));
+    expect(reading.live[2]?.reading).toEqual({ done: 5, total: 9 });
+    const written = [reply(2, text("On a ")), reply(2, text("day"))].reduce(reduce, reading);
+    expect(written.live[2]).toMatchObject({ answer: "On a day", reading: null });
+  });
+
+  it("knows how long it thought only from what it saw", () => {
+    const seen = replay(
+      begun,
+      reply(2, text("", "Hm"), 1000),
+      reply(2, text("", "m."), 2000),
+      reply(2, text("A"), 4000),
+    );
+    expect(seen.thoughtSeconds[2]).toBe(3);
+    const joined: Change = { kind: "attached", chat: 7, message: streaming(2, 1, { thinking: "Hm" }) };
+    const late = replay(begun, joined, reply(2, text("", "m."), 2000), reply(2, text("A"), 4000));
+    expect(late.live[2]).toMatchObject({ thinking: "Hmm.", answer: "A" });
+    expect(late.thoughtSeconds[2]).toBeUndefined();
+  });
+
+  it("ends as the shell keeps it", () => {
+    const ended = message(2, "assistant", 1, { text: "On a day.", thinking: "" });
+    const shown = replay(begun, reply(2, text("On a day")), reply(2, { type: "ended", message: ended }));
+    expect(shown.messages.at(-1)).toBe(ended);
+    expect(shown.live).toEqual({});
+    expect(streamingReply(shown)).toBeNull();
+    expect(reduce(shown, reply(2, text("late")))).toBe(shown);
+  });
+
+  it("takes the place of the one it tries again", () => {
+    const ended = message(2, "assistant", 1, { text: "No." });
+    const shown = replay(begun, reply(2, { type: "ended", message: ended }), {
+      kind: "sent",
+      from: 7,
+      sent: { chat: 7, messages: [streaming(3, 1)] },
+    });
+    expect(shown.messages.map(({ id }) => id)).toEqual([1, 3]);
+  });
+
+  it("goes on from what it had when it is continued", () => {
+    const stopped = message(2, "assistant", 1, { text: "On a ", status: { state: "interrupted" } });
+    const shown = replay(
+      begun,
+      reply(2, { type: "ended", message: stopped }),
+      { kind: "sent", from: 7, sent: { chat: 7, messages: [streaming(2, 1, { text: "On a " })] } },
+      reply(2, text("day")),
+    );
+    expect(shown.messages.map(({ id }) => id)).toEqual([1, 2]);
+    expect(shown.live[2]?.answer).toBe("On a day");
+  });
+
+  it("goes on while another chat is open, and does not show up there", () => {
+    const other = message(9, "user", null);
+    const shown = replay(begun, { kind: "opened", chat: 8, messages: [other] }, reply(2, text("On")));
+    expect(shown.messages).toEqual([other]);
+    expect(shown.live[2]).toMatchObject({ chat: 7, answer: "On" });
+    const late = reduce(shown, { kind: "sent", from: 7, sent: { chat: 7, messages: [streaming(4, 1)] } });
+    expect(late.chat).toBe(8);
+    expect(late.messages).toEqual([other]);
+  });
+});
+
+describe("the window", () => {
+  it("starts from the snapshot and follows each event", () => {
+    const { settings } = useStore.getInitialState();
+    const snapshot: Snapshot = {
+      engine: { state: "starting" },
+      models: [],
+      selected_model: "/demo",
+      chats: [{ id: 1, title: "Hello", updated_at: 0 }],
+      chat: 1,
+      messages: [message(1, "user", null)],
+      settings,
+    };
+    const shown = replay({ kind: "snapshot", snapshot });
+    expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1 });
+    expect(shown).not.toHaveProperty("selected_model");
+    const models = [{ path: "/m", name: "m", built_in: false }];
+    const changed = [
+      { kind: "app", event: { type: "models", models, selected_model: "/m" } },
+      { kind: "app", event: { type: "chats", chats: [] } },
+      { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
+      { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
+    ] satisfies Change[];
+    expect(changed.reduce(reduce, shown)).toMatchObject({
+      models,
+      selectedModel: "/m",
+      chats: [],
+      settings: { max_tokens: 5 },
+      engine: { state: "loading", done: 1 },
+    });
+  });
+
+  it("is empty in a new chat", () => {
+    const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), { kind: "new" });
+    expect(shown).toMatchObject({ chat: null, messages: [] });
+  });
+});

@@ -1,0 +1,169 @@
+import type {
+  AppEvent,
+  Chat,
+  EngineState,
+  GenerationSettings,
+  LiveStats,
+  Message,
+  ModelEntry,
+  ReplyEvent,
+  Sent,
+  Snapshot,
+} from "./bindings";
+
+/** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
+export interface LiveReply {
+  chat: number;
+  thinking: string;
+  answer: string;
+  /** How far the prompt is read; null before and after. */
+  reading: { done: number; total: number } | null;
+  stats: LiveStats | null;
+  /** When the first thinking came, in milliseconds; null if this page did not see it. */
+  thinkingSince: number | null;
+}
+
+/** What the shell knows, as far as the page shows it. */
+export interface Shown {
+  engine: EngineState;
+  models: ModelEntry[];
+  selectedModel: string;
+  chats: Chat[];
+  /** The open chat; null is a new one. */
+  chat: number | null;
+  /** The open chat's messages, oldest first. */
+  messages: Message[];
+  settings: GenerationSettings;
+  /** Replies being written, by message. */
+  live: Record<number, LiveReply>;
+  /** How long replies thought, by message, where this page saw it. */
+  thoughtSeconds: Record<number, number>;
+}
+
+/** Everything that can happen to `Shown`. `at` is a time in milliseconds. */
+export type Change =
+  | { kind: "snapshot"; snapshot: Snapshot }
+  | { kind: "app"; event: AppEvent }
+  | { kind: "opened"; chat: number; messages: Message[] }
+  | { kind: "new" }
+  | { kind: "sent"; from: number | null; sent: Sent }
+  | { kind: "attached"; chat: number; message: Message }
+  | { kind: "reply"; message: number; event: ReplyEvent; at: number }
+  | { kind: "settings"; settings: GenerationSettings };
+
+export function reduce(shown: Shown, change: Change): Shown {
+  switch (change.kind) {
+    case "snapshot": {
+      const { selected_model: selectedModel, ...rest } = change.snapshot;
+      return { ...shown, ...rest, selectedModel };
+    }
+    case "app":
+      return onAppEvent(shown, change.event);
+    case "opened":
+      return { ...shown, chat: change.chat, messages: change.messages };
+    case "new":
+      return { ...shown, chat: null, messages: [] };
+    case "sent":
+      return onSent(shown, change.from, change.sent);
+    case "attached":
+      return withReply(shown, change.chat, change.message);
+    case "reply":
+      return onReplyEvent(shown, change.message, change.event, change.at);
+    case "settings":
+      return { ...shown, settings: change.settings };
+  }
+}
+
+function onAppEvent(shown: Shown, event: AppEvent): Shown {
+  switch (event.type) {
+    case "engine":
+      return { ...shown, engine: event.engine };
+    case "models":
+      return { ...shown, models: event.models, selectedModel: event.selected_model };
+    case "chats":
+      return { ...shown, chats: event.chats };
+    case "settings":
+      return { ...shown, settings: event.settings };
+  }
+}
+
+function onSent(shown: Shown, from: number | null, sent: Sent): Shown {
+  const reply = sent.messages.at(-1);
+  if (!reply) return shown;
+  const stillOpen = shown.chat === from || shown.chat === sent.chat;
+  const next = stillOpen
+    ? { ...shown, chat: sent.chat, messages: join(shown.messages, sent.messages) }
+    : shown;
+  return withReply(next, sent.chat, reply);
+}
+
+/** The messages with `added` after what they follow. What stood there before, as the reply tried again, is left out. */
+function join(messages: Message[], added: Message[]): Message[] {
+  const first = added[0];
+  if (!first) return messages;
+  const same = messages.findIndex((message) => message.id === first.id);
+  const parent = messages.findIndex((message) => message.id === first.parent);
+  const keep = same >= 0 ? same : first.parent === null ? 0 : parent >= 0 ? parent + 1 : messages.length;
+  return [...messages.slice(0, keep), ...added];
+}
+
+function withReply(shown: Shown, chat: number, reply: Message): Shown {
+  if (reply.status.state !== "streaming") return endReply(shown, reply);
+  const live: LiveReply = {
+    chat,
+    thinking: reply.thinking,
+    answer: reply.text,
+    reading: null,
+    stats: null,
+    thinkingSince: null,
+  };
+  return { ...shown, live: { ...shown.live, [reply.id]: live } };
+}
+
+function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): Shown {
+  if (event.type === "ended") return endReply(shown, event.message);
+  const live = shown.live[id];
+  if (!live) return shown;
+  switch (event.type) {
+    case "reading":
+      return withLive(shown, id, { ...live, reading: { done: event.done, total: event.total } });
+    case "live":
+      return withLive(shown, id, { ...live, reading: null, stats: event.stats });
+    case "text": {
+      const begins = event.thinking !== "" && live.thinking === "";
+      const next = {
+        ...live,
+        reading: null,
+        thinking: live.thinking + event.thinking,
+        answer: live.answer + event.answer,
+        thinkingSince: begins ? at : live.thinkingSince,
+      };
+      const thought = event.answer !== "" && live.answer === "" ? secondsSince(next.thinkingSince, at) : null;
+      return withLive(thought === null ? shown : withThought(shown, id, thought), id, next);
+    }
+  }
+}
+
+function withLive(shown: Shown, id: number, live: LiveReply): Shown {
+  return { ...shown, live: { ...shown.live, [id]: live } };
+}
+
+function withThought(shown: Shown, id: number, seconds: number): Shown {
+  return { ...shown, thoughtSeconds: { ...shown.thoughtSeconds, [id]: seconds } };
+}
+
+function secondsSince(since: number | null, at: number): number | null {
+  return since === null ? null : (at - since) / 1000;
+}
+
+function endReply(shown: Shown, message: Message): Shown {
+  const { [message.id]: _, ...live } = shown.live;
+  const messages = shown.messages.map((known) => (known.id === message.id ? message : known));
+  return { ...shown, live, messages };
+}
+
+/** The reply of the open chat that is being written, if there is one. */
+export function streamingReply(shown: Shown): number | null {
+  const last = shown.messages.at(-1);
+  return last?.status.state === "streaming" ? last.id : null;
+}

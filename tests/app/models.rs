@@ -86,6 +86,7 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
 }
 
 /// The demo model, with names for its end tokens that nobody looks for: a reply goes on until something ends it.
+#[cfg(target_os = "linux")]
 pub(crate) fn endless_model(parent: &Path) -> PathBuf {
     let path = parent.join("endless");
     copy_demo_model(&path);

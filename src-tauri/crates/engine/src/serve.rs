@@ -20,7 +20,9 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 pub fn serve() -> io::Result<()> {
     let (sender, requests) = channel();
     std::thread::Builder::new().name("requests".into()).spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        // Lines are bytes here: one that is no text is a bad request, not the end of them all.
+        let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
+        for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
             if sender.send(parse(&line)).is_err() {
                 return;
             }
@@ -46,9 +48,9 @@ struct Unreadable {
     error: serde_json::Error,
 }
 
-fn parse(line: &str) -> Received {
-    serde_json::from_str(line).map_err(|error| {
-        let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+fn parse(line: &[u8]) -> Received {
+    serde_json::from_slice(line).map_err(|error| {
+        let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
         Unreadable { id: value.and_then(|value| value.get("id")?.as_u64()), error }
     })
 }

@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
+use foretoken_tests::programs::built;
+
 use crate::models::{BadModel, bad_models};
-use crate::programs::built;
 
 /// Checks that a message names what is wrong and says what to do.
 fn assert_clear(bad: &BadModel, message: &str) {

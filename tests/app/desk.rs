@@ -8,9 +8,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use foretoken_tests::programs::built;
 use tempfile::TempDir;
 
-use crate::programs::built;
 use crate::webdriver::WebDriver;
 use crate::window::Window;
 

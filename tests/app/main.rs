@@ -3,7 +3,6 @@
 
 mod bad_models;
 mod models;
-mod programs;
 
 #[cfg(target_os = "linux")]
 mod desk;

@@ -1,13 +1,12 @@
-//! Model folders made from the demo model: one that never stops, and six that cannot be used.
+//! Model folders made from the demo model that cannot be used.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use foretoken_tests::fixtures::{copy_demo_model, edit_json};
 use safetensors::{SafeTensors, serialize_to_file};
-use serde_json::{Value, json};
-
-use crate::programs::demo_model;
+use serde_json::json;
 
 /// A folder that is no usable model, and what a person must be told about it.
 pub(crate) struct BadModel {
@@ -83,40 +82,6 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
             },
         ),
     ]
-}
-
-/// The demo model, with names for its end tokens that nobody looks for: a reply goes on until something ends it.
-#[cfg(target_os = "linux")]
-pub(crate) fn endless_model(parent: &Path) -> PathBuf {
-    let path = parent.join("endless");
-    copy_demo_model(&path);
-    for file in ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"] {
-        let text = fs::read_to_string(path.join(file)).unwrap();
-        let text = text.replace("<|im_end|>", "<|im_stop|>").replace("<|endoftext|>", "<|textstop|>");
-        fs::write(path.join(file), text).unwrap();
-    }
-    let forget = |config: &mut Value| {
-        config.as_object_mut().unwrap().remove("eos_token_id");
-    };
-    edit_json(&path, "generation_config.json", forget);
-    edit_json(&path, "config.json", |config| forget(&mut config["text_config"]));
-    edit_json(&path, "tokenizer_config.json", |config| config["eos_token"] = Value::Null);
-    path
-}
-
-fn copy_demo_model(to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(demo_model()).unwrap() {
-        let file = entry.unwrap();
-        fs::copy(file.path(), to.join(file.file_name())).unwrap();
-    }
-}
-
-fn edit_json(folder: &Path, file: &str, edit: impl FnOnce(&mut Value)) {
-    let path = folder.join(file);
-    let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    edit(&mut value);
-    fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
 }
 
 fn leave_out(folder: &Path, tensor: &str) {

@@ -2,10 +2,10 @@
 
 use std::net::TcpListener;
 
+use foretoken_tests::fixtures::endless_model;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Theme};
-use crate::models::endless_model;
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
 const REACH_OUT: &str = "

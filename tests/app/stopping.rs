@@ -3,8 +3,9 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use foretoken_tests::fixtures::endless_model;
+
 use crate::desk::{Desk, Theme};
-use crate::models::endless_model;
 use crate::webdriver::keys;
 use crate::window::Window;
 

@@ -144,7 +144,7 @@ fn greedy_texts_agree() {
 #[test]
 fn converted_fixture_is_what_the_reference_converter_writes() {
     let dir = tempfile::tempdir().unwrap();
-    write_converted(&fixture("tiny-dense"), dir.path(), 4);
+    write_converted(&fixture("tiny-dense"), dir.path(), 4, Dtype::Float32);
     let read = |dir: &std::path::Path| {
         foretoken_engine::mlx::load_safetensors(&dir.join("model.safetensors")).unwrap()
     };

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// Weights that share a scale in the quantized fixtures.
 const GROUP: i32 = 64;
+/// The file that holds all tensors of the demo model, and of what is written here.
+const TENSORS: &str = "model.safetensors";
 /// Norms that raw files store as weight minus one.
 const SHIFTED_NORMS: [&str; 8] = [
     "input_layernorm.weight",
@@ -23,7 +25,8 @@ const SHIFTED_NORMS: [&str; 8] = [
     "mtp.norm.weight",
 ];
 
-/// How the weights of the small random model are stored; activations are f32 in each.
+/// How the weights of the small random model are stored for comparison with reference values; activations are f32 in
+/// each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// The raw layout in f32.
@@ -52,7 +55,7 @@ pub fn fixture(name: &str) -> PathBuf {
 
 /// The checkpoint that the app ships.
 pub fn demo_model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src-tauri/resources/demo-model/checkpoint")
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("src-tauri/resources/demo-model/checkpoint")
 }
 
 /// Loads the network in a folder.
@@ -66,9 +69,9 @@ pub fn load(dir: &Path) -> Qwen {
 pub fn tiny_dense(stored: Stored) -> Qwen {
     let dir = tempfile::tempdir().unwrap();
     match stored {
-        Stored::F32 => write_f32(&fixture("tiny-dense"), dir.path()),
+        Stored::F32 => write_raw(&fixture("tiny-dense"), dir.path(), Dtype::Float32),
         Stored::Q4 => return load(&fixture("tiny-dense-q4f32")),
-        Stored::Q8 => write_converted(&fixture("tiny-dense"), dir.path(), 8),
+        Stored::Q8 => write_converted(&fixture("tiny-dense"), dir.path(), 8, Dtype::Float32),
     }
     load(dir.path())
 }
@@ -76,31 +79,74 @@ pub fn tiny_dense(stored: Stored) -> Qwen {
 /// The demo model with its weights in f32, so that what it computes can be compared closely.
 pub fn demo_in_f32() -> Qwen {
     let dir = tempfile::tempdir().unwrap();
-    write_f32(&demo_model(), dir.path());
+    write_raw(&demo_model(), dir.path(), Dtype::Float32);
     load(dir.path())
 }
 
-/// Copies a raw checkpoint with all its tensors cast to f32.
-pub fn write_f32(raw: &Path, out: &Path) {
-    let tensors = read_f32(raw);
+/// The demo model, with names for its end tokens that nobody looks for: a reply goes on until something ends it.
+pub fn endless_model(parent: &Path) -> PathBuf {
+    let path = parent.join("endless");
+    copy_demo_model(&path);
+    for file in ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"] {
+        let text = fs::read_to_string(path.join(file)).unwrap();
+        let text = text.replace("<|im_end|>", "<|im_stop|>").replace("<|endoftext|>", "<|textstop|>");
+        fs::write(path.join(file), text).unwrap();
+    }
+    let forget = |config: &mut Value| {
+        config.as_object_mut().unwrap().remove("eos_token_id");
+    };
+    edit_json(&path, "generation_config.json", forget);
+    edit_json(&path, "config.json", |config| forget(&mut config["text_config"]));
+    edit_json(&path, "tokenizer_config.json", |config| config["eos_token"] = Value::Null);
+    path
+}
+
+/// Copies the demo model.
+pub fn copy_demo_model(to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(demo_model()).unwrap() {
+        let file = entry.unwrap();
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// Changes a JSON file of a model.
+pub fn edit_json(folder: &Path, file: &str, edit: impl FnOnce(&mut Value)) {
+    let path = folder.join(file);
+    let mut value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    edit(&mut value);
+    fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
+}
+
+/// Copies the demo model with its tensors changed.
+pub fn write_demo_with(out: &Path, change: impl FnOnce(&mut HashMap<String, Array>)) {
+    copy_demo_model(out);
+    // Tensors are read when they are needed, so not from the file that they are written to.
+    let mut tensors = mlx::load_safetensors(&demo_model().join(TENSORS)).unwrap();
+    change(&mut tensors);
     save(out, &tensors);
+}
+
+/// Copies a raw checkpoint with all its tensors cast.
+pub fn write_raw(raw: &Path, out: &Path, dtype: Dtype) {
+    save(out, &read_as(raw, dtype));
     let mut config = read_json(&raw.join("config.json"));
-    config["text_config"]["dtype"] = json!("float32");
+    config["text_config"]["dtype"] = json!(config_name(dtype));
     fs::write(out.join("config.json"), config.to_string()).unwrap();
 }
 
 /// Writes the text part of a raw checkpoint as the reference converter does: MLX names, norms with their one added,
-/// convolutions as `[C, K, 1]`, matrices quantized from f32 with scales and biases in f32.
-pub fn write_converted(raw: &Path, out: &Path, bits: i32) {
+/// convolutions as `[C, K, 1]`, everything cast, matrices quantized with scales and biases of the same type.
+pub fn write_converted(raw: &Path, out: &Path, bits: i32, dtype: Dtype) {
     let mut tensors = HashMap::new();
-    for (name, tensor) in read_f32(raw) {
+    for (name, tensor) in read_as(raw, dtype) {
         if name.starts_with("model.visual.") {
             continue;
         }
         let tensor = if name.ends_with("conv1d.weight") {
             tensor.swapaxes(1, 2).unwrap().contiguous().unwrap()
         } else if SHIFTED_NORMS.iter().any(|norm| name.ends_with(norm)) {
-            tensor.add(&Array::scalar(1.0, Dtype::Float32).unwrap()).unwrap()
+            tensor.add(&Array::scalar(1.0, dtype).unwrap()).unwrap()
         } else {
             tensor
         };
@@ -122,6 +168,7 @@ pub fn write_converted(raw: &Path, out: &Path, bits: i32) {
     let quantization = json!({ "group_size": GROUP, "bits": bits, "mode": "affine" });
     config["quantization"] = quantization.clone();
     config["quantization_config"] = quantization;
+    config["text_config"]["dtype"] = json!(config_name(dtype));
     config.as_object_mut().unwrap().remove("vision_config");
     fs::write(out.join("config.json"), config.to_string()).unwrap();
 }
@@ -135,18 +182,27 @@ fn quantizable(tensor: &Array) -> bool {
     tensor.shape().len() == 2 && tensor.dim(1) % GROUP == 0
 }
 
-fn read_f32(raw: &Path) -> HashMap<String, Array> {
+fn config_name(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::Float16 => "float16",
+        Dtype::Bfloat16 => "bfloat16",
+        Dtype::Float32 => "float32",
+        _ => panic!("no model computes in {dtype:?}"),
+    }
+}
+
+fn read_as(raw: &Path, dtype: Dtype) -> HashMap<String, Array> {
     let files = fs::read_dir(raw).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
         .flat_map(|file| mlx::load_safetensors(&file).unwrap())
-        .map(|(name, tensor)| (name, tensor.astype(Dtype::Float32).unwrap()))
+        .map(|(name, tensor)| (name, tensor.astype(dtype).unwrap()))
         .collect()
 }
 
 fn save(out: &Path, tensors: &HashMap<String, Array>) {
     let tensors = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
-    mlx::save_safetensors(&out.join("model.safetensors"), tensors).unwrap();
+    mlx::save_safetensors(&out.join(TENSORS), tensors).unwrap();
 }
 
 fn read_json(path: &Path) -> Value {

@@ -13,6 +13,8 @@ use crate::runs::{greedy, read};
 pub const F32_ROUNDING: f32 = 3e-5;
 /// The same in bf16, whose unit of rounding is 2⁻⁸: three times what was measured.
 pub const BF16_ROUNDING: f32 = 4e-2;
+/// The same in f16, whose unit of rounding is 2⁻¹¹: an eighth of that, and twice what was measured.
+pub const F16_ROUNDING: f32 = BF16_ROUNDING / 8.0;
 
 /// Everything a row remembers, f32.
 #[derive(Debug)]

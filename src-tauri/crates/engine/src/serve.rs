@@ -20,9 +20,9 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 pub fn serve() -> io::Result<()> {
     let (sender, requests) = channel();
     std::thread::Builder::new().name("requests".into()).spawn(move || {
-        for line in
-            io::stdin().lock().split(b'\n').map_while(Result::ok).filter(|line| !line.trim_ascii().is_empty())
-        {
+        // Lines are bytes here: one that is no text is a bad request, not the end of them all.
+        let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
+        for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
             if sender.send(parse(&line)).is_err() {
                 return;
             }

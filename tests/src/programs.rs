@@ -1,9 +1,9 @@
-//! Where the programs under test and the demo model are.
+//! Where the programs under test are.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A program of this workspace, as it was built beside these tests.
-pub(crate) fn built(name: &str) -> PathBuf {
+pub fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test has a path");
     let folder = test.ancestors().nth(2).expect("tests lie in a folder beside the programs");
     let program = folder.join(name);
@@ -13,9 +13,4 @@ pub(crate) fn built(name: &str) -> PathBuf {
         program.display()
     );
     program
-}
-
-/// The model that comes with the app.
-pub(crate) fn demo_model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("src-tauri/resources/demo-model/checkpoint")
 }

@@ -1,0 +1,513 @@
+//! The engine as a command-line tool: what its commands print, and how they refuse.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use foretoken_engine::mlx::{Array, Dtype};
+use foretoken_engine::session::Session;
+use foretoken_protocol::{ChatMessage, ReplyStats, Role};
+use foretoken_tests::fixtures::{demo_model, edit_json, write_demo_with};
+use foretoken_tests::programs::built;
+use safetensors::SafeTensors;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const STORY: &str = "Tell me a story.";
+const STATS: [&str; 14] = [
+    "prompt_tokens",
+    "cached_tokens",
+    "emitted",
+    "steps",
+    "tokens_per_pass",
+    "tokens_per_second",
+    "prefill_seconds",
+    "decode_seconds",
+    "time_to_first_token_seconds",
+    "draft_seconds",
+    "verify_seconds",
+    "host_seconds",
+    "peak_memory_bytes",
+    "positions",
+];
+
+fn engine<S: AsRef<OsStr>>(arguments: &[S]) -> Output {
+    Command::new(built("foretoken-engine")).args(arguments).output().unwrap()
+}
+
+/// What a command that succeeds prints.
+fn printed<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    let output = engine(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn printed_json<S: AsRef<OsStr>>(arguments: &[S]) -> Value {
+    serde_json::from_str(&printed(arguments)).unwrap()
+}
+
+/// The one line that a command that fails prints.
+fn refusal<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    let output = engine(arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+#[derive(Debug, Deserialize)]
+struct TokenLine {
+    id: u32,
+    text: String,
+    draft_position: Option<u8>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FinishedLine {
+    reason: String,
+    text: String,
+    ids: Vec<u32>,
+    stats: ReplyStats,
+}
+
+/// What `generate --json` printed.
+#[derive(Debug)]
+struct Reply {
+    tokens: Vec<TokenLine>,
+    finished: FinishedLine,
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+/// Runs `generate --json` on a model, and checks what holds for every reply.
+fn generate_with(model: &Path, arguments: &[&str]) -> Reply {
+    let mut all = vec!["generate", "--json", "--model", model.to_str().unwrap()];
+    all.extend(arguments);
+    let lines = printed(&all);
+    let mut lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let finished = lines.pop().unwrap();
+    assert_eq!(finished["type"], "finished");
+    assert_eq!(keys(&finished), BTreeSet::from(["type", "reason", "text", "ids", "stats"]));
+    let missing: Vec<_> = STATS.iter().filter(|key| finished["stats"].get(key).is_none()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for line in &lines {
+        assert_eq!(line["type"], "token");
+        assert_eq!(keys(line), BTreeSet::from(["type", "id", "text", "draft_position"]));
+    }
+    let tokens = lines.into_iter().map(|line| serde_json::from_value(line).unwrap()).collect();
+    let reply = Reply { tokens, finished: serde_json::from_value(finished).unwrap() };
+    reply.check();
+    reply
+}
+
+/// The same on the demo model, greedy.
+fn generate(arguments: &[&str]) -> Reply {
+    let mut all = vec!["--temperature", "0"];
+    all.extend(arguments);
+    generate_with(&demo_model(), &all)
+}
+
+impl Reply {
+    fn check(&self) {
+        let Self { tokens, finished } = self;
+        let stats = &finished.stats;
+        assert_eq!(tokens.iter().map(|token| token.id).collect::<Vec<_>>(), finished.ids);
+        assert_eq!(tokens.iter().map(|token| token.text.as_str()).collect::<String>(), finished.text);
+        assert_eq!(stats.emitted as usize, finished.ids.len());
+        assert!(stats.prompt_tokens > 0 && stats.peak_memory_bytes > 0, "{stats:?}");
+        assert!(stats.prefill_seconds <= stats.time_to_first_token_seconds, "{stats:?}");
+        let parts = stats.draft_seconds + stats.verify_seconds + stats.host_seconds;
+        assert!(parts <= stats.decode_seconds * 1.001 + 1e-6, "{stats:?}");
+        // A stop token counts as emitted by a pass, though it is not part of the reply.
+        let passes = f64::from(stats.steps) * stats.tokens_per_pass - f64::from(stats.emitted);
+        assert!(passes.abs() < 1e-6 || (passes - 1.0).abs() < 1e-6, "{stats:?}");
+        let own = tokens.iter().filter(|token| token.draft_position.is_none()).count();
+        assert!(own <= stats.steps as usize, "{own} tokens of the model's own in {} steps", stats.steps);
+        self.check_positions();
+    }
+
+    /// Every accepted draft is a token with its position; one of them can be the stop token, which is not shown.
+    fn check_positions(&self) {
+        let Self { tokens, finished } = self;
+        let positions = &finished.stats.positions;
+        let mut shown = vec![0; positions.len()];
+        let mut before = 0;
+        for token in tokens {
+            if let Some(position) = token.draft_position {
+                assert_eq!(position, before + 1, "drafts of a step follow each other");
+                shown[usize::from(position) - 1] += 1;
+            }
+            before = token.draft_position.unwrap_or(0);
+        }
+        let hidden: u32 =
+            positions.iter().zip(&shown).map(|(position, shown)| position.accepted - shown).sum();
+        assert!(hidden <= u32::from(finished.reason == "stop"), "{positions:?}, shown {shown:?}");
+        assert!(positions.iter().all(|position| position.accepted <= position.drafted), "{positions:?}");
+        assert!(positions.is_sorted_by(|one, next| one.drafted >= next.drafted), "{positions:?}");
+    }
+}
+
+/// A JSON file in a folder that goes with the test.
+fn json_file(folder: &TempDir, name: &str, value: &Value) -> String {
+    let path = folder.path().join(name);
+    fs::write(&path, value.to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A text that the demo model knows well, as tokens: a question, its answer, and so on to a length.
+fn known_text(tokens: usize) -> Vec<u32> {
+    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let question = [ChatMessage { role: Role::User, content: STORY.into() }];
+    let prompt = session.chat_prompt(&question, None, false).unwrap().ids;
+    let reply = generate(&["--prompt", STORY, "--thinking", "off", "--max-tokens", "80"]).finished.ids;
+    prompt.into_iter().chain(reply).cycle().take(tokens).collect()
+}
+
+#[test]
+fn drafts_change_the_numbers_of_a_reply_and_not_its_text() {
+    let question = ["--prompt", STORY, "--max-tokens", "400"];
+    let plain = generate(&[&question[..], &["--speculation", "off"]].concat());
+    assert_eq!(plain.finished.reason, "stop");
+    assert_eq!(plain.finished.stats.tokens_per_pass, 1.0);
+    assert!(plain.tokens.iter().all(|token| token.draft_position.is_none()));
+    assert_eq!(plain.finished.stats.positions, []);
+    assert!(plain.finished.stats.drafting_note.is_some());
+
+    let drafted = generate(&[&question[..], &["--speculation", "mtp", "--depth", "3"]].concat());
+    assert_eq!(drafted.finished.ids, plain.finished.ids);
+    assert_eq!(drafted.finished.text, plain.finished.text);
+    assert_eq!(drafted.finished.stats.positions.len(), 3);
+    assert!(drafted.finished.stats.tokens_per_pass > 1.5, "{:?}", drafted.finished.stats);
+    assert!(drafted.tokens.iter().any(|token| token.draft_position == Some(3)));
+
+    let output = engine(
+        &[&["generate", "--model", demo_model().to_str().unwrap(), "--temperature", "0"], &question[..]]
+            .concat(),
+    );
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), plain.finished.text + "\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn a_reply_ends_at_its_token_limit() {
+    let long = generate(&["--prompt", STORY, "--max-tokens", "60"]).finished;
+    for limit in [1, 2, 7] {
+        let reply =
+            generate(&["--prompt", STORY, "--depth", "3", "--max-tokens", &limit.to_string()]).finished;
+        assert_eq!(reply.reason, "length");
+        assert_eq!(reply.ids, long.ids[..limit]);
+    }
+}
+
+#[test]
+fn a_reply_ends_before_its_stop_text() {
+    let question = ["--prompt", STORY, "--thinking", "off", "--max-tokens", "80", "--depth", "3"];
+    let whole = generate(&question).finished;
+    let from = whole.text.char_indices().nth(whole.text.chars().count() / 2).unwrap().0;
+    // Begins and ends inside words, so inside tokens too.
+    let stop: String = whole.text[from..].chars().take(9).collect();
+    let before = &whole.text[..whole.text.find(&stop).unwrap()];
+    let cut = generate(&[&question[..], &["--stop", "not in any story", "--stop", &stop]].concat()).finished;
+    assert_eq!((cut.reason.as_str(), cut.text.as_str()), ("stop", before));
+    assert!(cut.ids.len() < whole.ids.len() && whole.ids.starts_with(&cut.ids), "{cut:?}");
+}
+
+#[test]
+fn a_seed_repeats_a_text() {
+    let sampled = |more: &[&str]| {
+        let arguments =
+            ["--prompt", STORY, "--temperature", "1", "--top-p", "1", "--top-k", "0", "--max-tokens", "40"];
+        generate_with(&demo_model(), &[&arguments, more].concat()).finished
+    };
+    let texts: Vec<_> = ["1", "2", "3"].map(|seed| sampled(&["--seed", seed])).into();
+    assert_eq!(sampled(&["--seed", "1"]).ids, texts[0].ids);
+    assert_eq!(sampled(&["--seed", "1", "--speculation", "off"]).ids, texts[0].ids);
+    assert!(texts[0].ids != texts[1].ids && texts[1].ids != texts[2].ids && texts[0].ids != texts[2].ids);
+    assert_eq!(texts.iter().map(|text| text.stats.seed).collect::<Vec<_>>(), [1, 2, 3]);
+
+    let unseeded = sampled(&[]);
+    assert_eq!(sampled(&["--seed", &unseeded.stats.seed.to_string()]).ids, unseeded.ids);
+}
+
+#[test]
+fn the_model_thinks_only_where_it_may() {
+    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let end = session.tokenizer().encode("</think>").unwrap();
+    assert_eq!(end.len(), 1);
+    let question = ["--prompt", "What is the capital of Kenya?"];
+    let on = generate(&[&question[..], &["--thinking", "on"]].concat()).finished;
+    let off = generate(&[&question[..], &["--thinking", "off"]].concat()).finished;
+    assert!(on.ids.contains(&end[0]) && !off.ids.contains(&end[0]), "{on:?} {off:?}");
+    assert!(!on.text.contains("think>") && on.text.contains("\n\n"), "{}", on.text);
+    assert!(off.text.contains("Nairobi"), "{}", off.text);
+    assert_eq!(generate(&question).finished.ids, on.ids, "on is the default");
+}
+
+#[test]
+fn a_prompt_is_a_question_a_chat_or_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let chat = vec![
+        ChatMessage { role: Role::User, content: "Who are you?".into() },
+        ChatMessage { role: Role::Assistant, content: "A small model.".into() },
+        ChatMessage { role: Role::User, content: "What is 19 + 16?".into() },
+    ];
+    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let ids = session.chat_prompt(&chat, None, true).unwrap().ids;
+    let messages = json_file(&folder, "messages.json", &json!(chat));
+    let tokens = json_file(&folder, "ids.json", &json!(ids));
+    let last = json_file(&folder, "last.json", &json!(chat[2..]));
+
+    let by_messages = generate(&["--messages", &messages]).finished;
+    assert_eq!(by_messages.stats.prompt_tokens as usize, ids.len());
+    assert_eq!(generate(&["--ids", &tokens]).finished.ids, by_messages.ids);
+    let by_prompt = generate(&["--prompt", "What is 19 + 16?"]).finished;
+    assert_eq!(generate(&["--messages", &last]).finished.ids, by_prompt.ids);
+    assert!(by_prompt.stats.prompt_tokens < by_messages.stats.prompt_tokens);
+}
+
+#[test]
+fn requests_that_cannot_be_served_are_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = demo_model();
+    let no_ids = json_file(&folder, "none.json", &json!([]));
+    let unknown = json_file(&folder, "unknown.json", &json!([1, 1536]));
+    let wrong = json_file(&folder, "wrong.json", &json!({ "ids": [1] }));
+    let no_file = folder.path().join("no file.json").to_str().unwrap().to_owned();
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["--ids", &no_ids], &["empty", "Write something"]),
+        (&["--ids", &unknown], &["token 1536", "1536 tokens"]),
+        (&["--ids", &wrong], &["wrong.json", "array of token ids"]),
+        (&["--messages", &wrong], &["wrong.json", "{role, content}"]),
+        (&["--ids", &no_file], &["no file.json", "array of token ids"]),
+        (&["--prompt", "Hi", "--max-tokens", "0"], &["limit is 0"]),
+        (&["--prompt", "Hi", "--depth", "9"], &["depth is 9", "8"]),
+        (&["--prompt", "Hi", "--top-p", "1.5"], &["Top-p is 1.5"]),
+        (&["--prompt", &"owl ".repeat(5000)], &["4096", "Start a new chat"]),
+    ];
+    for (arguments, named) in cases {
+        let message = refusal(&[&["generate", "--model", demo.to_str().unwrap()], arguments].concat());
+        assert!(named.iter().all(|name| message.contains(name)), "{message}");
+    }
+    let message = refusal(&["score", "--model", demo.to_str().unwrap(), "--ids", &unknown]);
+    assert!(message.contains("token 1536"), "{message}");
+    let message = refusal(&["inspect", folder.path().join("nothing").to_str().unwrap()]);
+    assert!(message.contains("nothing"), "{message}");
+}
+
+#[test]
+fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
+    for command in [None, Some("inspect"), Some("generate"), Some("score"), Some("bench"), Some("serve")] {
+        let help = printed(&command.into_iter().chain(["--help"]).collect::<Vec<_>>());
+        assert!(help.contains("Usage: foretoken-engine"), "{help}");
+        let output = engine(&command.into_iter().chain(["--frobnicate"]).collect::<Vec<_>>());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--frobnicate"));
+    }
+    let misused: [&[&str]; 8] = [
+        &[],
+        &["talk"],
+        &["generate", "--model", "m"],
+        &["generate", "--prompt", "Hi"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"],
+        &["bench", "--model", "m", "--runs", "many"],
+    ];
+    for arguments in misused {
+        let output = engine(arguments);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    }
+}
+
+/// The demo model without its head; the config goes on declaring it, or does not.
+fn headless(declared: bool) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_demo_with(folder.path(), |tensors| {
+        let all = tensors.len();
+        tensors.retain(|name, _| !name.starts_with("mtp."));
+        assert!(tensors.len() < all);
+    });
+    if !declared {
+        edit_json(folder.path(), "config.json", |config| {
+            config["text_config"]["mtp_num_hidden_layers"] = json!(0);
+        });
+    }
+    folder
+}
+
+#[test]
+fn a_model_without_a_head_writes_the_same_text_and_cannot_be_made_to_draft() {
+    let question = ["--temperature", "0", "--prompt", STORY, "--max-tokens", "40"];
+    let expected = generate_with(&demo_model(), &question).finished.ids;
+    for declared in [true, false] {
+        let folder = headless(declared);
+        let reply = generate_with(folder.path(), &question).finished;
+        assert_eq!(reply.ids, expected);
+        assert_eq!((reply.stats.tokens_per_pass, reply.stats.positions.len()), (1.0, 0));
+        let note = reply.stats.drafting_note.unwrap();
+        assert!(note.contains("no MTP head"), "{note}");
+
+        let model = folder.path().to_str().unwrap();
+        let arguments = [&["generate", "--model", model, "--speculation", "mtp"], &question[..]].concat();
+        let message = refusal(&arguments);
+        assert!(message.contains("no MTP head") && message.contains(model), "{message}");
+    }
+}
+
+#[test]
+fn inspect_tells_what_a_folder_holds() {
+    let inspect = |folder: &Path| printed_json(&["inspect", "--json", folder.to_str().unwrap()]);
+    let demo = inspect(&demo_model());
+    let expected = [
+        "name",
+        "architecture",
+        "parameters",
+        "format",
+        "files",
+        "linear_attention_layers",
+        "full_attention_layers",
+        "mtp",
+        "context_length",
+        "memory",
+        "skipped",
+        "notes",
+    ];
+    assert_eq!(keys(&demo), BTreeSet::from(expected));
+    assert_eq!(demo["architecture"], "qwen3_5");
+    assert_eq!(demo["format"], "bfloat16");
+    assert_eq!((&demo["linear_attention_layers"], &demo["full_attention_layers"]), (&json!(3), &json!(1)));
+    assert_eq!(demo["context_length"], 4096);
+    let mtp = json!({ "state": "present", "tensors": 15, "format": "bfloat16", "declared": true });
+    assert_eq!(demo["mtp"], mtp);
+    let bytes = fs::read(demo_model().join("model.safetensors")).unwrap();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let count = |has: fn(&str) -> bool| {
+        let tensors = file.tensors().into_iter().filter(|(name, _)| has(name));
+        tensors.map(|(_, tensor)| tensor.shape().iter().product::<usize>()).sum::<usize>()
+    };
+    assert_eq!(demo["parameters"], count(|_| true));
+    assert_eq!(demo["memory"]["weights"], 2 * count(|_| true));
+
+    for (declared, state) in [(true, "stripped"), (false, "absent")] {
+        let folder = headless(declared);
+        let told = inspect(folder.path());
+        assert_eq!(told["mtp"], json!({ "state": state }));
+        assert_eq!(told["parameters"], count(|name| !name.starts_with("mtp.")));
+        assert_eq!(told["notes"].as_array().unwrap().is_empty(), !declared, "{told:#}");
+        let text = printed(&["inspect", folder.path().to_str().unwrap()]);
+        assert_eq!(text.contains("declared, but its tensors are gone"), declared, "{text}");
+    }
+}
+
+#[test]
+fn score_dumps_what_its_figures_are_made_of() {
+    // More than one chunk.
+    const TOKENS: usize = 530;
+    let folder = tempfile::tempdir().unwrap();
+    let demo = demo_model();
+    let text = known_text(TOKENS);
+    let ids = json_file(&folder, "ids.json", &json!(text));
+    let dump = folder.path().join("dump.safetensors");
+    let score = ["score", "--model", demo.to_str().unwrap(), "--ids", &ids];
+    let figures = printed_json(&[&score[..], &["--json", "--dump", dump.to_str().unwrap()]].concat());
+    let bytes = fs::read(&dump).unwrap();
+    let dump = SafeTensors::deserialize(&bytes).unwrap();
+    assert!(dump.tensors().iter().all(|(_, tensor)| tensor.dtype() == safetensors::Dtype::F32));
+    let shapes: HashMap<String, Vec<usize>> =
+        dump.tensors().into_iter().map(|(name, tensor)| (name, tensor.shape().to_vec())).collect();
+    let expected =
+        [("logits", [TOKENS, 1536]), ("hidden", [TOKENS, 128]), ("mtp_logits", [TOKENS - 1, 1536])];
+    assert_eq!(shapes, expected.map(|(name, shape)| (name.to_owned(), shape.to_vec())).into());
+
+    let floats = |name: &str| -> Vec<f64> {
+        let values = dump.tensor(name).unwrap().data().as_chunks().0.iter();
+        values.map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
+    };
+    let mean_nll = |logits: &[f64], next: &[u32]| {
+        let rows = logits.chunks(1536).zip(next);
+        let nll = rows.map(|(row, &id)| row.iter().map(|x| x.exp()).sum::<f64>().ln() - row[id as usize]);
+        nll.sum::<f64>() / next.len() as f64
+    };
+    let logits = floats("logits");
+    let (nll, perplexity) = (figures["mean_nll"].as_f64().unwrap(), figures["perplexity"].as_f64().unwrap());
+    assert_eq!(keys(&figures), BTreeSet::from(["tokens", "mean_nll", "perplexity"]));
+    assert_eq!(figures["tokens"], TOKENS);
+    assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
+    assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
+    // A text like this is known by heart: to the trunk, and to the head two tokens ahead.
+    assert!(nll < 1.5, "{nll}");
+    let ahead = mean_nll(&floats("mtp_logits"), &text[2..]);
+    assert!(ahead < 2.0, "{ahead}");
+
+    let last = &logits[(TOKENS - 1) * 1536..];
+    let top = (0..1536).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
+    assert_eq!(generate(&["--ids", &ids, "--max-tokens", "1"]).finished.ids, [top as u32]);
+    assert!(printed(&score).contains(&format!("perplexity {perplexity:.3}")));
+}
+
+#[test]
+fn score_has_nothing_to_say_of_one_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = json_file(&folder, "ids.json", &json!([7]));
+    let figures =
+        printed_json(&["score", "--model", demo_model().to_str().unwrap(), "--ids", &ids, "--json"]);
+    assert_eq!(figures, json!({ "tokens": 1, "mean_nll": null, "perplexity": null }));
+}
+
+#[test]
+fn bench_prints_every_figure() {
+    let demo = demo_model();
+    let small = ["--prompt-tokens", "16", "--gen-tokens", "8", "--runs", "1", "--depths", "0,2"];
+    let bench = [&["bench", "--model", demo.to_str().unwrap()], &small[..]].concat();
+    let report = printed_json(&[&bench[..], &["--force-acceptance", "1", "--json"]].concat());
+    let spread = BTreeSet::from(["median", "min", "max"]);
+    for figure in ["load_seconds", "prefill_tokens_per_second", "peak_memory_bytes"] {
+        assert_eq!(keys(&report[figure]), spread, "{figure}");
+    }
+    let depths = report["depths"].as_array().unwrap();
+    assert_eq!(depths.iter().map(|depth| &depth["depth"]).collect::<Vec<_>>(), [0, 2]);
+    for depth in depths {
+        for figure in
+            ["tokens_per_second", "speed_up", "tokens_per_pass", "step_milliseconds", "host_milliseconds"]
+        {
+            assert_eq!(keys(&depth[figure]), spread, "{figure}");
+        }
+    }
+    assert_eq!((&report["runs"], &report["gen_tokens"]), (&json!(1), &json!(8)));
+    assert_eq!(report["widths"].as_array().unwrap().len(), 3);
+    assert_eq!(keys(&depths[1]["draft_milliseconds"]), spread);
+    assert_eq!(depths[1]["positions"][1]["accepted"], depths[1]["positions"][1]["drafted"]);
+    assert!(printed(&bench).contains("speed-up"));
+}
+
+#[test]
+fn a_weight_that_is_no_number_is_refused_by_name() {
+    let cases = [
+        ("model.language_model.layers.1.mlp.down_proj.weight", "layers.1.mlp.down_proj.weight", f32::NAN),
+        ("mtp.norm.weight", "mtp.norm.weight", f32::INFINITY),
+        ("model.language_model.layers.0.linear_attn.A_log", "layers.0.linear_attn.A_log", f32::NEG_INFINITY),
+    ];
+    for (stored, name, value) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        write_demo_with(folder.path(), |tensors| {
+            let tensor = &tensors[stored];
+            let mut values = tensor.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+            *values.last_mut().unwrap() = value;
+            let spoilt = Array::from_slice(&values, tensor.shape()).unwrap().astype(tensor.dtype()).unwrap();
+            tensors.insert(stored.to_owned(), spoilt);
+        });
+        let error = Session::load(folder.path(), &mut |_, _| ()).unwrap_err();
+        let report = foretoken_protocol::ErrorReport::from(&error);
+        assert_eq!(report.code, "non_finite_tensor");
+        assert!(report.message.contains(name), "{report}");
+        let message = refusal(&["generate", "--prompt", "Hi", "--model", folder.path().to_str().unwrap()]);
+        assert!(message.contains(&report.to_string()), "{message}");
+    }
+}

@@ -7,6 +7,8 @@ mod models;
 #[cfg(target_os = "linux")]
 mod desk;
 #[cfg(target_os = "linux")]
+mod drafting;
+#[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
 mod following;

@@ -19,6 +19,9 @@ const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duratio
 /// A process that ran this long, or finished a reply, was sound: failures are counted from the start again.
 const STEADY: Duration = Duration::from_secs(60);
 
+/// The code of an engine that ended by itself.
+const STOPPED: &str = "engine_stopped";
+
 /// Owns the engine process of the moment. State goes out through the watch channel, answers through those in the
 /// orders.
 #[derive(Debug)]
@@ -281,6 +284,13 @@ impl Supervisor {
 
     /// Starts nothing until somebody chooses a model again.
     async fn give_up(&mut self, error: ErrorReport) -> ControlFlow<()> {
+        let error = match error.code.as_str() {
+            STOPPED => ErrorReport {
+                hint: "It ended again and again. Choose the model again, or another one.".into(),
+                ..error
+            },
+            _ => error,
+        };
         if let Some(Load { answer: Some(answer), .. }) = self.loading.take() {
             let _ = answer.send(Err(error.clone()));
         }
@@ -305,7 +315,7 @@ impl Supervisor {
 
 fn stopped(ending: &Ending) -> ErrorReport {
     ErrorReport {
-        code: "engine_stopped".into(),
+        code: STOPPED.into(),
         message: ending.to_string(),
         hint: "It starts again by itself. Continue the reply, or ask again.".into(),
     }

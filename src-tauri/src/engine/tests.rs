@@ -82,6 +82,7 @@ async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
     let error = engine.load("/models/a".into()).await.unwrap_err();
     assert_eq!(error.code, "engine_stopped");
     assert!(error.message.contains("exit code 1"), "{error}");
+    assert!(error.hint.contains("Choose the model again"), "nothing starts it by itself any more: {error}");
     assert_eq!(failure(&engine).await, error);
 
     let mut state = engine.watch();

@@ -23,6 +23,7 @@ export function Thinking({ text, running, unfinished, since, seconds }: Props) {
       <button
         type="button"
         className="thinking-head"
+        data-testid="thinking-toggle"
         aria-expanded={open}
         aria-controls={id}
         onClick={() => setOpen(!open)}

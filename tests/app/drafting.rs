@@ -1,0 +1,57 @@
+//! What the window says about drafts where there are none, or where they do not pay.
+
+use foretoken_tests::fixtures::{fixture, write_demo_with};
+
+use crate::desk::{Desk, Theme};
+use crate::webdriver::keys;
+use crate::window::Window;
+
+fn control_says(window: &Window<'_>, words: &str) -> bool {
+    window.text("mtp-control").contains(words)
+}
+
+#[test]
+fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
+    let desk = Desk::new(1280, 900);
+    let model = desk.home().join("removed");
+    write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
+    let window = desk.open(Theme::Light);
+    window.open_model(&model);
+    window.wait_until("the control says why it is off", || control_says(&window, "head removed"));
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("the picker closes", || !window.is_popover_shown());
+    assert!(!window.answer("What is MTP?").is_empty());
+    let numbers = window.text("reply-footer");
+    assert!(numbers.contains("1.0 per pass · no drafts"), "{numbers}");
+}
+
+#[test]
+fn where_drafts_do_not_pay_the_control_says_so() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    // A quantized model with random weights: on the CPU two rows cost two passes, and its head guesses at random.
+    window.open_model(&fixture("tiny-dense-q4f32"));
+    window.wait_until("the model is loaded", || window.text("model-picker").contains("tiny-dense"));
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("the picker closes", || !window.is_popover_shown());
+    let told = (0..5).any(|_| {
+        window.ask("Tell me something.");
+        window.wait_for_end();
+        control_says(&window, "not paying here")
+    });
+    assert!(told, "{}", window.text("mtp-control"));
+}
+
+#[test]
+fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer("Tell me a story about an owl and a bell.");
+    let folded = window.text("thinking");
+    window.click("thinking-toggle");
+    window.wait_until("the thinking opens", || window.text("thinking").len() > folded.len() + 20);
+    window.click("retry");
+    window.wait_for_end();
+    assert_eq!(window.texts("message-assistant").len(), 1);
+    assert!(!window.text("answer").is_empty());
+}

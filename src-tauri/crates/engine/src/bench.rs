@@ -106,7 +106,7 @@ pub struct Depth {
     pub tokens_per_pass: Spread,
     /// Milliseconds of a whole step.
     pub step_milliseconds: Spread,
-    /// Milliseconds of waiting for a step's drafts; `None` for plain decoding.
+    /// Milliseconds of waiting for a step's drafts, timed in some steps; `None` where no step was.
     pub draft_milliseconds: Option<Spread>,
     /// Milliseconds that the host takes to build a step and to handle its results.
     pub host_milliseconds: Spread,

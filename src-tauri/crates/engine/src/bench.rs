@@ -239,6 +239,15 @@ impl<'a> Bench<'a> {
                 "Name a depth above 0.",
             );
         }
+        let limit = session.info.context_length as usize;
+        let too_long = |tokens: usize| {
+            let message = format!("These options take {tokens} tokens, but the model can read {limit}.");
+            refuse(message, "Lower --prompt-tokens or --gen-tokens.")
+        };
+        let asked = options.prompt_tokens.saturating_add(1).max(options.gen_tokens);
+        if asked > limit {
+            return too_long(asked);
+        }
         let text = ordinary_tokens(session, options.prompt_tokens + 1);
         session.check_ids(&text)?;
         let prompt = match options.force_acceptance {
@@ -249,10 +258,8 @@ impl<'a> Bench<'a> {
             }
         };
         let longest = text.len().max(prompt.len() + options.gen_tokens);
-        if longest > session.info.context_length as usize {
-            let limit = session.info.context_length;
-            let message = format!("These options take {longest} tokens, but the model can read {limit}.");
-            return refuse(message, "Lower --prompt-tokens or --gen-tokens.");
+        if longest > limit {
+            return too_long(longest);
         }
         let mut bench = Self { session, options, depths, text, prompt, known_drafts: None };
         if let Some(rate) = options.force_acceptance {
@@ -310,9 +317,12 @@ impl<'a> Bench<'a> {
         let model = self.model();
         let (mut row, mut states) = (model.empty_row(false), model.empty_states(1)?);
         let base = self.prompt.len();
-        let prompt = Array::from_slice(&self.prompt, &[base as i32])?;
-        model.forward(&prompt, &Packed::new(&[(0, base)])?, &mut [&mut row], &mut states, Form::Prefill)?;
-        mlx::eval(row.arrays().chain(states.iter().flat_map(DeltaState::arrays)))?;
+        for (i, chunk) in self.prompt.chunks(PREFILL_CHUNK).enumerate() {
+            let ids = Array::from_slice(chunk, &[chunk.len() as i32])?;
+            let packed = Packed::new(&[(i * PREFILL_CHUNK, chunk.len())])?;
+            model.forward(&ids, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
+            mlx::eval(row.arrays().chain(states.iter().flat_map(DeltaState::arrays)))?;
+        }
 
         let mut passes = vec![Vec::with_capacity(PASSES_PER_WIDTH); self.deepest() + 1];
         let mut committed = 0;

@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -40,40 +41,50 @@ impl Bench {
             force_acceptance: self.force_acceptance,
         };
         let report = bench(&self.model, &options).map_err(engine)?;
+        let mut out = io::stdout().lock();
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?);
+            writeln!(out, "{}", serde_json::to_string_pretty(&report).map_err(io::Error::from)?)?;
         } else {
-            print(&report);
+            print(&mut out, &report)?;
         }
         Ok(())
     }
 }
 
-fn print(report: &Report) {
+fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report { model, format, device, runs, .. } = report;
-    println!("{model}, {format}, on {device}; median (min to max) of {runs} runs");
-    println!();
-    println!("load     {} s", range(report.load_seconds, 2));
-    println!(
+    writeln!(out, "{model}, {format}, on {device}; median (min to max) of {runs} runs")?;
+    writeln!(out)?;
+    writeln!(out, "load     {} s", range(report.load_seconds, 2))?;
+    writeln!(
+        out,
         "prefill  {} tokens/s over {} tokens",
         range(report.prefill_tokens_per_second, 1),
         report.prompt_tokens
-    );
-    println!("memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6);
-    println!();
-    println!("{:>5}  {:<24}  {:>8}", "width", "pass, ms", "relative");
+    )?;
+    writeln!(out, "memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6)?;
+    writeln!(out)?;
+    writeln!(out, "{:>5}  {:<24}  {:>8}", "width", "pass, ms", "relative")?;
     for width in &report.widths {
-        println!("{:>5}  {:<24}  {:>8.2}", width.width, range(width.milliseconds, 2), width.relative.median);
+        writeln!(
+            out,
+            "{:>5}  {:<24}  {:>8.2}",
+            width.width,
+            range(width.milliseconds, 2),
+            width.relative.median
+        )?;
     }
-    println!();
+    writeln!(out)?;
     let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
-    println!("decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default());
-    println!(
+    writeln!(out, "decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default())?;
+    writeln!(
+        out,
         "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  accepted by position",
         "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host"
-    );
+    )?;
     for depth in &report.depths {
-        println!(
+        writeln!(
+            out,
             "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {}",
             depth.depth,
             range(depth.tokens_per_second, 1),
@@ -83,8 +94,9 @@ fn print(report: &Report) {
             median(depth.draft_milliseconds),
             depth.host_milliseconds.median,
             acceptance(depth),
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn range(spread: Spread, digits: usize) -> String {

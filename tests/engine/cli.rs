@@ -6,10 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::session::Session;
 use foretoken_protocol::{ChatMessage, ReplyStats, Role};
-use foretoken_tests::fixtures::{demo_model, edit_json, write_demo_with};
+use foretoken_tests::fixtures::{demo_model, edit_json, write_demo_with, write_demo_with_value};
 use foretoken_tests::programs::built;
 use safetensors::SafeTensors;
 use serde::Deserialize;
@@ -304,26 +303,40 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
 #[test]
 fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
     for command in [None, Some("inspect"), Some("generate"), Some("score"), Some("bench"), Some("serve")] {
-        let help = printed(&command.into_iter().chain(["--help"]).collect::<Vec<_>>());
+        let with = |argument| command.into_iter().chain([argument]).collect::<Vec<_>>();
+        let help = printed(&with("--help"));
         assert!(help.contains("Usage: foretoken-engine"), "{help}");
-        let output = engine(&command.into_iter().chain(["--frobnicate"]).collect::<Vec<_>>());
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("--frobnicate"));
+        assert_misuse(&with("--frobnicate"), "--frobnicate");
     }
-    let misused: [&[&str]; 8] = [
-        &[],
-        &["talk"],
-        &["generate", "--model", "m"],
-        &["generate", "--prompt", "Hi"],
-        &["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"],
-        &["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"],
-        &["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"],
-        &["bench", "--model", "m", "--runs", "many"],
+    assert_eq!(printed(&["--version"]), concat!("foretoken-engine ", env!("CARGO_PKG_VERSION"), "\n"));
+    // Nothing at all is a question for help.
+    let output = engine::<&str>(&[]);
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("generate"));
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused_in_one_line() {
+    let misused: [(&[&str], &str); 7] = [
+        (&["talk"], "'talk'"),
+        (&["generate", "--model", "m"], "--prompt"),
+        (&["generate", "--prompt", "Hi"], "--model"),
+        (&["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"], "--ids"),
+        (&["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"], "expected auto or 1 to 8"),
+        (&["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"], "off, mtp"),
+        (&["bench", "--model", "m", "--runs", "many"], "'many'"),
     ];
-    for arguments in misused {
-        let output = engine(arguments);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    for (arguments, named) in misused {
+        assert_misuse(arguments, named);
     }
+}
+
+/// Arguments that are refused before anything is done, in one line.
+fn assert_misuse(arguments: &[&str], named: &str) {
+    let output = engine(arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains(named) && message.ends_with("Try --help.\n"), "{message}");
 }
 
 /// The demo model without its head; the config goes on declaring it, or does not.
@@ -496,13 +509,7 @@ fn a_weight_that_is_no_number_is_refused_by_name() {
     ];
     for (stored, name, value) in cases {
         let folder = tempfile::tempdir().unwrap();
-        write_demo_with(folder.path(), |tensors| {
-            let tensor = &tensors[stored];
-            let mut values = tensor.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
-            *values.last_mut().unwrap() = value;
-            let spoilt = Array::from_slice(&values, tensor.shape()).unwrap().astype(tensor.dtype()).unwrap();
-            tensors.insert(stored.to_owned(), spoilt);
-        });
+        write_demo_with_value(folder.path(), stored, value);
         let error = Session::load(folder.path(), &mut |_, _| ()).unwrap_err();
         let report = foretoken_protocol::ErrorReport::from(&error);
         assert_eq!(report.code, "non_finite_tensor");

@@ -1,13 +1,14 @@
 //! The protocol that the app speaks with the engine, with the real process.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use foretoken_protocol::{
     ChatMessage, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, ModelInfo, ReplyStats,
     Request, RequestId, Role, Sampling,
 };
-use foretoken_tests::fixtures::{demo_model, endless_model};
+use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
 
 const LOAD: RequestId = 1;
@@ -47,7 +48,7 @@ impl Engine {
     fn with_endless_model() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut engine = Self::start();
-        engine.load(endless_model(folder.path()).to_str().unwrap()).unwrap();
+        engine.load(&endless_model(folder.path())).unwrap();
         engine
     }
 
@@ -70,8 +71,8 @@ impl Engine {
         (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    fn load(&mut self, model: &str) -> Result<ModelInfo, ErrorReport> {
-        self.send(&Request::Load { id: LOAD, model: model.to_owned() });
+    fn load(&mut self, model: &Path) -> Result<ModelInfo, ErrorReport> {
+        self.send(&Request::Load { id: LOAD, model: model.to_str().unwrap().to_owned() });
         let mut before = 0;
         loop {
             match self.next().unwrap() {
@@ -167,7 +168,7 @@ fn requests_are_answered_in_order() {
     let (id, error) = engine.failure();
     assert_eq!((id, error.code.as_str()), (Some(2), "no_model"));
 
-    let model = engine.load(demo_model().to_str().unwrap()).unwrap();
+    let model = engine.load(&demo_model()).unwrap();
     assert_eq!((model.architecture.as_str(), model.format.as_str()), ("qwen3_5", "bfloat16"));
     engine.generate(3, 24);
     engine.generate(4, 12);
@@ -180,14 +181,26 @@ fn requests_are_answered_in_order() {
 }
 
 #[test]
-fn a_model_that_cannot_be_loaded_leaves_none() {
+fn a_folder_that_is_refused_leaves_the_model_before() {
     let folder = tempfile::tempdir().unwrap();
     let mut engine = Engine::with_endless_model();
-    let error = engine.load(folder.path().to_str().unwrap()).unwrap_err();
+    let error = engine.load(folder.path()).unwrap_err();
     assert_eq!(error.code, "not_a_model_folder");
     engine.generate(2, 8);
+    assert_eq!(engine.end(2).stats.emitted, 8);
+}
+
+/// Its weights take the place of the model before while they are read.
+#[test]
+fn weights_that_are_refused_leave_no_model() {
+    let folder = tempfile::tempdir().unwrap();
+    write_demo_with_value(folder.path(), "mtp.norm.weight", f32::NAN);
+    let mut engine = Engine::with_endless_model();
+    let error = engine.load(folder.path()).unwrap_err();
+    assert_eq!(error.code, "non_finite_tensor");
+    engine.generate(2, 8);
     assert_eq!(engine.failure().1.code, "no_model");
-    engine.load(demo_model().to_str().unwrap()).unwrap();
+    engine.load(&demo_model()).unwrap();
     engine.generate(3, 8);
     assert_eq!(engine.end(3).stats.emitted, 8);
 }

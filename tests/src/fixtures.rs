@@ -127,6 +127,17 @@ pub fn write_demo_with(out: &Path, change: impl FnOnce(&mut HashMap<String, Arra
     save(out, &tensors);
 }
 
+/// Copies the demo model with another last value in a tensor.
+pub fn write_demo_with_value(out: &Path, tensor: &str, value: f32) {
+    write_demo_with(out, |tensors| {
+        let stored = &tensors[tensor];
+        let mut values = stored.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+        *values.last_mut().unwrap() = value;
+        let changed = Array::from_slice(&values, stored.shape()).unwrap().astype(stored.dtype()).unwrap();
+        tensors.insert(tensor.to_owned(), changed);
+    });
+}
+
 /// Copies a raw checkpoint with all its tensors cast.
 pub fn write_raw(raw: &Path, out: &Path, dtype: Dtype) {
     save(out, &read_as(raw, dtype));

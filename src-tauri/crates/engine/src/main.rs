@@ -6,13 +6,23 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind as ClapError;
 
 fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
         .init();
-    match cli::Cli::parse().run() {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if is_misuse(&error) => {
+            eprintln!("foretoken-engine: {}", one_line(&error));
+            return ExitCode::from(2);
+        }
+        // Help and version are printed in full.
+        Err(asked_for) => asked_for.exit(),
+    };
+    match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough.
         Err(cli::CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -21,4 +31,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_misuse(error: &clap::Error) -> bool {
+    error.use_stderr() && error.kind() != ClapError::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// What is wrong with the arguments, without the lines that clap adds below it.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let added = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let problem: Vec<&str> =
+        text.lines().take_while(|line| !added(line)).flat_map(str::split_whitespace).collect();
+    format!("{}. Try --help.", problem.join(" ").trim_start_matches("error: "))
 }

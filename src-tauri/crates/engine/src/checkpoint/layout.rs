@@ -11,7 +11,8 @@ use super::expected::{Role, Slot, slots};
 use super::index::{Index, TensorInfo};
 use super::names::{Name, classify, is_mtp, trunk_layer};
 use super::norms::{self, Encodings};
-use super::quantization::{QuantMode, QuantSpec};
+use super::quantization::QuantSpec;
+use crate::mlx::QuantMode;
 
 /// The tensors of the language model by canonical name, with their names in the files.
 pub(super) type TextTensors<'a> = BTreeMap<String, (&'a str, &'a TensorInfo)>;

@@ -29,4 +29,4 @@ pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
 pub use inspect::{Inspection, MemoryNeed, SkippedGroup, inspect, model_info, model_name};
 pub use layout::{Layout, SkipReason, Skipped, TensorPlan, Transform, Weight, WeightKind};
-pub use quantization::{QuantMode, QuantSpec, Quantization};
+pub use quantization::{QuantSpec, Quantization};

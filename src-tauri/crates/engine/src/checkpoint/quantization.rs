@@ -7,29 +7,15 @@ use serde_json::Value;
 use super::CheckpointError;
 use super::json::{Keys, Object, excerpt, invalid};
 use super::names::{Name, classify};
+use crate::mlx::QuantMode;
 
-/// How groups of weights are packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuantMode {
-    /// Integers with a scale and a bias for each group.
-    Affine,
-    /// 4-bit floats with a power-of-two scale for each group.
-    Mxfp4,
-    /// 8-bit floats with a power-of-two scale for each group.
-    Mxfp8,
-    /// 4-bit floats with an 8-bit float scale for each group.
-    Nvfp4,
-}
-
-impl QuantMode {
-    fn defaults(self) -> (usize, usize) {
-        match self {
-            Self::Affine => (64, 4),
-            Self::Mxfp4 => (32, 4),
-            Self::Mxfp8 => (32, 8),
-            Self::Nvfp4 => (16, 4),
-        }
+/// Group size and bits where a config leaves them out.
+fn defaults(mode: QuantMode) -> (usize, usize) {
+    match mode {
+        QuantMode::Affine => (64, 4),
+        QuantMode::Mxfp4 => (32, 4),
+        QuantMode::Mxfp8 => (32, 8),
+        QuantMode::Nvfp4 => (16, 4),
     }
 }
 
@@ -66,7 +52,7 @@ impl QuantSpec {
             Some(Some("nvfp4")) => QuantMode::Nvfp4,
             Some(_) => return Err(refuse("mode", "affine, mxfp4, mxfp8 or nvfp4")),
         };
-        let (group_size, bits) = mode.defaults();
+        let (group_size, bits) = defaults(mode);
         let one_of =
             |key: &str, default: usize, allowed: &[u64], expected: &str| match get(key).map(Value::as_u64) {
                 None => Ok(default),

@@ -3,13 +3,15 @@
 use std::ffi::CStr;
 
 use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_int};
+use serde::Serialize;
 
 use super::array::{Handles, vector_of};
 use super::runtime::stream;
 use super::{Array, Dtype, MlxError, Result};
 
-/// How a quantized matrix stores its groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a quantized matrix stores its groups. Written as configs write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QuantMode {
     /// Integers with a scale and a bias per group.
     Affine,

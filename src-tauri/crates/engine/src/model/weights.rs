@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::checkpoint::{CheckpointError, Layout, QuantMode as StoredMode, Transform, WeightKind};
+use crate::checkpoint::{CheckpointError, Layout, Transform, WeightKind};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
@@ -46,13 +46,7 @@ impl Weights {
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
             return Ok(Linear::dense(weight)?);
         };
-        let mode = match spec.mode {
-            StoredMode::Affine => QuantMode::Affine,
-            StoredMode::Mxfp4 => QuantMode::Mxfp4,
-            StoredMode::Mxfp8 => QuantMode::Mxfp8,
-            StoredMode::Nvfp4 => QuantMode::Nvfp4,
-        };
-        let biases = match mode {
+        let biases = match spec.mode {
             QuantMode::Affine => Some(self.tensor(&format!("{path}.biases"))?),
             _ => None,
         };
@@ -62,7 +56,7 @@ impl Weights {
             biases,
             group_size: spec.group_size as i32,
             bits: spec.bits as i32,
-            mode,
+            mode: spec.mode,
         })
     }
 }

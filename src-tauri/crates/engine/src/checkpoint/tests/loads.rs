@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{assert_error, present, tensor};
 use crate::checkpoint::fixture::{Fixture, HIDDEN, demo, plan};
 use crate::checkpoint::*;
+use crate::mlx::QuantMode;
 
 #[test]
 fn the_demo_checkpoint_is_planned_completely() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 
 use foretoken_chats::{ChatsError, Store};
-use foretoken_protocol::{ChatMessage, ErrorReport, Message, MessageId};
+use foretoken_protocol::{ChatMessage, ErrorReport, Message, MessageId, Role};
 use tokio::sync::oneshot;
 
 /// Does one thing with the store, or learns why there is none.
@@ -61,9 +61,44 @@ pub(crate) fn conversation(store: &Store, last: MessageId) -> Result<Vec<ChatMes
     let mut next = Some(last);
     while let Some(id) = next {
         let Message { role, text, parent, .. } = store.message(id)?;
-        messages.push(ChatMessage { role, content: text });
+        // A reply that never came to an answer would teach the model to say nothing.
+        if role != Role::Assistant || !text.is_empty() {
+            messages.push(ChatMessage { role, content: text });
+        }
         next = parent;
     }
     messages.reverse();
     Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, Sampling};
+
+    use super::*;
+
+    #[test]
+    fn replies_without_an_answer_are_left_out_of_the_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("chats.sqlite")).unwrap();
+        let settings = GenerationSettings {
+            sampling: Sampling::default(),
+            drafting: Drafting::Off,
+            max_tokens: 1,
+            thinking: false,
+            stop: Vec::new(),
+        };
+        let chat = store.create_chat("A chat").unwrap().id;
+        let mut last = None;
+        for answer in ["One.", "", "Three."] {
+            let question = store.add_user_message(chat, last, &format!("Before {answer:?}")).unwrap().id;
+            let reply = store.begin_reply(chat, question, "model", &settings).unwrap().id;
+            store.update_reply(reply, answer, "").unwrap();
+            store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
+            last = Some(reply);
+        }
+        let texts: Vec<String> =
+            conversation(&store, last.unwrap()).unwrap().into_iter().map(|message| message.content).collect();
+        assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What the window says about drafts where there are none, or where they do not pay.
 
 use foretoken_tests::fixtures::{fixture, write_demo_with};
+use serde_json::json;
 
 use crate::desk::{Desk, Theme};
 use crate::webdriver::keys;
@@ -50,8 +51,13 @@ fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
     let folded = window.text("thinking");
     window.click("thinking-toggle");
     window.wait_until("the thinking opens", || window.text("thinking").len() > folded.len() + 20);
+    let is_first = "return document.querySelector('[data-testid=message-assistant]').first === true";
+    window.script("document.querySelector('[data-testid=message-assistant]').first = true", json!([]));
     window.click("retry");
-    window.wait_for_end();
+    window.wait_until("another reply is complete", || {
+        window.script(is_first, json!([])) == json!(false)
+            && window.is_shown("reply-footer")
+            && !window.text("answer").is_empty()
+    });
     assert_eq!(window.texts("message-assistant").len(), 1);
-    assert!(!window.text("answer").is_empty());
 }

@@ -138,11 +138,6 @@ impl Session {
         &self.tokenizer
     }
 
-    /// Tokens that end a reply.
-    pub fn stop_ids(&self) -> &[u32] {
-        &self.stop_ids
-    }
-
     /// A chat as the model's template writes it.
     pub fn chat_prompt(
         &self,
@@ -153,11 +148,6 @@ impl Session {
         let prompt = render_prompt(&self.template, messages, resume, thinking)?;
         let ids = self.tokenizer.encode(&prompt.text)?;
         Ok(TokenPrompt { ids, start: prompt.start })
-    }
-
-    /// Text as it is, without a template.
-    pub fn text_prompt(&self, text: &str) -> Result<TokenPrompt, EngineError> {
-        Ok(TokenPrompt { ids: self.tokenizer.encode(text)?, start: PLAIN_TEXT })
     }
 
     /// Writes a reply. `asked` is when the request came; `observe` is told what happens and can end the reply early.

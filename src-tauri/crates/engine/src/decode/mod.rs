@@ -8,6 +8,6 @@ mod stats;
 
 pub use batch::{Advance, Batch, StepTiming};
 pub use lane::Lane;
-pub use policy::{DepthPolicy, MAX_AUTO_DEPTH};
+pub use policy::DepthPolicy;
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
 pub use stats::Recorder;

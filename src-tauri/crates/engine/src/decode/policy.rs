@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 /// The deepest chain that the policy tries by itself.
-pub const MAX_AUTO_DEPTH: usize = 3;
+const MAX_AUTO_DEPTH: usize = 3;
 
 /// Weight of the newest step in the running averages.
 const NEWEST: f64 = 0.1;

@@ -9,6 +9,10 @@ use super::array::{Handles, vector_of};
 use super::runtime::stream;
 use super::{Array, Dtype, MlxError, Result};
 
+/// More axes than any array here has.
+const MAX_AXES: usize = 8;
+const STRIDES: [i32; MAX_AXES] = [1; MAX_AXES];
+
 /// How a quantized matrix stores its groups. Written as configs write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -163,18 +167,21 @@ impl Array {
         Self::build("contiguous", |res, s| unsafe { mlx_sys::mlx_contiguous(res, self.raw(), false, s) })
     }
 
+    /// The number of axes, if `start` and `stop` have an entry for each.
+    fn check_box(&self, operation: &'static str, start: &[i32], stop: &[i32]) -> Result<usize> {
+        let n = self.shape().len();
+        if start.len() != n || stop.len() != n || n > MAX_AXES {
+            let problem = format!("{start:?}..{stop:?} does not address {:?}", self.shape());
+            return Err(MlxError::new(operation, problem));
+        }
+        Ok(n)
+    }
+
     /// The box from `start` to `stop`, one entry an axis.
     pub fn slice(&self, start: &[i32], stop: &[i32]) -> Result<Self> {
-        let strides = [1; 8];
-        let n = self.shape().len();
-        if start.len() != n || stop.len() != n || n > strides.len() {
-            return Err(MlxError::new(
-                "slice",
-                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
-            ));
-        }
+        let n = self.check_box("slice", start, stop)?;
         Self::build("slice", |res, s| unsafe {
-            mlx_sys::mlx_slice(res, self.raw(), start.as_ptr(), n, stop.as_ptr(), n, strides.as_ptr(), n, s)
+            mlx_sys::mlx_slice(res, self.raw(), start.as_ptr(), n, stop.as_ptr(), n, STRIDES.as_ptr(), n, s)
         })
     }
 
@@ -182,8 +189,8 @@ impl Array {
     pub fn slice_axis(&self, axis: i32, start: i32, stop: i32) -> Result<Self> {
         let shape = self.shape();
         let axis = if axis < 0 { shape.len() as i32 + axis } else { axis } as usize;
-        let mut from = [0; 8];
-        let mut to = [0; 8];
+        let mut from = [0; MAX_AXES];
+        let mut to = [0; MAX_AXES];
         to[..shape.len()].copy_from_slice(shape);
         from[axis] = start;
         to[axis] = stop;
@@ -192,14 +199,7 @@ impl Array {
 
     /// Writes `update` into the box from `start` to `stop`. In place if this was the buffer's only handle.
     pub fn slice_update(self, update: &Self, start: &[i32], stop: &[i32]) -> Result<Self> {
-        let strides = [1; 8];
-        let n = self.shape().len();
-        if start.len() != n || stop.len() != n || n > strides.len() {
-            return Err(MlxError::new(
-                "slice_update",
-                format!("{start:?}..{stop:?} does not address {:?}", self.shape()),
-            ));
-        }
+        let n = self.check_box("slice_update", start, stop)?;
         Self::build("slice_update", |res, s| unsafe {
             mlx_sys::mlx_slice_update(
                 res,
@@ -209,7 +209,7 @@ impl Array {
                 n,
                 stop.as_ptr(),
                 n,
-                strides.as_ptr(),
+                STRIDES.as_ptr(),
                 n,
                 s,
             )
@@ -357,11 +357,6 @@ pub fn cumsum(a: &Array, axis: i32) -> Result<Array> {
 /// ln Σ eˣ over an axis, which is kept.
 pub fn logsumexp(a: &Array, axis: i32) -> Result<Array> {
     Array::build("logsumexp", |res, s| unsafe { mlx_sys::mlx_logsumexp_axis(res, a.raw(), axis, true, s) })
-}
-
-/// Softmax over an axis, with f32 inside.
-pub fn softmax(a: &Array, axis: i32) -> Result<Array> {
-    Array::build("softmax", |res, s| unsafe { mlx_sys::mlx_softmax_axis(res, a.raw(), axis, true, s) })
 }
 
 /// Depthwise convolution: x `[N, L, C]`, weight `[C, K, 1]`, no padding.

@@ -24,6 +24,8 @@ pub struct TensorInfo {
     pub dtype: Dtype,
     /// Its shape.
     pub shape: Vec<usize>,
+    /// Where its data begins in the file.
+    pub offset: u64,
     /// Its size in the file.
     pub bytes: u64,
 }
@@ -74,12 +76,13 @@ impl Index {
     }
 
     fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
-        let (header, bytes) = read_header(&path)?;
+        let Header { tensors: header, data_start, file_bytes } = read_header(&path)?;
         for (name, info) in header.tensors() {
             let tensor = TensorInfo {
                 file: path.clone(),
                 dtype: info.dtype,
                 shape: info.shape.clone(),
+                offset: data_start + info.data_offsets.0 as u64,
                 bytes: (info.data_offsets.1 - info.data_offsets.0) as u64,
             };
             if let Some(other) = self.tensors.insert(name.clone(), tensor) {
@@ -87,7 +90,7 @@ impl Index {
             }
         }
         let format = header.metadata().as_ref().and_then(|metadata| metadata.get("format").cloned());
-        self.files.push(TensorFile { path, bytes, format });
+        self.files.push(TensorFile { path, bytes: file_bytes, format });
         Ok(())
     }
 
@@ -124,8 +127,17 @@ fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     Ok(paths)
 }
 
+/// What a tensor file says of itself.
+struct Header {
+    tensors: Metadata,
+    /// Where the tensors' data begins.
+    data_start: u64,
+    /// Length of the file.
+    file_bytes: u64,
+}
+
 /// Reads the header of a tensor file and checks it against the length of the file.
-fn read_header(path: &Path) -> Result<(Metadata, u64), CheckpointError> {
+fn read_header(path: &Path) -> Result<Header, CheckpointError> {
     let io = |source| CheckpointError::Io { path: path.to_owned(), source };
     let unreadable = |reason: String| CheckpointError::HeaderUnreadable { file: path.to_owned(), reason };
     let mut file = File::open(path).map_err(io)?;
@@ -150,9 +162,9 @@ fn read_header(path: &Path) -> Result<(Metadata, u64), CheckpointError> {
     let mut header = vec![0; header_length as usize];
     file.read_exact(&mut header).map_err(io)?;
     // This checks shapes and offsets too: no gaps, no overlaps, no overflow.
-    let header: Metadata = serde_json::from_slice(&header).map_err(|error| unreadable(error.to_string()))?;
-    match data_start.checked_add(header.data_len() as u64) {
-        Some(expected) if expected == found => Ok((header, found)),
+    let tensors: Metadata = serde_json::from_slice(&header).map_err(|error| unreadable(error.to_string()))?;
+    match data_start.checked_add(tensors.data_len() as u64) {
+        Some(expected) if expected == found => Ok(Header { tensors, data_start, file_bytes: found }),
         Some(expected) => Err(wrong_length(expected)),
         None => Err(unreadable("its tensors end beyond any file".into())),
     }

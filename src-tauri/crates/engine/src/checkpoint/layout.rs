@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use foretoken_protocol::MtpState;
 use safetensors::Dtype;
@@ -11,41 +10,12 @@ use super::expected::{Role, Slot, slots};
 use super::index::{Index, TensorInfo};
 use super::names::{Name, classify, is_mtp, trunk_layer};
 use super::norms::{self, Encodings};
+use super::plan::{Rows, Source, TensorPlan, Transform};
 use super::quantization::QuantSpec;
 use crate::mlx::QuantMode;
 
 /// The tensors of the language model by canonical name, with their names in the files.
 pub(super) type TextTensors<'a> = BTreeMap<String, (&'a str, &'a TensorInfo)>;
-
-/// What is done to a tensor once it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transform {
-    /// Nothing.
-    None,
-    /// Adds one, in the stored data type: a norm stored as weight minus one.
-    AddOne,
-    /// Swaps the last two axes: a convolution kernel `[C, 1, K]` becomes `[C, K, 1]`.
-    ConvTranspose,
-}
-
-/// One tensor to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TensorPlan {
-    /// Its canonical name, as `layers.0.mlp.up_proj.weight`.
-    pub name: String,
-    /// Its name in the file.
-    pub source: String,
-    /// The file.
-    pub file: PathBuf,
-    /// Its data type in the file.
-    pub dtype: Dtype,
-    /// Its shape in the file.
-    pub shape: Vec<usize>,
-    /// Its size in the file.
-    pub bytes: u64,
-    /// What to do to it.
-    pub transform: Transform,
-}
 
 /// How the weight of a linear layer or an embedding is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,11 +26,13 @@ pub enum WeightKind {
     Quantized(QuantSpec),
 }
 
-/// A linear layer or an embedding.
+/// A linear layer, an embedding, or the same layer of every expert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
     /// How it is stored.
     pub kind: WeightKind,
+    /// How many matrices are stacked, `[experts, rows, columns]`; `None` for a single one.
+    pub experts: Option<usize>,
     /// Output width, or rows of an embedding.
     pub rows: usize,
     /// Input width, or width of an embedding.
@@ -91,7 +63,7 @@ pub struct Skipped {
 /// What to read from where, and what to make of it. Decided from headers alone; a plan that exists is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Every tensor to read, sorted by file.
+    /// Every tensor to read, in the order of the network.
     pub tensors: Vec<TensorPlan>,
     /// Every linear layer and embedding, by module path, as `layers.0.mlp.up_proj`.
     pub weights: BTreeMap<String, Weight>,
@@ -150,8 +122,7 @@ impl Layout {
         if let Some((name, info)) = planner.left.values().next() {
             return Err(CheckpointError::UnexpectedTensor { name: (*name).into(), file: info.file.clone() });
         }
-        let Planner { mut tensors, weights, parameters, .. } = planner;
-        tensors.sort_by(|a, b| (&a.file, &a.source).cmp(&(&b.file, &b.source)));
+        let Planner { tensors, weights, parameters, .. } = planner;
         let declared = config.mtp_layers > 0;
         let mtp = if has_mtp {
             MtpState::Present {
@@ -180,11 +151,6 @@ impl Layout {
         })
     }
 
-    /// The tensors to read, file by file.
-    pub fn by_file(&self) -> impl Iterator<Item = (&Path, &[TensorPlan])> {
-        self.tensors.chunk_by(|a, b| a.file == b.file).map(|plans| (plans[0].file.as_path(), plans))
-    }
-
     /// How a linear layer or an embedding is stored, by module path.
     pub fn kind(&self, path: &str) -> Option<WeightKind> {
         self.weights.get(path).map(|weight| weight.kind)
@@ -202,7 +168,7 @@ impl Layout {
 
     /// Memory that the loaded tensors take.
     pub fn weight_bytes(&self) -> u64 {
-        self.tensors.iter().map(|tensor| tensor.bytes).fold(0, u64::saturating_add)
+        self.tensors.iter().map(TensorPlan::loaded_bytes).fold(0, u64::saturating_add)
     }
 
     /// The data type or quantization of the weights, as `bfloat16` or `4-bit, group 64`.
@@ -317,7 +283,7 @@ fn compute_type(tensors: &TextTensors<'_>) -> Result<FloatType, CheckpointError>
 fn describe<'a>(weights: impl Iterator<Item = &'a Weight>, compute: FloatType) -> String {
     let mut sizes: BTreeMap<WeightKind, u64> = BTreeMap::new();
     for weight in weights {
-        let size = weight.rows as u64 * weight.columns as u64;
+        let size = weight.experts.unwrap_or(1) as u64 * weight.rows as u64 * weight.columns as u64;
         let total = sizes.entry(weight.kind).or_default();
         *total = total.saturating_add(size);
     }
@@ -397,7 +363,7 @@ impl Planner<'_> {
                 WeightKind::Dense
             }
         };
-        self.weights.insert(slot.name.clone(), Weight { kind, rows, columns });
+        self.weights.insert(slot.name.clone(), Weight { kind, experts: None, rows, columns });
         Ok(())
     }
 
@@ -455,11 +421,17 @@ impl Planner<'_> {
         }
         self.tensors.push(TensorPlan {
             name: name.into(),
-            source: source.into(),
-            file: info.file.clone(),
+            sources: vec![Source {
+                name: source.into(),
+                file: info.file.clone(),
+                offset: info.offset,
+                bytes: info.bytes,
+                shape: info.shape.clone(),
+                rows: Rows::All,
+            }],
+            stored: info.dtype,
             dtype: info.dtype,
             shape: info.shape.clone(),
-            bytes: info.bytes,
             transform,
         });
         Ok(())

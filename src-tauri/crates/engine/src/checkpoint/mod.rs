@@ -16,6 +16,7 @@ mod json;
 mod layout;
 mod names;
 mod norms;
+mod plan;
 mod quantization;
 #[cfg(test)]
 mod tests;
@@ -28,5 +29,6 @@ pub use defaults::sampling_defaults;
 pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
 pub use inspect::{Inspection, MemoryNeed, SkippedGroup, inspect, model_info, model_name};
-pub use layout::{Layout, SkipReason, Skipped, TensorPlan, Transform, Weight, WeightKind};
+pub use layout::{Layout, SkipReason, Skipped, Weight, WeightKind};
+pub use plan::{Rows, Run, Source, TensorPlan, Transform};
 pub use quantization::{QuantSpec, Quantization};

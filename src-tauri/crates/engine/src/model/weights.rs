@@ -1,6 +1,7 @@
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use crate::checkpoint::{CheckpointError, Layout, Transform, WeightKind};
+use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
@@ -13,23 +14,19 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Reads everything that the layout names, file by file. `progress` gets bytes read and bytes to read.
+    /// Reads everything that the layout names. `progress` gets bytes read and bytes to read.
     pub(super) fn read(layout: &Layout, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
         let total = layout.weight_bytes();
         let mut done = 0;
         progress(done, total);
+        let mut stored = Stored::open(layout)?;
         let mut tensors = HashMap::new();
-        for (file, plans) in layout.by_file() {
-            let mut stored = mlx::load_safetensors(file)?;
-            for plan in plans {
-                let missing = || CheckpointError::MissingTensor { name: plan.name.clone() };
-                let tensor = stored.remove(&plan.source).ok_or_else(missing)?;
-                let tensor = transform(tensor, plan.transform)?;
-                check_finite(&tensor, &plan.name)?;
-                tensors.insert(plan.name.clone(), tensor);
-                done += plan.bytes;
-                progress(done, total);
-            }
+        for plan in &layout.tensors {
+            let tensor = transform(stored.assemble(plan)?, plan.transform)?;
+            check_finite(&tensor, &plan.name)?;
+            tensors.insert(plan.name.clone(), tensor);
+            done += plan.loaded_bytes();
+            progress(done, total);
         }
         let kinds = layout.weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
         Ok(Self { tensors, kinds })
@@ -58,6 +55,74 @@ impl Weights {
             bits: spec.bits as i32,
             mode: spec.mode,
         })
+    }
+}
+
+/// Tensors as the files hold them, lazy, each until its last use.
+struct Stored {
+    files: HashMap<PathBuf, HashMap<String, Array>>,
+    uses: HashMap<(PathBuf, String), usize>,
+}
+
+impl Stored {
+    fn open(layout: &Layout) -> Result<Self, EngineError> {
+        let (mut files, mut uses) = (HashMap::new(), HashMap::new());
+        for source in layout.tensors.iter().flat_map(|plan| &plan.sources) {
+            if !files.contains_key(&source.file) {
+                files.insert(source.file.clone(), mlx::load_safetensors(&source.file)?);
+            }
+            *uses.entry((source.file.clone(), source.name.clone())).or_insert(0) += 1;
+        }
+        Ok(Self { files, uses })
+    }
+
+    /// The tensor of a plan before its transform.
+    fn assemble(&mut self, plan: &TensorPlan) -> Result<Array, EngineError> {
+        if let [Source { rows: Rows::All, .. }] = &plan.sources[..] {
+            return Ok(self.take(&plan.sources[0])?.astype(dtype(plan.dtype))?);
+        }
+        let parts: Vec<Array> =
+            plan.sources.iter().map(|source| self.rows_of(source)).collect::<Result<_, _>>()?;
+        let shape: Vec<i32> = plan.shape.iter().map(|&size| size as i32).collect();
+        let joined = mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?;
+        Ok(joined.astype(dtype(plan.dtype))?)
+    }
+
+    /// What a source takes, as `[rows, columns]`.
+    fn rows_of(&mut self, source: &Source) -> Result<Array, EngineError> {
+        let stored = self.take(source)?;
+        let columns = *stored.shape().last().unwrap_or(&1);
+        Ok(match source.rows {
+            Rows::All => stored.reshape(&[-1, columns])?,
+            Rows::OfBlocks { block, start, end } => stored
+                .reshape(&[-1, block as i32, columns])?
+                .slice_axis(1, start as i32, end as i32)?
+                .reshape(&[-1, columns])?,
+        })
+    }
+
+    fn take(&mut self, source: &Source) -> Result<Array, EngineError> {
+        let missing = || CheckpointError::MissingTensor { name: source.name.clone() };
+        let tensors = self.files.get_mut(&source.file).ok_or_else(missing)?;
+        let key = (source.file.clone(), source.name.clone());
+        let left = self.uses.get_mut(&key).ok_or_else(missing)?;
+        *left -= 1;
+        let tensor = match *left {
+            0 => tensors.remove(&source.name),
+            _ => tensors.get(&source.name).cloned(),
+        };
+        Ok(tensor.ok_or_else(missing)?)
+    }
+}
+
+/// The type in which a planned tensor is computed with.
+fn dtype(stored: safetensors::Dtype) -> Dtype {
+    match stored {
+        safetensors::Dtype::BF16 => Dtype::Bfloat16,
+        safetensors::Dtype::F16 => Dtype::Float16,
+        safetensors::Dtype::F32 => Dtype::Float32,
+        safetensors::Dtype::U8 => Dtype::Uint8,
+        _ => Dtype::Uint32,
     }
 }
 

@@ -10,7 +10,11 @@ fn every_missing_tensor_is_named() {
     let whole = Fixture::raw();
     let layout = whole.plan().unwrap();
     for planned in layout.tensors.iter().filter(|tensor| !tensor.name.starts_with("mtp.")) {
-        assert_error(whole.clone().without(&planned.source).plan(), "missing_tensor", &[&planned.name]);
+        assert_error(
+            whole.clone().without(&planned.sources[0].name).plan(),
+            "missing_tensor",
+            &[&planned.name],
+        );
     }
     let quantized = || Fixture::converted(Some(4));
     for part in ["scales", "biases"] {

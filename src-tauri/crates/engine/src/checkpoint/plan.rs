@@ -1,0 +1,131 @@
+//! How one tensor of the model is made from what the files hold.
+
+use std::path::{Path, PathBuf};
+
+use safetensors::Dtype;
+
+/// What is done to a tensor once its parts are together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transform {
+    /// Nothing.
+    None,
+    /// Adds one, in the stored data type: a norm stored as weight minus one.
+    AddOne,
+    /// Swaps the last two axes: a convolution kernel `[C, 1, K]` becomes `[C, K, 1]`.
+    ConvTranspose,
+}
+
+/// Which rows of a stored tensor are meant. Rows are counted over all axes but the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// Every row.
+    All,
+    /// Rows `start..end` of every block of `block` rows: one half of fused expert matrices, one projection of those
+    /// that are interleaved head by head.
+    OfBlocks {
+        /// Rows of a block; divides the rows of the tensor.
+        block: usize,
+        /// The first row taken.
+        start: usize,
+        /// The row after the last taken, at most `block`.
+        end: usize,
+    },
+}
+
+/// A stored tensor, or rows of one, that a tensor of the model is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in the file.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// Where its data begins in the file.
+    pub offset: u64,
+    /// The size of all of it in the file.
+    pub bytes: u64,
+    /// The shape of all of it, in the file.
+    pub shape: Vec<usize>,
+    /// What is taken of it.
+    pub rows: Rows,
+}
+
+/// Bytes that lie side by side in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+impl Source {
+    /// Rows of the stored tensor: the product of all axes but the last.
+    fn stored_rows(&self) -> usize {
+        self.shape.split_last().map_or(1, |(_, outer)| outer.iter().product())
+    }
+
+    /// Size of what is taken.
+    pub fn taken_bytes(&self) -> u64 {
+        match self.rows {
+            Rows::All => self.bytes,
+            Rows::OfBlocks { block, start, end } => self.bytes / block as u64 * (end - start) as u64,
+        }
+    }
+
+    /// What is taken, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let rows = self.stored_rows();
+        let (block, start, end) = match self.rows {
+            Rows::All => (rows.max(1), 0, rows.max(1)),
+            Rows::OfBlocks { block, start, end } => (block, start, end),
+        };
+        let row_bytes = self.bytes / rows.max(1) as u64;
+        (0..rows.max(1) / block).map(move |index| Run {
+            file: &self.file,
+            offset: self.offset + row_bytes * (index * block + start) as u64,
+            bytes: row_bytes * (end - start) as u64,
+        })
+    }
+}
+
+/// One tensor of the model: the bytes of its sources one after the other, seen in `shape`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorPlan {
+    /// Its canonical name, as `layers.0.mlp.up_proj.weight`.
+    pub name: String,
+    /// What it is made of, in order. One, except where experts or fused projections are put together.
+    pub sources: Vec<Source>,
+    /// The data type of every source.
+    pub stored: Dtype,
+    /// The data type it is loaded in.
+    pub dtype: Dtype,
+    /// Its shape before the transform.
+    pub shape: Vec<usize>,
+    /// What to do to it.
+    pub transform: Transform,
+}
+
+impl TensorPlan {
+    /// Its bytes before the transform, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        self.sources.iter().flat_map(Source::runs)
+    }
+
+    /// The shape it is loaded in.
+    pub fn loaded_shape(&self) -> Vec<usize> {
+        let mut shape = self.shape.clone();
+        if self.transform == Transform::ConvTranspose {
+            let last = shape.len() - 1;
+            shape.swap(last - 1, last);
+        }
+        shape
+    }
+
+    /// The memory it takes when loaded.
+    pub fn loaded_bytes(&self) -> u64 {
+        let elements = self.shape.iter().fold(1u64, |product, size| product.saturating_mul(*size as u64));
+        elements.saturating_mul(self.dtype.bitsize() as u64) / 8
+    }
+}

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use foretoken_engine::session::Session;
-use foretoken_protocol::{ChatMessage, ReplyStats, Role};
+use foretoken_protocol::{ChatMessage, ReplyStats, Role, TokenLogprob};
 use foretoken_tests::fixtures::{demo_model, edit_json, write_demo_with, write_demo_with_value};
 use foretoken_tests::programs::built;
 use safetensors::SafeTensors;
@@ -63,6 +64,9 @@ struct TokenLine {
     id: u32,
     text: String,
     draft_position: Option<u8>,
+    logprob: Option<f32>,
+    #[serde(default)]
+    top_logprobs: Vec<TokenLogprob>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,7 +101,12 @@ fn generate_with(model: &Path, arguments: &[&str]) -> Reply {
     assert!(missing.is_empty(), "{missing:?}");
     for line in &lines {
         assert_eq!(line["type"], "token");
-        assert_eq!(keys(line), BTreeSet::from(["type", "id", "text", "draft_position"]));
+        let mut expected = BTreeSet::from(["type", "id", "text", "draft_position"]);
+        // The last line may hold text that no token brought.
+        if arguments.contains(&"--logprobs") && !line["id"].is_null() {
+            expected.extend(["logprob", "top_logprobs"]);
+        }
+        assert_eq!(keys(line), expected);
     }
     let tokens = lines.into_iter().map(|line| serde_json::from_value(line).unwrap()).collect();
     let reply = Reply { tokens, finished: serde_json::from_value(finished).unwrap() };
@@ -161,11 +170,33 @@ fn json_file(folder: &TempDir, name: &str, value: &Value) -> String {
 
 /// A text that the demo model knows well, as tokens: a question, its answer, and so on to a length.
 fn known_text(tokens: usize) -> Vec<u32> {
-    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let question = [ChatMessage { role: Role::User, content: STORY.into() }];
     let prompt = session.chat_prompt(&question, None, false).unwrap().ids;
     let reply = generate(&["--prompt", STORY, "--thinking", "off", "--max-tokens", "80"]).finished.ids;
     prompt.into_iter().chain(reply).cycle().take(tokens).collect()
+}
+
+#[test]
+fn log_probabilities_are_the_models_own_with_drafts_and_without() {
+    let question = ["--prompt", STORY, "--max-tokens", "30", "--logprobs", "3"];
+    let plain = generate(&[&question[..], &["--speculation", "off"]].concat()).tokens;
+    let drafted = generate(&[&question[..], &["--depth", "3"]].concat()).tokens;
+    assert!(drafted.iter().any(|token| token.draft_position.is_some()));
+    for (plain, drafted) in plain.iter().zip(&drafted) {
+        let (a, b) = (plain.logprob.unwrap(), drafted.logprob.unwrap());
+        assert!(a <= 0.0 && (a - b).abs() < 0.1, "{plain:?} and {drafted:?}");
+        assert_eq!(plain.top_logprobs.len(), 3);
+        assert_eq!((plain.top_logprobs[0].id, plain.top_logprobs[0].logprob), (plain.id, a), "greedy");
+        assert!(plain.top_logprobs.is_sorted_by(|a, b| a.logprob >= b.logprob));
+        assert!(plain.top_logprobs.iter().all(|token| !token.text.is_empty()));
+    }
+    let without = generate(&["--prompt", STORY, "--max-tokens", "5"]).tokens;
+    assert!(without.iter().all(|token| token.logprob.is_none()));
+    let model = demo_model();
+    let model = model.to_str().unwrap();
+    let many = ["generate", "--model", model, "--prompt", STORY, "--json", "--logprobs", "21"];
+    assert!(refusal(&many).contains("21 log-probabilities"));
 }
 
 #[test]
@@ -237,7 +268,7 @@ fn a_seed_repeats_a_text() {
 
 #[test]
 fn the_model_thinks_only_where_it_may() {
-    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let end = session.tokenizer().encode("</think>").unwrap();
     assert_eq!(end.len(), 1);
     let question = ["--prompt", "What is the capital of Kenya?"];
@@ -257,7 +288,7 @@ fn a_prompt_is_a_question_a_chat_or_tokens() {
         ChatMessage { role: Role::Assistant, content: "A small model.".into() },
         ChatMessage { role: Role::User, content: "What is 19 + 16?".into() },
     ];
-    let session = Session::load(&demo_model(), &mut |_, _| ()).unwrap();
+    let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let ids = session.chat_prompt(&chat, None, true).unwrap().ids;
     let messages = json_file(&folder, "messages.json", &json!(chat));
     let tokens = json_file(&folder, "ids.json", &json!(ids));
@@ -510,7 +541,7 @@ fn a_weight_that_is_no_number_is_refused_by_name() {
     for (stored, name, value) in cases {
         let folder = tempfile::tempdir().unwrap();
         write_demo_with_value(folder.path(), stored, value);
-        let error = Session::load(folder.path(), &mut |_, _| ()).unwrap_err();
+        let error = Session::load(folder.path(), &mut |_, _| ControlFlow::Continue(())).unwrap_err();
         let report = foretoken_protocol::ErrorReport::from(&error);
         assert_eq!(report.code, "non_finite_tensor");
         assert!(report.message.contains(name), "{report}");

@@ -4,53 +4,12 @@ use std::collections::BTreeMap;
 
 use foretoken_engine::decode::{Batch, RowId, RowSpec};
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::{FinishReason, Sampling};
+use foretoken_protocol::FinishReason;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load, tiny_dense};
-use foretoken_tests::reference::shortfall;
+use foretoken_tests::known::{Known, known_rows, samplings};
 use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
-
-/// Near ties within the rounding of f32 logits.
-const TIE: f64 = 1e-4;
-
-/// The ways to draw a token, each another path through the sampler.
-fn samplings() -> Vec<Sampling> {
-    let base = Sampling::default();
-    vec![
-        base,
-        Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..base },
-        Sampling { temperature: 5.0, ..base },
-        Sampling { temperature: 1.0, min_p: 0.05, ..base },
-        Sampling { repetition_penalty: 1.3, ..base },
-        Sampling { temperature: 0.9, top_k: 40, presence_penalty: 0.4, frequency_penalty: 0.2, ..base },
-    ]
-}
-
-/// A row and what it writes alone, without drafts.
-struct Known {
-    spec: RowSpec,
-    tokens: Vec<u32>,
-}
-
-/// Rows of every kind; each solo text is checked against the definition of its law.
-fn known_rows(model: &Qwen, dice: &mut Dice, count: usize, max_tokens: usize) -> Vec<Known> {
-    let samplings = samplings();
-    (0..count)
-        .map(|i| {
-            let length = 1 + dice.below(24);
-            let spec = RowSpec {
-                sampling: samplings[i % samplings.len()],
-                seed: dice.below(1 << 40) as u64,
-                ..greedy(&dice.prompt(length), max_tokens)
-            };
-            let tokens = alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
-            let below = shortfall(model, &spec.prompt, &tokens, &spec.sampling, spec.seed);
-            assert!(below < TIE, "{:?}: {below} below the best choice", spec.sampling);
-            Known { spec, tokens }
-        })
-        .collect()
-}
 
 /// One batch with everything that happens to it.
 struct Company<'a> {

@@ -1,12 +1,13 @@
 //! The protocol that the app speaks with the engine, with the real process.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use foretoken_protocol::{
     ChatMessage, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, ModelInfo, ReplyStats,
-    Request, RequestId, Role, Sampling,
+    Request, RequestId, Role, Sampling, TokenLogprobs,
 };
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
@@ -21,6 +22,8 @@ struct Engine {
     /// `None` once it is closed.
     requests: Option<ChildStdin>,
     events: BufReader<ChildStdout>,
+    /// Read already, and not asked for yet.
+    early: VecDeque<Event>,
 }
 
 impl Drop for Engine {
@@ -36,7 +39,7 @@ impl Engine {
         let mut process = command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let requests = process.stdin.take();
         let events = BufReader::new(process.stdout.take().unwrap());
-        let mut engine = Self { process, requests, events };
+        let mut engine = Self { process, requests, events, early: VecDeque::new() };
         let ready = engine.next().unwrap();
         assert!(
             matches!(&ready, Event::Ready { version, device } if !version.is_empty() && !device.is_empty())
@@ -57,76 +60,106 @@ impl Engine {
     }
 
     fn send(&mut self, request: &Request) {
-        let line = serde_json::to_string(request).unwrap() + "\n";
-        self.write(line.as_bytes());
+        self.send_all(std::slice::from_ref(request));
+    }
+
+    /// Sends requests in one go.
+    fn send_all(&mut self, requests: &[Request]) {
+        let lines: String =
+            requests.iter().map(|request| serde_json::to_string(request).unwrap() + "\n").collect();
+        self.write(lines.as_bytes());
     }
 
     fn generate(&mut self, id: RequestId, max_tokens: u32) {
         self.send(&generate(id, max_tokens));
     }
 
+    /// The next event about a request; those about others are kept for later.
+    fn next_about(&mut self, expected: Option<RequestId>) -> Event {
+        if let Some(index) = self.early.iter().position(|event| id_of(event) == expected) {
+            return self.early.remove(index).unwrap();
+        }
+        loop {
+            let event = self.read().expect("the engine runs");
+            if id_of(&event) == expected {
+                return event;
+            }
+            self.early.push_back(event);
+        }
+    }
+
     fn next(&mut self) -> Option<Event> {
+        self.early.pop_front().or_else(|| self.read())
+    }
+
+    fn read(&mut self) -> Option<Event> {
         let mut line = String::new();
         self.events.read_line(&mut line).unwrap();
         (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
     }
 
     fn load(&mut self, model: &Path) -> Result<ModelInfo, ErrorReport> {
-        self.send(&Request::Load { id: LOAD, model: model.to_str().unwrap().to_owned() });
+        self.send(&load(LOAD, model));
+        self.loaded(LOAD)
+    }
+
+    fn loaded(&mut self, expected: RequestId) -> Result<ModelInfo, ErrorReport> {
         let mut before = 0;
         loop {
-            match self.next().unwrap() {
-                Event::Loading { id: LOAD, done, total } => {
+            match self.next_about(Some(expected)) {
+                Event::Loading { done, total, .. } => {
                     assert!(before <= done && done <= total && total > 0);
                     before = done;
                 }
-                Event::Loaded { id: LOAD, model } => return Ok(model),
-                Event::Failed { id: Some(LOAD), error } => return Err(error),
+                Event::Loaded { model, .. } => return Ok(model),
+                Event::Failed { error, .. } => return Err(error),
                 other => panic!("{other:?} while loading"),
             }
         }
     }
 
-    /// Reads on until a reply's text begins.
-    fn first_text(&mut self, expected: RequestId) {
+    /// Reads on until a reply's text begins, and returns the beginning.
+    fn first_text(&mut self, expected: RequestId) -> String {
         loop {
-            match self.next().unwrap() {
-                Event::Reading { id, .. } => assert_eq!(id, expected),
-                Event::Tokens { id, tokens } => {
-                    assert_eq!(id, expected);
+            match self.next_about(Some(expected)) {
+                Event::Waiting { .. } | Event::Reading { .. } => {}
+                Event::Tokens { tokens, .. } => {
                     assert!(!tokens.is_empty());
-                    return;
+                    return tokens.into_iter().map(|token| token.text).collect();
                 }
                 other => panic!("{other:?} before the text"),
             }
         }
     }
 
-    /// Reads on to the end of a reply; everything until then is about it.
+    /// Reads on to the end of a reply.
     fn end(&mut self, expected: RequestId) -> Ended {
-        let mut text = String::new();
+        let (mut text, mut logprobs, mut waited) = (String::new(), Vec::new(), Vec::new());
         loop {
-            match self.next().unwrap() {
+            match self.next_about(Some(expected)) {
+                Event::Waiting { ahead, .. } => {
+                    assert!(text.is_empty());
+                    waited.push(ahead);
+                }
                 Event::Reading { id, done, total } => {
-                    assert!(id == expected && done <= total && text.is_empty(), "reply {id}");
+                    assert!(done <= total && text.is_empty(), "reply {id}");
                 }
-                Event::Tokens { id, tokens } => {
-                    assert_eq!(id, expected);
+                Event::Tokens { tokens, logprobs: some, .. } => {
                     text.extend(tokens.into_iter().map(|token| token.text));
+                    logprobs.extend(some);
                 }
-                Event::Live { id, .. } => assert_eq!(id, expected),
-                Event::Finished { id, reason, stats } => {
-                    assert_eq!(id, expected);
-                    return Ended { reason, stats, text };
+                Event::Live { .. } => {}
+                Event::Finished { reason, stats, .. } => {
+                    return Ended { reason, stats, text, logprobs, waited };
                 }
                 other => panic!("{other:?} in reply {expected}"),
             }
         }
     }
 
-    fn failure(&mut self) -> (Option<RequestId>, ErrorReport) {
-        match self.next().unwrap() {
-            Event::Failed { id, error } => (id, error),
+    fn failure(&mut self, expected: Option<RequestId>) -> ErrorReport {
+        match self.next_about(expected) {
+            Event::Failed { error, .. } => error,
             other => panic!("{other:?} where a failure is due"),
         }
     }
@@ -147,6 +180,27 @@ struct Ended {
     reason: FinishReason,
     stats: ReplyStats,
     text: String,
+    logprobs: Vec<TokenLogprobs>,
+    /// Replies before it, as it was told.
+    waited: Vec<u32>,
+}
+
+fn id_of(event: &Event) -> Option<RequestId> {
+    match event {
+        Event::Ready { .. } => None,
+        Event::Failed { id, .. } => *id,
+        Event::Loading { id, .. }
+        | Event::Loaded { id, .. }
+        | Event::Waiting { id, .. }
+        | Event::Reading { id, .. }
+        | Event::Tokens { id, .. }
+        | Event::Live { id, .. }
+        | Event::Finished { id, .. } => Some(*id),
+    }
+}
+
+fn load(id: RequestId, model: &Path) -> Request {
+    Request::Load { id, model: model.to_str().unwrap().to_owned() }
 }
 
 fn generate(id: RequestId, max_tokens: u32) -> Request {
@@ -158,15 +212,14 @@ fn generate(id: RequestId, max_tokens: u32) -> Request {
         stop: Vec::new(),
     };
     let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
-    Request::Generate { id, messages: vec![question], resume: None, settings }
+    Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
 }
 
 #[test]
-fn requests_are_answered_in_order() {
+fn requests_are_answered() {
     let mut engine = Engine::start();
     engine.generate(2, 8);
-    let (id, error) = engine.failure();
-    assert_eq!((id, error.code.as_str()), (Some(2), "no_model"));
+    assert_eq!(engine.failure(Some(2)).code, "no_model");
 
     let model = engine.load(&demo_model()).unwrap();
     assert_eq!((model.architecture.as_str(), model.format.as_str()), ("qwen3_5", "bfloat16"));
@@ -199,41 +252,109 @@ fn weights_that_are_refused_leave_no_model() {
     let error = engine.load(folder.path()).unwrap_err();
     assert_eq!(error.code, "non_finite_tensor");
     engine.generate(2, 8);
-    assert_eq!(engine.failure().1.code, "no_model");
+    assert_eq!(engine.failure(Some(2)).code, "no_model");
     engine.load(&demo_model()).unwrap();
     engine.generate(3, 8);
     assert_eq!(engine.end(3).stats.emitted, 8);
 }
 
+/// Replies are written side by side, and read as they would alone.
+#[test]
+fn several_replies_are_written_at_once() {
+    let mut engine = Engine::with_endless_model();
+    engine.generate(2, 60);
+    let alone = engine.end(2).text;
+    // All of them are there when the model is.
+    let folder = tempfile::tempdir().unwrap();
+    let mut requests = vec![load(LOAD, &endless_model(folder.path()))];
+    requests.extend((3..=7).map(|id| generate(id, if id == 3 { ENDLESS } else { 60 })));
+    engine.send_all(&requests);
+    engine.loaded(LOAD).unwrap();
+    for id in 4..=7 {
+        let reply = engine.end(id);
+        assert_eq!((reply.reason, reply.text), (FinishReason::Length, alone.clone()));
+        // Two prompts are read at a time, and the others are told how many come before them.
+        let place = (id as u32).checked_sub(5);
+        assert_eq!(reply.waited.first().copied(), place, "reply {id}: {:?}", reply.waited);
+        assert!(reply.waited.is_sorted_by(|a, b| a > b), "{:?}", reply.waited);
+    }
+    engine.send(&Request::Cancel { id: 3 });
+    let endless = engine.end(3);
+    assert_eq!(endless.reason, FinishReason::Cancelled);
+    assert!(endless.stats.emitted > 60 && endless.text.starts_with(&alone));
+}
+
 #[test]
 fn replies_are_cancelled_while_they_wait_and_while_they_are_written() {
     let mut engine = Engine::with_endless_model();
-    engine.generate(2, ENDLESS);
-    engine.generate(3, ENDLESS);
-    engine.generate(4, 24);
+    for id in 2..=4 {
+        engine.generate(id, ENDLESS);
+    }
     engine.first_text(2);
-    for id in [99, 3, 2] {
+    engine.first_text(4);
+    for id in [99, 3] {
         engine.send(&Request::Cancel { id });
     }
-    assert_eq!(engine.end(2).reason, FinishReason::Cancelled);
-    let waiting = engine.end(3);
-    assert_eq!(
-        (waiting.reason, waiting.stats.emitted, waiting.text.as_str()),
-        (FinishReason::Cancelled, 0, "")
-    );
-    let other = engine.end(4);
-    assert_eq!(
-        (other.reason, other.stats.emitted),
-        (FinishReason::Length, 24),
-        "the one that nobody cancelled"
-    );
+    assert_eq!(engine.end(3).reason, FinishReason::Cancelled);
+    // Behind a load nothing begins before the others have ended.
+    engine.send_all(&[load(5, &demo_model()), generate(6, ENDLESS), generate(7, 24)]);
+    engine.send(&Request::Cancel { id: 6 });
+    let waiting = engine.end(6);
+    assert_eq!((waiting.reason, waiting.stats.emitted, &*waiting.text), (FinishReason::Cancelled, 0, ""));
+    for id in [2, 4] {
+        engine.send(&Request::Cancel { id });
+        let ended = engine.end(id);
+        assert_eq!(ended.reason, FinishReason::Cancelled);
+        assert!(ended.stats.emitted > 0);
+    }
+    engine.loaded(5).unwrap();
+    assert_eq!(engine.end(7).stats.emitted, 24, "the one that nobody cancelled");
 
     // Nothing waits: ids of the past and of nobody.
-    for id in [2, 4, 99] {
+    for id in [2, 4, 99, 100] {
         engine.send(&Request::Cancel { id });
     }
-    engine.generate(5, 8);
-    assert_eq!(engine.end(5).stats.emitted, 8);
+    engine.generate(100, 8);
+    assert_eq!(engine.end(100).stats.emitted, 8);
+}
+
+/// A load waits for the replies before it, and can be cancelled meanwhile and while it is at work.
+#[test]
+fn loads_wait_for_replies_and_can_be_cancelled() {
+    let mut engine = Engine::with_endless_model();
+    engine.generate(2, ENDLESS);
+    engine.first_text(2);
+    engine.send_all(&[load(3, &demo_model()), generate(4, 12), Request::Cancel { id: 3 }]);
+    assert_eq!(engine.failure(Some(3)).code, "cancelled");
+    // What waited behind it begins at once, beside the other.
+    assert_eq!(engine.end(4).stats.emitted, 12);
+    engine.send(&load(5, &demo_model()));
+    engine.send(&Request::Cancel { id: 2 });
+    assert_eq!(engine.end(2).reason, FinishReason::Cancelled);
+    engine.loaded(5).unwrap();
+
+    engine.send_all(&[
+        load(6, &demo_model()),
+        Request::Cancel { id: 6 },
+        load(7, &demo_model()),
+        generate(8, 12),
+    ]);
+    assert_eq!(engine.loaded(6).unwrap_err().code, "cancelled");
+    engine.loaded(7).unwrap();
+    assert_eq!(engine.end(8).stats.emitted, 12);
+}
+
+#[test]
+fn log_probabilities_come_with_the_tokens() {
+    let mut engine = Engine::with_endless_model();
+    let Request::Generate { id, messages, resume, settings, .. } = generate(2, 20) else { unreachable!() };
+    engine.send(&Request::Generate { id, messages, resume, settings, logprobs: Some(2) });
+    engine.generate(3, 20);
+    let (with, without) = (engine.end(2), engine.end(3));
+    assert_eq!((with.logprobs.len(), without.logprobs.len()), (20, 0));
+    let text: String = with.logprobs.iter().map(|entry| entry.token.text.as_str()).collect();
+    assert_eq!(text, with.text);
+    assert!(with.logprobs.iter().all(|entry| entry.top.len() == 2 && entry.top[0] == entry.token), "greedy");
 }
 
 #[test]
@@ -248,19 +369,16 @@ fn a_line_that_is_no_request_is_refused_and_the_rest_goes_on() {
     ];
     for (line, named) in rubbish {
         engine.write(line);
-        let (id, error) = engine.failure();
-        assert_eq!((id, error.code.as_str()), (named, "bad_request"), "{error}");
+        assert_eq!(engine.failure(named).code, "bad_request");
     }
     engine.write(b"\n  \n");
     engine.generate(2, 200);
     engine.first_text(2);
-    for (line, _) in rubbish {
+    for (line, named) in rubbish {
         engine.write(line);
+        assert_eq!(engine.failure(named).code, "bad_request");
     }
     assert_eq!(engine.end(2).stats.emitted, 200);
-    for (_, named) in rubbish {
-        assert_eq!(engine.failure().0, named);
-    }
 }
 
 #[test]
@@ -269,6 +387,7 @@ fn the_end_of_its_input_ends_a_reply_and_the_engine() {
     engine.generate(2, ENDLESS);
     engine.generate(3, ENDLESS);
     engine.first_text(2);
+    engine.first_text(3);
     let (last, status) = engine.close();
     assert!(status.success(), "{status}");
     let ends: Vec<_> = last

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use foretoken_engine::checkpoint::{Config, Index, Layout};
@@ -62,7 +63,7 @@ pub fn demo_model() -> PathBuf {
 pub fn load(dir: &Path) -> Qwen {
     let config = Config::read(dir).unwrap();
     let layout = Layout::plan(&config, &Index::read(dir).unwrap()).unwrap();
-    Qwen::load(&config, &layout, &mut |_, _| ()).unwrap()
+    Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
 /// The small random model: 8 layers, 2 of them with full attention, and an MTP head.

@@ -3,6 +3,7 @@
 pub mod dice;
 pub mod fixtures;
 pub mod goldens;
+pub mod known;
 pub mod programs;
 pub mod reference;
 pub mod runs;

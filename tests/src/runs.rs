@@ -4,9 +4,6 @@ use foretoken_engine::decode::{Advance, Batch, KnownDrafts, Lane, RowId, RowSpec
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
 
-/// Prompt tokens read at a time.
-const PREFILL_CHUNK: usize = 512;
-
 /// A greedy row that drafts by its head and ends by length.
 pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
     RowSpec {
@@ -16,6 +13,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         max_tokens,
         stop_ids: Vec::new(),
         drafts: true,
+        logprobs: None,
         known_drafts: None,
     }
 }
@@ -28,7 +26,7 @@ pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
 /// A row whose prompt has been read.
 pub fn read(model: &Qwen, id: RowId, spec: &RowSpec) -> Lane {
     let mut lane = Lane::new(model, id, spec.clone()).unwrap();
-    while !lane.advance(model, PREFILL_CHUNK).unwrap() {}
+    lane.read_all(model).unwrap();
     lane
 }
 

@@ -164,6 +164,7 @@ impl Supervisor {
                 messages: prompt.messages,
                 resume: prompt.resume,
                 settings: prompt.settings,
+                logprobs: None,
             });
         }
     }
@@ -202,8 +203,10 @@ impl Supervisor {
                     self.loaded(process, load, model);
                 }
             }
+            // The page says that a reply is being prepared until its prompt is read.
+            Event::Waiting { .. } => {}
             Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
-            Event::Tokens { id, tokens } => self.report(id, Progress::Tokens(tokens)),
+            Event::Tokens { id, tokens, .. } => self.report(id, Progress::Tokens(tokens)),
             Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
             Event::Finished { id, reason, stats } => {
                 self.failures = 0;

@@ -3,6 +3,7 @@
 //! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
 //! does hits all of them alike, and a speed-up compares depths of the same run.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,11 +11,11 @@ use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, KnownDrafts, Lane, RowSpec, StepTiming};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowSpec, StepTiming};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
-use crate::session::{PREFILL_CHUNK, Session};
+use crate::session::Session;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
@@ -174,7 +175,7 @@ fn timed_loads(dir: &Path, options: &Options) -> Result<(Session, Vec<f64>), Eng
     let mut seconds = Vec::with_capacity(options.runs);
     loop {
         let begin = Instant::now();
-        let session = Session::load(dir, &mut |_, _| ())?;
+        let session = Session::load(dir, &mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
         if seconds.len() == options.runs {
             return Ok((session, seconds));
@@ -291,6 +292,7 @@ impl<'a> Bench<'a> {
             // Nothing ends a reply before its time.
             stop_ids: Vec::new(),
             drafts: depth > 0,
+            logprobs: None,
             known_drafts: self.known_drafts.clone(),
         }
     }
@@ -301,7 +303,7 @@ impl<'a> Bench<'a> {
 
     fn read(&self, spec: RowSpec) -> Result<Lane, EngineError> {
         let mut lane = Lane::new(self.model(), 0, spec)?;
-        while !lane.advance(self.model(), PREFILL_CHUNK)? {}
+        lane.read_all(self.model())?;
         Ok(lane)
     }
 
@@ -317,9 +319,9 @@ impl<'a> Bench<'a> {
         let model = self.model();
         let (mut row, mut states) = (model.empty_row(false), model.empty_states(1)?);
         let base = self.prompt.len();
-        for (i, chunk) in self.prompt.chunks(PREFILL_CHUNK).enumerate() {
+        for (i, chunk) in self.prompt.chunks(CELL).enumerate() {
             let ids = Array::from_slice(chunk, &[chunk.len() as i32])?;
-            let packed = Packed::new(&[(i * PREFILL_CHUNK, chunk.len())])?;
+            let packed = Packed::new(&[(i * CELL, chunk.len())])?;
             model.forward(&ids, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
             mlx::eval(row.arrays().chain(states.iter().flat_map(DeltaState::arrays)))?;
         }

@@ -17,6 +17,9 @@ pub enum EngineError {
     /// MLX failed.
     #[error("MLX failed in {0}.")]
     Mlx(#[from] MlxError),
+    /// Whoever asked for it has ended it.
+    #[error("It was cancelled.")]
+    Cancelled,
     /// The request cannot be served.
     #[error("{message}")]
     Request {
@@ -45,6 +48,7 @@ impl From<&EngineError> for ErrorReport {
             EngineError::Mlx(_) => {
                 report("mlx_failed", "Try again; if it happens again, restart the program.")
             }
+            EngineError::Cancelled => report("cancelled", "Ask again."),
             EngineError::Request { code, hint, .. } => report(code, hint),
         }
     }

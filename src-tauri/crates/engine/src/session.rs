@@ -1,26 +1,25 @@
 //! A loaded model and the replies it writes.
 
-use std::hash::{BuildHasher, RandomState};
-use std::ops::ControlFlow;
+mod replies;
+
 use std::path::Path;
-use std::time::Instant;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, FinishReason, GenerationSettings, LiveStats, MAX_DEPTH, ModelInfo, Part,
-    PartialReply, ReplyStats, Sampling, TokenText,
+    ChatMessage, Drafting, GenerationSettings, MAX_DEPTH, MAX_TOP_LOGPROBS, ModelInfo, Part, PartialReply,
+    Sampling,
 };
 
 use crate::checkpoint::{Config, Index, Layout, model_info};
-use crate::decode::{Advance, Batch, DepthPolicy, Lane, Recorder, RowSpec};
+use crate::decode::{Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
-use crate::model::Qwen;
-use crate::text::{ChatTemplate, ReplyStart, ReplyText, Tokenizer, render_prompt, stop_ids};
+use crate::model::{LoadProgress, Qwen};
+use crate::text::{ChatTemplate, ReplyStart, Tokenizer, render_prompt, stop_ids};
+pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
-/// Prompt tokens read at a time; between two pieces a reply can be cancelled.
-pub(crate) const PREFILL_CHUNK: usize = 512;
-/// Seeds that are picked here survive a trip through JavaScript's numbers.
-const SEED_BITS: u32 = 53;
+/// Share of MLX's memory limit for weights and rows together. The rest is for what passes need while they run, and for
+/// everybody else: the limit is nearly all of a Mac's memory.
+const MEMORY_SHARE: f64 = 0.6;
 /// How a prompt without a template is continued.
 pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
 
@@ -34,7 +33,8 @@ pub struct Session {
     template: ChatTemplate,
     stop_ids: Vec<u32>,
     vocab: usize,
-    policy: DepthPolicy,
+    scheduler: Scheduler,
+    writing: replies::Writing,
 }
 
 /// A prompt as the model reads it.
@@ -44,50 +44,6 @@ pub struct TokenPrompt {
     pub ids: Vec<u32>,
     /// Where what the model writes begins.
     pub start: ReplyStart,
-}
-
-/// One emitted token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplyToken {
-    /// Its id.
-    pub id: u32,
-    /// What became readable with it; several entries where it ends the thinking.
-    pub text: Vec<TokenText>,
-    /// Its place in the chain of drafts, from 1; `None` for the model's own token.
-    pub draft_position: Option<u8>,
-}
-
-/// What happens while a reply is written.
-#[derive(Debug)]
-pub enum Progress<'a> {
-    /// The prompt is being read.
-    Reading {
-        /// Tokens read so far.
-        done: usize,
-        /// Tokens to read.
-        total: usize,
-    },
-    /// A step has ended.
-    Tokens {
-        /// Its tokens, the stop token left out.
-        tokens: &'a [ReplyToken],
-        /// The numbers so far.
-        live: LiveStats,
-    },
-    /// The reply has ended, which released text that was held back: an unfinished character, what might have become a
-    /// stop text.
-    Rest(&'a [TokenText]),
-}
-
-/// A finished reply.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// Why it ended.
-    pub reason: FinishReason,
-    /// Its tokens, the stop token left out.
-    pub ids: Vec<u32>,
-    /// What it took.
-    pub stats: ReplyStats,
 }
 
 /// Everything about a model but its weights: read and checked, so that loading them cannot be in vain.
@@ -113,19 +69,38 @@ impl Prepared {
         Ok(Self { config, layout, info, tokenizer, template, stop_ids })
     }
 
-    /// Reads the weights. `progress` gets bytes read and bytes to read.
-    pub fn load(self, progress: &mut dyn FnMut(u64, u64)) -> Result<Session, EngineError> {
+    /// Reads the weights.
+    pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
         let Self { config, layout, info, tokenizer, template, stop_ids } = self;
         let model = Qwen::load(&config, &layout, progress)?;
-        let policy = DepthPolicy::default();
-        Ok(Session { info, model, tokenizer, template, stop_ids, vocab: config.vocab_size, policy })
+        let limits = Limits { memory: memory_for_rows(&info), ..Limits::default() };
+        let scheduler = Scheduler::new(&model, limits, Policy::default())?;
+        let (vocab, writing) = (config.vocab_size, replies::Writing::new());
+        Ok(Session { info, model, tokenizer, template, stop_ids, vocab, scheduler, writing })
     }
 }
 
 impl Session {
-    /// Loads the model in a folder. `progress` gets bytes read and bytes to read.
-    pub fn load(dir: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
+    /// Loads the model in a folder.
+    pub fn load(dir: &Path, progress: &mut LoadProgress<'_>) -> Result<Self, EngineError> {
         Prepared::read(dir)?.load(progress)
+    }
+
+    /// The same, with other limits than the machine suggests.
+    pub fn with_limits(self, limits: Limits) -> Result<Self, EngineError> {
+        let policy = self.scheduler.policy().clone();
+        Ok(Self { scheduler: Scheduler::new(&self.model, limits, policy)?, ..self })
+    }
+
+    /// The same, with what was learned of this model on this machine before.
+    pub fn with_policy_state(mut self, state: PolicyState) -> Self {
+        self.scheduler.set_policy(Policy::new(state));
+        self
+    }
+
+    /// What was learned about when drafts pay, to be kept for the next time.
+    pub fn policy_state(&self) -> &PolicyState {
+        self.scheduler.policy().state()
     }
 
     /// The network.
@@ -150,87 +125,6 @@ impl Session {
         Ok(TokenPrompt { ids, start: prompt.start })
     }
 
-    /// Writes a reply. `asked` is when the request came; `observe` is told what happens and can end the reply early.
-    pub fn reply(
-        &mut self,
-        prompt: &TokenPrompt,
-        settings: &GenerationSettings,
-        asked: Instant,
-        observe: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
-    ) -> Result<Reply, EngineError> {
-        self.check(prompt, settings)?;
-        let mut text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop.clone())?;
-        let seed = settings.sampling.seed.unwrap_or_else(random_seed);
-        let mut recorder = Recorder::start(asked, prompt.ids.len(), seed);
-        let room = self.info.context_length as usize - prompt.ids.len();
-        let spec = RowSpec {
-            prompt: prompt.ids.clone(),
-            sampling: settings.sampling,
-            seed,
-            max_tokens: room.min(settings.max_tokens as usize),
-            stop_ids: self.stop_ids.clone(),
-            drafts: settings.drafting != Drafting::Off,
-            known_drafts: None,
-        };
-        let mut ids = Vec::new();
-
-        let mut lane = Lane::new(&self.model, 0, spec)?;
-        loop {
-            let (done, total) = lane.progress();
-            if observe(Progress::Reading { done, total }).is_break() {
-                return Ok(self.end(FinishReason::Cancelled, ids, &recorder, settings));
-            }
-            if lane.advance(&self.model, PREFILL_CHUNK)? {
-                break;
-            }
-        }
-        recorder.prefilled();
-        let mut batch = Batch::default();
-        batch.join(lane)?;
-
-        loop {
-            let depth = match settings.drafting {
-                Drafting::Off => 0,
-                Drafting::Auto => self.policy.depth(),
-                Drafting::Fixed { depth } => usize::from(depth),
-            };
-            let (mut advances, timing) = batch.step(&self.model, &[depth])?;
-            let mut advance = advances.remove(0);
-            // A step that ended the reply says little about drafts: those behind the end had no chance. The first step
-            // of a reply also grows buffers.
-            if advance.finish.is_none() && !ids.is_empty() {
-                self.policy.observe(advance.drafted, advance.accepted, timing.total);
-            }
-            let mut reason = advance.finish;
-            let tokens = read(&mut advance, &mut text, &mut reason);
-            recorder.step(&advance, timing, advance.tokens.len() > tokens.len());
-            ids.extend(tokens.iter().map(|token| token.id));
-            let stopped = observe(Progress::Tokens { tokens: &tokens, live: recorder.live() }).is_break();
-            if let Some(reason) = reason.or(stopped.then_some(FinishReason::Cancelled)) {
-                // The reply is over either way.
-                let _ = observe(Progress::Rest(&text.finish()));
-                mlx::clear_cache();
-                return Ok(self.end(reason, ids, &recorder, settings));
-            }
-        }
-    }
-
-    fn end(
-        &self,
-        reason: FinishReason,
-        ids: Vec<u32>,
-        recorder: &Recorder,
-        settings: &GenerationSettings,
-    ) -> Reply {
-        let note = match settings.drafting {
-            Drafting::Off => Some("Drafts were switched off.".to_owned()),
-            _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
-            Drafting::Auto => self.policy.note(),
-            Drafting::Fixed { depth } => self.policy.verdict(usize::from(depth)),
-        };
-        Reply { reason, ids, stats: recorder.finish(note) }
-    }
-
     /// Refuses ids that the model cannot read.
     pub fn check_ids(&self, ids: &[u32]) -> Result<(), EngineError> {
         let refuse = |code, message: String, hint| Err(EngineError::Request { code, message, hint });
@@ -247,7 +141,8 @@ impl Session {
         }
     }
 
-    fn check(&self, prompt: &TokenPrompt, settings: &GenerationSettings) -> Result<(), EngineError> {
+    fn check(&self, request: &ReplyRequest) -> Result<(), EngineError> {
+        let ReplyRequest { prompt, settings, .. } = request;
         let refuse = |code, message: String, hint| Err(EngineError::Request { code, message, hint });
         self.check_ids(&prompt.ids)?;
         let (length, limit) = (prompt.ids.len(), self.info.context_length as usize);
@@ -258,28 +153,34 @@ impl Session {
                 "Start a new chat, or shorten the question.",
             );
         }
-        if let Some(message) = invalid_setting(settings) {
+        if let Some(message) = invalid_setting(settings).or_else(|| invalid_logprobs(request.logprobs?)) {
             return refuse("invalid_setting", message, "Correct the setting and try again.");
         }
         Ok(())
     }
 }
 
-/// Turns a step's tokens into text. Cuts the step where a stop text is complete.
-fn read(advance: &mut Advance, text: &mut ReplyText, reason: &mut Option<FinishReason>) -> Vec<ReplyToken> {
-    let visible = advance.tokens.len() - usize::from(*reason == Some(FinishReason::Stop));
-    let mut tokens = Vec::with_capacity(visible);
-    for (i, &id) in advance.tokens[..visible].iter().enumerate() {
-        let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
-        let (pieces, stopped) = text.push(id, draft_position);
-        tokens.push(ReplyToken { id, text: pieces, draft_position });
-        if stopped {
-            advance.cut(i + 1);
-            *reason = Some(FinishReason::Stop);
-            break;
+/// Bytes that rows may take beside the weights.
+fn memory_for_rows(info: &ModelInfo) -> u64 {
+    match mlx::memory_limit() {
+        0 => u64::MAX,
+        limit => ((MEMORY_SHARE * limit as f64) as u64).saturating_sub(info.weight_bytes),
+    }
+}
+
+impl From<TooLarge> for EngineError {
+    fn from(error: TooLarge) -> Self {
+        Self::Request {
+            code: "prompt_too_large",
+            message: error.to_string(),
+            hint: "Start a new chat, shorten the question, or choose a smaller model.",
         }
     }
-    tokens
+}
+
+fn invalid_logprobs(top: u32) -> Option<String> {
+    (top > MAX_TOP_LOGPROBS)
+        .then(|| format!("{top} log-probabilities a token; the most is {MAX_TOP_LOGPROBS}."))
 }
 
 fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
@@ -308,9 +209,4 @@ fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn random_seed() -> u64 {
-    // The standard library seeds its hashers from the system's randomness.
-    RandomState::new().hash_one(()) >> (u64::BITS - SEED_BITS)
 }

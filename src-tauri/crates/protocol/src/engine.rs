@@ -3,24 +3,29 @@ use specta::Type;
 
 use crate::{
     ChatMessage, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, Part, PartialReply,
-    ReplyStats,
+    ReplyStats, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
 pub type RequestId = u64;
 
 /// From the shell to the engine.
+///
+/// Requests are begun in the order in which they come. Replies are written side by side. A `Load` is begun when all
+/// replies before it have ended; whoever does not want to wait for them cancels them. What comes after a `Load` waits
+/// for it. A `Cancel` is heeded at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
-    /// Loads the model in a folder, in place of the one before. Answered by `Loaded` or `Failed`.
+    /// Loads the model in a folder, in place of the one before. Answered by `Loading`, then `Loaded` or `Failed`. If it
+    /// fails while the weights are read, no model is loaded.
     Load {
         /// Names the request.
         id: RequestId,
         /// A raw Hugging Face folder or a converted one.
         model: String,
     },
-    /// Writes a reply. Answered by `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
+    /// Writes a reply. Answered by `Waiting`, `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
     Generate {
         /// Names the request.
         id: RequestId,
@@ -31,12 +36,26 @@ pub enum Request {
         resume: Option<PartialReply>,
         /// How to write it.
         settings: GenerationSettings,
+        /// Tell how likely each token was, and this many most likely ones in its place, at most
+        /// [`MAX_TOP_LOGPROBS`](crate::MAX_TOP_LOGPROBS).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        logprobs: Option<u32>,
     },
-    /// Ends a request early; its `Finished` says `cancelled`. Unknown ids are ignored.
+    /// Ends a request early, whether it waits or is at work. The `Finished` of a reply says `cancelled`, and so does the
+    /// code in the `Failed` of a load. Unknown ids are ignored.
     Cancel {
         /// The request to end.
         id: RequestId,
     },
+}
+
+impl Request {
+    /// Its name, or in a `Cancel` the name of what it ends.
+    pub fn id(&self) -> RequestId {
+        match *self {
+            Self::Load { id, .. } | Self::Generate { id, .. } | Self::Cancel { id } => id,
+        }
+    }
 }
 
 /// The text that one token added to a reply. Empty while a character is still incomplete.
@@ -77,6 +96,13 @@ pub enum Event {
         /// What was loaded.
         model: ModelInfo,
     },
+    /// Others must end, or their prompts be read, before the prompt is. Sent again when the number changes.
+    Waiting {
+        /// The `Generate` request.
+        id: RequestId,
+        /// Replies that come before it.
+        ahead: u32,
+    },
     /// The prompt is being read.
     Reading {
         /// The `Generate` request.
@@ -90,8 +116,11 @@ pub enum Event {
     Tokens {
         /// The `Generate` request.
         id: RequestId,
-        /// One entry a token.
+        /// At least one entry a token: a token may touch both parts.
         tokens: Vec<TokenText>,
+        /// One entry a token where the request asks for it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        logprobs: Vec<TokenLogprobs>,
     },
     /// The numbers so far, a few times a second.
     Live {

@@ -7,6 +7,7 @@ mod bridge;
 mod chat;
 mod engine;
 mod error;
+mod logprobs;
 mod model;
 mod settings;
 mod stats;
@@ -18,6 +19,7 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
+pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
 pub use settings::{Drafting, GenerationSettings, MAX_DEPTH, Sampling};
 pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};

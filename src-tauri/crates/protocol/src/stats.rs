@@ -50,7 +50,7 @@ pub struct ReplyStats {
     pub tokens_per_pass: f64,
     /// Tokens per second of decoding, the first token excluded from both.
     pub tokens_per_second: f64,
-    /// Time spent on the prompt.
+    /// Time spent on the prompt, waiting for others not counted.
     pub prefill_seconds: f64,
     /// From the first token to the last.
     pub decode_seconds: f64,
@@ -62,7 +62,7 @@ pub struct ReplyStats {
     pub verify_seconds: f64,
     /// Part of decoding in which the host built graphs and handled tokens.
     pub host_seconds: f64,
-    /// The most memory MLX held during the reply.
+    /// The most memory MLX held since the reply, or one that it shared steps with, was begun.
     pub peak_memory_bytes: u64,
     /// Drafts by position.
     pub positions: Vec<PositionStats>,

@@ -42,6 +42,11 @@ impl RowKv {
         Ok((keys, values))
     }
 
+    /// The most positions that a buffer can have room for after `len` were appended in any portions.
+    pub fn most_capacity(len: usize) -> usize {
+        round_up(len as i32) as usize + (len / 4).clamp(*GROWTH.start() as usize, *GROWTH.end() as usize)
+    }
+
     /// Positions that count.
     pub fn len(&self) -> usize {
         self.len as usize
@@ -83,6 +88,18 @@ mod tests {
     fn entry(value: f32, count: i32) -> Array {
         let values: Vec<f32> = (0..2 * count * 4).map(|i| value + i as f32).collect();
         Array::from_slice(&values, &[2, 1, count, 4]).unwrap()
+    }
+
+    #[test]
+    fn no_buffer_outgrows_its_bound() {
+        for portion in [1, 3, 255, 512, 700] {
+            let mut kv = RowKv::default();
+            while kv.len() < 3000 {
+                kv.append(&entry(0.0, portion)).unwrap();
+                let capacity = kv.buffer().unwrap().dim(2) as usize;
+                assert!(capacity <= RowKv::most_capacity(kv.len()), "{} by {portion}", kv.len());
+            }
+        }
     }
 
     #[test]

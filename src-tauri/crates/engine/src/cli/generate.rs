@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use foretoken_engine::session::{PLAIN_TEXT, Progress, Session, TokenPrompt};
+use foretoken_engine::session::{PLAIN_TEXT, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
 use foretoken_protocol::{
     ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling, TokenText,
 };
@@ -66,6 +66,9 @@ pub(super) struct Generate {
     /// Drafts per step, or `auto` for what pays on this machine.
     #[arg(long, default_value = "auto", value_parser = parse_depth)]
     depth: Drafting,
+    /// With --json, tell how likely each token was, and this many most likely ones in its place.
+    #[arg(long, value_name = "N", requires = "json")]
+    logprobs: Option<u32>,
     /// Print one JSON object a line.
     #[arg(long)]
     json: bool,
@@ -96,7 +99,8 @@ fn parse_depth(text: &str) -> Result<Drafting, String> {
 
 impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let mut session = Session::load(&self.model, &mut |_, _| ()).map_err(engine)?;
+        let mut session =
+            Session::load(&self.model, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
         if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
             return Err(CliError::Usage(format!(
                 "{} has no MTP head to draft with. Leave out --speculation mtp, or use a checkpoint with a head.",
@@ -116,8 +120,9 @@ impl Generate {
         let out = io::stdout().lock();
         let mut printer = Printer { json: self.json, out, text: String::new(), part: prompt.start.part };
         let mut written = Ok(());
-        let reply = session.reply(&prompt, &settings, asked, &mut |progress| {
-            written = printer.print(&progress);
+        let request = ReplyRequest { logprobs: self.logprobs, asked, ..ReplyRequest::new(prompt, settings) };
+        let reply = session.reply(request, &mut |progress| {
+            written = printer.print(progress);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;
@@ -171,20 +176,22 @@ struct Printer<W> {
 }
 
 impl<W: Write> Printer<W> {
-    fn print(&mut self, progress: &Progress<'_>) -> io::Result<()> {
+    fn print(&mut self, progress: &Progress) -> io::Result<()> {
         match progress {
-            Progress::Reading { .. } | Progress::Rest([]) => return Ok(()),
             Progress::Tokens { tokens, .. } => {
-                for token in *tokens {
-                    self.write(Some(token.id), &token.text, token.draft_position)?;
+                for token in tokens {
+                    self.write(Some(token), &token.text)?;
                 }
             }
-            Progress::Rest(text) => self.write(None, text, None)?,
+            Progress::Rest(text) => self.write(None, text)?,
+            Progress::Waiting { .. } | Progress::Reading { .. } => return Ok(()),
+            Progress::Finished(_) | Progress::Failed(_) => return Ok(()),
         }
         self.out.flush()
     }
 
-    fn write(&mut self, id: Option<u32>, pieces: &[TokenText], draft_position: Option<u8>) -> io::Result<()> {
+    /// Text that came with a token, or with the end.
+    fn write(&mut self, token: Option<&ReplyToken>, pieces: &[TokenText]) -> io::Result<()> {
         let mut text = String::new();
         for piece in pieces {
             if piece.part != self.part && !piece.text.is_empty() {
@@ -196,11 +203,15 @@ impl<W: Write> Printer<W> {
         }
         self.text.push_str(&text);
         if self.json {
-            writeln!(
-                self.out,
-                "{}",
-                json!({ "type": "token", "id": id, "text": text, "draft_position": draft_position })
-            )
+            let draft_position = token.and_then(|token| token.draft_position);
+            let mut line = json!({
+                "type": "token", "id": token.map(|token| token.id), "text": text, "draft_position": draft_position,
+            });
+            if let Some(logprobs) = token.and_then(|token| token.logprobs.as_ref()) {
+                line["logprob"] = json!(logprobs.token.logprob);
+                line["top_logprobs"] = json!(logprobs.top);
+            }
+            writeln!(self.out, "{line}")
         } else {
             write!(self.out, "{text}")
         }

@@ -1,4 +1,5 @@
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -28,7 +29,7 @@ pub(super) struct Score {
 impl Score {
     pub(super) fn run(self) -> Result<(), CliError> {
         let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
-        let session = Session::load(&self.model, &mut |_, _| ()).map_err(engine)?;
+        let session = Session::load(&self.model, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
         session.check_ids(&ids).map_err(engine)?;
         if let Some(path) = &self.dump {
             let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;

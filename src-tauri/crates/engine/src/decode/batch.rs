@@ -7,7 +7,7 @@ use super::row::{Row, RowId};
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
-use crate::sample::{Counts, is_greedy, penalised, pick};
+use crate::sample::{Counts, Logprobs, is_greedy, penalised, pick};
 
 /// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
 const DRAFT_PROBE_INTERVAL: u64 = 16;
@@ -33,6 +33,8 @@ pub struct Advance {
     pub row: RowId,
     /// Tokens it emitted, at least one: accepted drafts and the model's own token after them.
     pub tokens: Vec<u32>,
+    /// Where the row asks for it, what the model thought of each of them.
+    pub logprobs: Vec<Logprobs>,
     /// Drafts that were verified.
     pub drafted: usize,
     /// Drafts among the tokens.
@@ -52,10 +54,21 @@ pub struct StepTiming {
     pub draft: Option<Duration>,
 }
 
+/// What a step finds out, still lazy.
+struct Verified {
+    /// The model's tokens, u32 `[T]`.
+    ids: Array,
+    /// Hidden states for the head, `[T, H]`.
+    hidden: Array,
+    /// Log-probabilities of the rows that ask for them.
+    reports: Vec<Array>,
+}
+
 impl Advance {
     /// Takes back all but the first `count` tokens, as where a stop text ends the reply.
     pub fn cut(&mut self, count: usize) {
         self.tokens.truncate(count);
+        self.logprobs.truncate(count);
         self.drafted = self.drafted.min(count);
         self.accepted = self.accepted.min(count);
     }
@@ -67,24 +80,25 @@ impl Batch {
         &self.rows
     }
 
-    /// Takes in a row whose prompt has been read.
+    /// Takes in a row whose prompt has been read. The caches of all rows stay where they are; after an error the
+    /// batch is as before.
     pub fn join(&mut self, lane: Lane) -> Result<()> {
         if self.rows.is_empty() {
             self.states = lane.states;
         } else {
-            for (state, other) in self.states.iter_mut().zip(&lane.states) {
-                *state = state.join(&self.committed, other, &[0])?;
-            }
+            let states = self.states.iter().zip(&lane.states);
+            let joined: Vec<DeltaState> = states
+                .map(|(state, other)| state.join(&self.committed, other, &[0]))
+                .collect::<Result<_>>()?;
+            mlx::eval(joined.iter().flat_map(DeltaState::arrays))?;
+            self.states = joined;
         }
         self.rows.push(lane.row);
         self.committed = vec![0; self.rows.len()];
-        if self.rows.len() > 1 {
-            mlx::eval(self.states.iter().flat_map(DeltaState::arrays))?;
-        }
         Ok(())
     }
 
-    /// Takes out rows; unknown ids are ignored.
+    /// Takes out rows; unknown ids are ignored. After an error the batch is as before.
     pub fn remove(&mut self, ids: &[RowId]) -> Result<()> {
         let kept: Vec<u32> =
             (0..self.rows.len() as u32).filter(|&i| !ids.contains(&self.rows[i as usize].id)).collect();
@@ -95,11 +109,12 @@ impl Batch {
             self.states.clear();
             self.committed.clear();
         } else {
-            for state in &mut self.states {
-                *state = state.keep(&self.committed, &kept)?;
-            }
+            let states = self.states.iter();
+            let left: Vec<DeltaState> =
+                states.map(|state| state.keep(&self.committed, &kept)).collect::<Result<_>>()?;
+            mlx::eval(left.iter().flat_map(DeltaState::arrays))?;
+            self.states = left;
             self.committed = vec![0; kept.len()];
-            mlx::eval(self.states.iter().flat_map(DeltaState::arrays))?;
         }
         self.rows.retain(|row| !ids.contains(&row.id));
         Ok(())
@@ -143,8 +158,9 @@ impl Batch {
             }
         }
 
-        let (ids, hidden) = self.verify(model, &drafts)?;
-        let answer = mlx::concatenate(&[&[&ids], flat_drafts.as_slice()].concat(), 0)?;
+        let Verified { ids, hidden, reports } = self.verify(model, &drafts)?;
+        let parts = [&ids].into_iter().chain(flat_drafts).chain(&reports);
+        let answer = mlx::concatenate(&parts.collect::<Vec<_>>(), 0)?;
         let handing_over = Instant::now();
         mlx::async_eval(
             [&answer, &hidden]
@@ -253,9 +269,8 @@ impl Batch {
         Ok(())
     }
 
-    /// What the model emits after the context's last token and after each draft, u32 `[T]`, and its hidden states
-    /// `[T, H]` for the head.
-    fn verify(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<(Array, Array)> {
+    /// What the model emits after the context's last token and after each draft.
+    fn verify(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<Verified> {
         let spans: Vec<(usize, usize)> =
             self.rows.iter().zip(drafts).map(|(row, drafts)| (row.committed(), 1 + drafts.len())).collect();
         let packed = Packed::new(&spans)?;
@@ -275,22 +290,32 @@ impl Batch {
         let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
         let logits = model.logits(&hidden.normed)?;
 
-        let plain = |row: &Row| is_greedy(&row.spec.sampling) && !penalised(&row.spec.sampling);
+        let plain = |row: &Row| {
+            is_greedy(&row.spec.sampling) && !penalised(&row.spec.sampling) && row.spec.logprobs.is_none()
+        };
         if self.rows.iter().all(plain) {
-            return Ok((mlx::argmax_axis(&logits, -1)?, hidden.for_mtp));
+            let ids = mlx::argmax_axis(&logits, -1)?;
+            return Ok(Verified { ids, hidden: hidden.for_mtp, reports: Vec::new() });
         }
         let mut ids = Vec::with_capacity(self.rows.len());
+        let mut reports = Vec::new();
         for ((row, logits), drafts) in self.rows.iter().zip(packed.split(&logits)?).zip(drafts) {
             let counts: Option<Counts> = row.counts(logits.dim(-1))?.map(|c| c.along(drafts)).transpose()?;
-            ids.push(pick(&logits, &row.spec.sampling, row.spec.seed, row.ctx.len(), counts.as_ref())?);
+            let own = pick(&logits, &row.spec.sampling, row.spec.seed, row.ctx.len(), counts.as_ref())?;
+            if let Some(top) = row.spec.logprobs {
+                reports.push(Logprobs::report(&logits, &own, top)?);
+            }
+            ids.push(own);
         }
-        Ok((mlx::concatenate(&ids.iter().collect::<Vec<_>>(), 0)?, hidden.for_mtp))
+        let ids = mlx::concatenate(&ids.iter().collect::<Vec<_>>(), 0)?;
+        Ok(Verified { ids, hidden: hidden.for_mtp, reports })
     }
 
-    /// Moves every row forward. `answer`: all targets, then all drafts, in the order of the rows.
+    /// Moves every row forward. `answer`: all targets, then all drafts, then all reports, in the order of the rows.
     fn commit(&mut self, answer: &[u32], depths: &[usize], hidden: &Array) -> Result<Vec<Advance>> {
         let total: usize = depths.iter().map(|k| k + 1).sum();
-        let (mut targets, mut drafts) = answer.split_at(total);
+        let (mut targets, rest) = answer.split_at(total);
+        let (mut drafts, mut reports) = rest.split_at(total - depths.len());
         let mut advances = Vec::with_capacity(self.rows.len());
         let mut start = 0;
         for ((row, &depth), committed) in self.rows.iter_mut().zip(depths).zip(&mut self.committed) {
@@ -299,7 +324,11 @@ impl Batch {
             (targets, drafts) = (other_targets, other_drafts);
             let hidden = hidden.slice_axis(0, start, start + 1 + depth as i32)?;
             start += 1 + depth as i32;
-            let advance = row.commit(target, draft, &hidden)?;
+            let mut advance = row.commit(target, draft, &hidden)?;
+            if let Some(top) = row.spec.logprobs {
+                advance.logprobs = Logprobs::read(&mut reports, depth + 1, top);
+                advance.logprobs.truncate(advance.tokens.len());
+            }
             *committed = advance.tokens.len();
             advances.push(advance);
         }

@@ -1,13 +1,18 @@
-//! Decoding: rows, the packed step that advances all of them, and how many drafts pay.
+//! Decoding: requests that come and go, rows, the packed step that advances all of them, and how many drafts pay.
 
 mod batch;
 mod lane;
+mod memory;
+mod pace;
 mod policy;
 mod row;
+mod scheduler;
 mod stats;
 
 pub use batch::{Advance, Batch, StepTiming};
-pub use lane::Lane;
-pub use policy::DepthPolicy;
+pub use lane::{CELL, Lane};
+pub use memory::{Footprint, TooLarge};
+pub use policy::{Policy, PolicyState};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
+pub use scheduler::{Happening, Limits, Scheduler};
 pub use stats::Recorder;

@@ -25,6 +25,8 @@ pub struct RowSpec {
     pub stop_ids: Vec<u32>,
     /// Whether the MTP head is to be kept ready for it.
     pub drafts: bool,
+    /// Report log-probabilities of the emitted tokens, and of this many most likely ones.
+    pub logprobs: Option<usize>,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
 }
@@ -159,6 +161,13 @@ impl Row {
         }
         // Drafts behind the end were never up for a verdict.
         let drafted = if finish == Some(FinishReason::Stop) { drafts.len().min(count) } else { drafts.len() };
-        Ok(Advance { row: self.id, tokens: emitted.to_vec(), drafted, accepted: matching.min(count), finish })
+        Ok(Advance {
+            row: self.id,
+            tokens: emitted.to_vec(),
+            logprobs: Vec::new(),
+            drafted,
+            accepted: matching.min(count),
+            finish,
+        })
     }
 }

@@ -8,7 +8,8 @@ use crate::mlx;
 /// Collects what one reply took.
 #[derive(Debug)]
 pub struct Recorder {
-    begin: Instant,
+    asked: Instant,
+    begun: Option<Instant>,
     prefilled: Option<Instant>,
     first: Option<Instant>,
     last: Instant,
@@ -32,9 +33,9 @@ struct Probes {
 impl Recorder {
     /// Starts to record a reply that was asked for at `asked`.
     pub fn start(asked: Instant, prompt_tokens: usize, seed: u64) -> Self {
-        mlx::reset_peak_memory();
         Self {
-            begin: asked,
+            asked,
+            begun: None,
             prefilled: None,
             first: None,
             last: asked,
@@ -47,9 +48,13 @@ impl Recorder {
         }
     }
 
-    /// The prompt has been read.
-    pub fn prefilled(&mut self) {
-        self.prefilled = Some(Instant::now());
+    /// The prompt is being read.
+    pub fn reads(&mut self, done: usize, total: usize) {
+        let now = Instant::now();
+        self.begun.get_or_insert(now);
+        if done == total {
+            self.prefilled = Some(now);
+        }
     }
 
     /// A step has ended. `stop_token`: whether the last token only ended the reply.
@@ -97,7 +102,10 @@ impl Recorder {
 
     /// All numbers. The share of the drafts in the waiting time is measured on some steps and applied to all that drafted.
     pub fn finish(&self, drafting_note: Option<String>) -> ReplyStats {
-        let since = |end: Option<Instant>| end.map_or(0.0, |end| (end - self.begin).as_secs_f64());
+        let between = |begin: Option<Instant>, end: Option<Instant>| match (begin, end) {
+            (Some(begin), Some(end)) => (end - begin).as_secs_f64(),
+            _ => 0.0,
+        };
         let share = match self.probes.wait.as_secs_f64() {
             0.0 => 0.0,
             wait => self.probes.draft.as_secs_f64() / wait,
@@ -106,9 +114,9 @@ impl Recorder {
         ReplyStats {
             tokens_per_pass: self.tokens_per_pass(),
             tokens_per_second: self.tokens_per_second(),
-            prefill_seconds: since(self.prefilled),
+            prefill_seconds: between(self.begun, self.prefilled),
             decode_seconds: self.decode_time().as_secs_f64(),
-            time_to_first_token_seconds: since(self.first),
+            time_to_first_token_seconds: between(Some(self.asked), self.first),
             draft_seconds,
             verify_seconds: self.waited.as_secs_f64() - draft_seconds,
             peak_memory_bytes: mlx::peak_memory() as u64,

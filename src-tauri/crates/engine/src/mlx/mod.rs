@@ -18,8 +18,8 @@ pub use ops::{
     take, take_along_axis, tri, where_,
 };
 pub use runtime::{
-    DeviceKind, active_memory, async_eval, clear_cache, device, eval, load_safetensors, peak_memory,
-    reset_peak_memory, save_safetensors,
+    DeviceKind, active_memory, async_eval, clear_cache, device, eval, load_safetensors, memory_limit,
+    peak_memory, reset_peak_memory, save_safetensors,
 };
 
 /// What MLX operations return.

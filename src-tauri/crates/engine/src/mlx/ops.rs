@@ -128,6 +128,11 @@ impl Array {
         Self::build("astype", |res, s| unsafe { mlx_sys::mlx_astype(res, self.raw(), dtype.into(), s) })
     }
 
+    /// The same bits as elements of another type of the same size.
+    pub fn view(&self, dtype: Dtype) -> Result<Self> {
+        Self::build("view", |res, s| unsafe { mlx_sys::mlx_view(res, self.raw(), dtype.into(), s) })
+    }
+
     /// x · sigmoid(x).
     pub fn silu(&self) -> Result<Self> {
         self.multiply(&self.sigmoid()?)

@@ -137,6 +137,11 @@ pub fn peak_memory() -> usize {
     mlx_rs::memory::peak_memory().unwrap_or(0)
 }
 
+/// Bytes beyond which MLX waits for memory to be freed: nearly all that the machine has for it.
+pub fn memory_limit() -> usize {
+    mlx_rs::memory::memory_limit().unwrap_or(0)
+}
+
 /// Starts a new peak measurement.
 pub fn reset_peak_memory() {
     let _ = mlx_rs::memory::reset_peak_memory();

@@ -79,6 +79,12 @@ impl Attention {
         self.o_proj.forward(&out.multiply(&parts[0].sigmoid()?)?)
     }
 
+    /// Bytes that a cache holds for each position.
+    pub fn position_bytes(&self) -> u64 {
+        let element = self.k_norm.nbytes() / self.k_norm.shape().iter().product::<i32>() as usize;
+        2 * (self.dims.kv_heads * self.dims.head_dim) as u64 * element as u64
+    }
+
     /// Only what the caches need of `forward`.
     pub fn append<'a>(
         &self,

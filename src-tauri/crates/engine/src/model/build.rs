@@ -1,17 +1,17 @@
 //! From a checkpoint to a network.
 
-use super::weights::Weights;
+use super::weights::{LoadProgress, Weights};
 use super::{Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen};
 use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
 use crate::error::EngineError;
 use crate::mlx::{self, Dtype};
 
 impl Qwen {
-    /// Reads the weights and puts the network together. `progress` gets bytes read and bytes to read.
+    /// Reads the weights and puts the network together.
     pub fn load(
         config: &Config,
         layout: &Layout,
-        progress: &mut dyn FnMut(u64, u64),
+        progress: &mut LoadProgress<'_>,
     ) -> Result<Self, EngineError> {
         let dtype = match layout.compute {
             FloatType::Bfloat16 => Dtype::Bfloat16,

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::linear::{Embedding, Linear};
 use super::packed::Packed;
 use super::{Attention, DeltaNet, Mlp, MtpHead};
@@ -85,10 +87,25 @@ impl Qwen {
         states: &mut [DeltaState],
         form: Form<'_>,
     ) -> Result<Hidden> {
-        let mut x = self.embed_tokens.forward(ids)?;
-        let mut states = states.iter_mut();
-        let mut attention_layers = 0..;
-        for layer in &self.layers {
+        let x = self.embed_tokens.forward(ids)?;
+        self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, form)?)
+    }
+
+    /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once.
+    pub fn run_layers(
+        &self,
+        mut x: Array,
+        layers: Range<usize>,
+        packed: &Packed,
+        rows: &mut [&mut RowCache],
+        states: &mut [DeltaState],
+        form: Form<'_>,
+    ) -> Result<Array> {
+        let is_attention = |layer: &&Layer| matches!(layer.mixer, Mixer::Attention(_));
+        let attention_before = self.layers[..layers.start].iter().filter(is_attention).count();
+        let mut states = states.iter_mut().skip(layers.start - attention_before);
+        let mut attention_layers = attention_before..;
+        for layer in &self.layers[layers] {
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
             let mixed = match &layer.mixer {
                 Mixer::Attention(attention) => {
@@ -108,6 +125,11 @@ impl Qwen {
             let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
             x = h.add(&layer.mlp.forward(&normed)?)?;
         }
+        Ok(x)
+    }
+
+    /// What the last layer's output `[T, H]` gives.
+    pub fn hidden(&self, x: Array) -> Result<Hidden> {
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
         let for_mtp = match self.hidden_mode {
             HiddenMode::PostNorm => normed.clone(),

@@ -1,10 +1,14 @@
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
+
+/// Gets bytes read and bytes to read, between tensors, and may end the loading.
+pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
 /// The tensors of a checkpoint by canonical name, in memory and checked.
 #[derive(Debug)]
@@ -14,11 +18,11 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Reads everything that the layout names. `progress` gets bytes read and bytes to read.
-    pub(super) fn read(layout: &Layout, progress: &mut dyn FnMut(u64, u64)) -> Result<Self, EngineError> {
+    /// Reads everything that the layout names.
+    pub(super) fn read(layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Self, EngineError> {
         let total = layout.weight_bytes();
         let mut done = 0;
-        progress(done, total);
+        report(progress, done, total)?;
         let mut stored = Stored::open(layout)?;
         let mut tensors = HashMap::new();
         for plan in &layout.tensors {
@@ -26,7 +30,7 @@ impl Weights {
             check_finite(&tensor, &plan.name)?;
             tensors.insert(plan.name.clone(), tensor);
             done += plan.loaded_bytes();
-            progress(done, total);
+            report(progress, done, total)?;
         }
         let kinds = layout.weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
         Ok(Self { tensors, kinds })
@@ -55,6 +59,13 @@ impl Weights {
             bits: spec.bits as i32,
             mode: spec.mode,
         })
+    }
+}
+
+fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), EngineError> {
+    match progress(done, total) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(EngineError::Cancelled),
     }
 }
 

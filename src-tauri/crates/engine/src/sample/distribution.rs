@@ -64,7 +64,7 @@ pub fn pick(
 }
 
 /// The k largest (all, without k) in descending order, and whose they are.
-fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array)> {
+pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array)> {
     let Some(k) = k else {
         let ids = mlx::argsort(&log_p.negative()?, -1)?;
         return Ok((mlx::take_along_axis(log_p, &ids, -1)?, ids));

@@ -4,10 +4,12 @@
 //! comparing ids, and a seeded reply reads the same with drafts or without.
 
 mod distribution;
+mod logprobs;
 mod noise;
 mod penalties;
 
 pub use distribution::{is_greedy, pick};
+pub use logprobs::Logprobs;
 pub use noise::{NoiseKeys, gumbel};
 pub use penalties::Counts;
 pub(crate) use penalties::penalised;

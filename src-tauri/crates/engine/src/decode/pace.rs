@@ -1,0 +1,107 @@
+use std::time::Duration;
+
+/// Weight of the newest slice in the running average.
+const NEWEST: f64 = 0.3;
+/// The most by which one slice may differ from the average, as a factor.
+const INNOVATION: f64 = 2.0;
+
+/// Decides how much of a prompt is read between two steps: at most what `max_stall` holds, and over time no more than
+/// the steps themselves take.
+///
+/// The unit is one layer over one cell of tokens. A smaller cell would change the rounding of what is read, and so
+/// would let a row's text depend on its company; where a cell's layers are interrupted changes nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Pace {
+    max_stall: f64,
+    /// Seconds of one layer over one token.
+    layer: Option<f64>,
+    /// Seconds that steps took and reading has not used yet.
+    balance: f64,
+}
+
+impl Pace {
+    pub(super) fn new(max_stall: Duration) -> Self {
+        Self { max_stall: max_stall.as_secs_f64(), layer: None, balance: 0.0 }
+    }
+
+    /// Layers to read now over a cell of `tokens`; none where reading is ahead of the steps. `decoding`: whether rows
+    /// wait for a step; where none do, the stall only bounds how long a cancellation waits.
+    pub(super) fn layers(&self, tokens: usize, decoding: bool) -> usize {
+        if decoding && self.balance < 0.0 {
+            return 0;
+        }
+        let allowed = if decoding { self.max_stall.min(self.balance) } else { self.max_stall };
+        match self.layer {
+            Some(layer) => ((allowed / (layer * tokens as f64)) as usize).max(1),
+            None => 1,
+        }
+    }
+
+    /// Learns from a slice.
+    pub(super) fn has_read(&mut self, layers: usize, tokens: usize, took: Duration, decoding: bool) {
+        let seconds = took.as_secs_f64();
+        let newest = (seconds / (layers * tokens) as f64).max(f64::MIN_POSITIVE);
+        self.layer = Some(match self.layer {
+            Some(layer) => layer + NEWEST * (newest.clamp(layer / INNOVATION, layer * INNOVATION) - layer),
+            None => newest,
+        });
+        if decoding {
+            self.balance -= seconds;
+        }
+    }
+
+    /// A step gives reading as much time as it took; what is not used is not saved up for longer stalls.
+    pub(super) fn has_stepped(&mut self, took: Duration) {
+        self.balance = (self.balance + took.as_secs_f64()).min(self.max_stall);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads while rows decode: seconds of reading, seconds of steps, the longest stall.
+    fn alternate(layer: f64, tokens: usize, step: f64, max_stall: f64) -> (f64, f64, f64) {
+        let mut pace = Pace::new(Duration::from_secs_f64(max_stall));
+        let (mut reading, mut stepping, mut longest) = (0.0, 0.0, 0.0f64);
+        for _ in 0..1000 {
+            let layers = pace.layers(tokens, true);
+            if layers > 0 {
+                let took = layer * (layers * tokens) as f64;
+                pace.has_read(layers, tokens, Duration::from_secs_f64(took), true);
+                reading += took;
+                longest = longest.max(took);
+            }
+            pace.has_stepped(Duration::from_secs_f64(step));
+            stepping += step;
+        }
+        (reading, stepping, longest)
+    }
+
+    #[test]
+    fn reading_takes_half_of_the_time_in_slices_below_the_stall() {
+        for (layer, step) in [(1e-6, 0.03), (1e-5, 0.03), (8e-5, 0.03), (8e-5, 0.5)] {
+            let (reading, stepping, longest) = alternate(layer, 512, step, 0.2);
+            assert!(reading <= 1.01 * stepping, "{layer}, {step}: {reading} of {stepping}");
+            assert!(longest <= 0.2f64.max(layer * 512.0), "{layer}, {step}: {longest}");
+            let possible = step.min(0.2) / step;
+            assert!(reading > 0.8 * possible * stepping, "{layer}, {step}: {reading} of {stepping}");
+        }
+    }
+
+    #[test]
+    fn without_rows_that_wait_reading_never_pauses() {
+        let mut pace = Pace::new(Duration::from_millis(200));
+        pace.has_read(1, 512, Duration::from_millis(40), true);
+        assert_eq!((pace.layers(512, true), pace.layers(512, false)), (0, 5));
+        assert_eq!(pace.layers(128, false), 20);
+    }
+
+    #[test]
+    fn one_long_slice_does_not_stop_reading() {
+        let mut pace = Pace::new(Duration::from_millis(200));
+        pace.has_read(1, 512, Duration::from_millis(10), false);
+        pace.has_read(1, 512, Duration::from_secs(10), false);
+        assert!(pace.layers(512, false) >= 15);
+    }
+}

@@ -1,0 +1,299 @@
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use foretoken_protocol::{
+    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, TokenLogprob, TokenLogprobs, TokenText,
+};
+
+use super::{Session, TokenPrompt};
+use crate::decode::{Advance, Happening, Recorder, RowId, RowSpec, StepTiming};
+use crate::error::EngineError;
+use crate::mlx;
+use crate::sample::Logprobs;
+use crate::text::{ReplyText, Tokenizer};
+
+/// Seeds that are picked here survive a trip through JavaScript's numbers.
+const SEED_BITS: u32 = 53;
+
+/// What a reply is asked for with.
+#[derive(Debug, Clone)]
+pub struct ReplyRequest {
+    /// What it answers.
+    pub prompt: TokenPrompt,
+    /// How to write it.
+    pub settings: GenerationSettings,
+    /// Tell how likely each token was, and this many most likely ones in its place.
+    pub logprobs: Option<u32>,
+    /// When it was asked for.
+    pub asked: Instant,
+}
+
+/// Names a reply.
+pub type ReplyId = RowId;
+
+/// One emitted token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplyToken {
+    /// Its id.
+    pub id: u32,
+    /// What became readable with it; several entries where it ends the thinking.
+    pub text: Vec<TokenText>,
+    /// Its place in the chain of drafts, from 1; `None` for the model's own token.
+    pub draft_position: Option<u8>,
+    /// How likely it was, where that was asked for.
+    pub logprobs: Option<TokenLogprobs>,
+}
+
+/// What happens while a reply is written. One of the last two ends it.
+#[derive(Debug)]
+pub enum Progress {
+    /// It waits for others.
+    Waiting {
+        /// Replies that come before it.
+        ahead: usize,
+    },
+    /// The prompt is being read.
+    Reading {
+        /// Tokens read so far.
+        done: usize,
+        /// Tokens to read.
+        total: usize,
+    },
+    /// A step has ended.
+    Tokens {
+        /// Its tokens, the stop token left out.
+        tokens: Vec<ReplyToken>,
+        /// The numbers so far.
+        live: LiveStats,
+    },
+    /// The reply is about to end, which released text that was held back: an unfinished character, what might have
+    /// become a stop text.
+    Rest(Vec<TokenText>),
+    /// It has ended.
+    Finished(Reply),
+    /// It could not be written to its end.
+    Failed(EngineError),
+}
+
+/// A finished reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Why it ended.
+    pub reason: FinishReason,
+    /// Its tokens, the stop token left out.
+    pub ids: Vec<u32>,
+    /// What it took.
+    pub stats: ReplyStats,
+}
+
+/// Replies in the making.
+pub(super) type Writing = BTreeMap<ReplyId, Writer>;
+
+/// The text and the numbers of one of them.
+#[derive(Debug)]
+pub(super) struct Writer {
+    text: ReplyText,
+    recorder: Recorder,
+    ids: Vec<u32>,
+    drafting: Drafting,
+}
+
+impl ReplyRequest {
+    /// A request of this moment.
+    pub fn new(prompt: TokenPrompt, settings: GenerationSettings) -> Self {
+        Self { prompt, settings, logprobs: None, asked: Instant::now() }
+    }
+}
+
+impl Session {
+    /// Takes in a request for a reply; [`Session::turn`] writes it, beside all others. `id` must be new.
+    pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
+        self.check(&request)?;
+        let ReplyRequest { prompt, settings, logprobs, asked } = request;
+        let text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop)?;
+        let seed = settings.sampling.seed.unwrap_or_else(random_seed);
+        let recorder = Recorder::start(asked, prompt.ids.len(), seed);
+        let room = self.info.context_length as usize - prompt.ids.len();
+        let spec = RowSpec {
+            prompt: prompt.ids,
+            sampling: settings.sampling,
+            seed,
+            max_tokens: room.min(settings.max_tokens as usize),
+            stop_ids: self.stop_ids.clone(),
+            drafts: settings.drafting != Drafting::Off,
+            logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
+            known_drafts: None,
+        };
+        if self.scheduler.is_idle() {
+            mlx::reset_peak_memory();
+        }
+        self.scheduler.submit(id, spec, settings.drafting)?;
+        let drafting = settings.drafting;
+        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), drafting });
+        Ok(())
+    }
+
+    /// Whether no reply is in the making.
+    pub fn is_idle(&self) -> bool {
+        self.writing.is_empty()
+    }
+
+    /// Replies in the making.
+    pub fn replies(&self) -> impl Iterator<Item = ReplyId> {
+        self.writing.keys().copied()
+    }
+
+    /// Moves all replies forward by a step at most, and says what happened to each, in order.
+    pub fn turn(&mut self) -> Vec<(ReplyId, Progress)> {
+        let mut progress = Vec::new();
+        let mut stopped = Vec::new();
+        for happening in self.scheduler.turn(&self.model) {
+            match happening {
+                Happening::Waiting { row, ahead } => progress.push((row, Progress::Waiting { ahead })),
+                Happening::Reading { row, done, total } => {
+                    if let Some(writer) = self.writing.get_mut(&row) {
+                        writer.recorder.reads(done, total);
+                    }
+                    progress.push((row, Progress::Reading { done, total }));
+                }
+                Happening::Advanced { advance, timing } => {
+                    let row = advance.row;
+                    let in_batch = advance.finish.is_none();
+                    let Some(writer) = self.writing.get_mut(&row) else { continue };
+                    let (tokens, reason) = writer.write(advance, timing, &self.tokenizer);
+                    let live = writer.recorder.live();
+                    progress.push((row, Progress::Tokens { tokens, live }));
+                    if let Some(reason) = reason {
+                        if in_batch {
+                            stopped.push(row);
+                        }
+                        self.end(row, reason, &mut progress);
+                    }
+                }
+                Happening::Failed { row, error } => {
+                    self.writing.remove(&row);
+                    progress.push((row, Progress::Failed(error.into())));
+                }
+            }
+        }
+        if !stopped.is_empty() {
+            self.scheduler.cancel(&stopped);
+        }
+        progress
+    }
+
+    /// Ends replies early, whatever they are doing. Unknown ids are ignored.
+    pub fn cancel(&mut self, ids: &[ReplyId]) -> Vec<(ReplyId, Progress)> {
+        self.scheduler.cancel(ids);
+        let mut progress = Vec::new();
+        for &id in ids {
+            self.end(id, FinishReason::Cancelled, &mut progress);
+        }
+        progress
+    }
+
+    /// Writes one reply to its end. `observe` is told what happens until then and can end it early. There must be no
+    /// other replies in the making.
+    pub fn reply(
+        &mut self,
+        request: ReplyRequest,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Reply, EngineError> {
+        const ID: ReplyId = 0;
+        self.submit(ID, request)?;
+        let mut progress = Vec::new();
+        loop {
+            for (_, progress) in progress {
+                match progress {
+                    Progress::Finished(reply) => return Ok(reply),
+                    Progress::Failed(error) => return Err(error),
+                    progress => {
+                        if observe(&progress).is_break() && !self.is_idle() {
+                            return self.end_early(ID, observe);
+                        }
+                    }
+                }
+            }
+            progress = self.turn();
+        }
+    }
+
+    fn end_early(
+        &mut self,
+        id: ReplyId,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Reply, EngineError> {
+        for (_, progress) in self.cancel(&[id]) {
+            match progress {
+                Progress::Finished(reply) => return Ok(reply),
+                // It is over either way.
+                progress => _ = observe(&progress),
+            }
+        }
+        Err(EngineError::Cancelled)
+    }
+
+    fn end(&mut self, id: ReplyId, reason: FinishReason, progress: &mut Vec<(ReplyId, Progress)>) {
+        let Some(mut writer) = self.writing.remove(&id) else { return };
+        let rest = writer.text.finish();
+        if !rest.is_empty() {
+            progress.push((id, Progress::Rest(rest)));
+        }
+        let stats = writer.recorder.finish(self.drafting_note(writer.drafting));
+        progress.push((id, Progress::Finished(Reply { reason, ids: writer.ids, stats })));
+    }
+
+    fn drafting_note(&self, drafting: Drafting) -> Option<String> {
+        match drafting {
+            Drafting::Off => Some("Drafts were switched off.".to_owned()),
+            _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
+            Drafting::Auto => self.scheduler.policy().note(),
+            Drafting::Fixed { depth } => self.scheduler.policy().verdict(usize::from(depth)),
+        }
+    }
+}
+
+impl Writer {
+    /// Turns a step's tokens into text, and says whether the reply ends with them. Cuts the step where a stop text is
+    /// complete.
+    fn write(
+        &mut self,
+        mut advance: Advance,
+        timing: StepTiming,
+        tokenizer: &Tokenizer,
+    ) -> (Vec<ReplyToken>, Option<FinishReason>) {
+        let mut reason = advance.finish;
+        let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));
+        let mut tokens = Vec::with_capacity(visible);
+        for i in 0..visible {
+            let id = advance.tokens[i];
+            let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
+            let (text, stopped) = self.text.push(id, draft_position);
+            let logprobs = advance.logprobs.get(i).map(|logprobs| readable(id, logprobs, tokenizer));
+            tokens.push(ReplyToken { id, text, draft_position, logprobs });
+            if stopped {
+                advance.cut(i + 1);
+                reason = Some(FinishReason::Stop);
+                break;
+            }
+        }
+        self.recorder.step(&advance, timing, advance.tokens.len() > tokens.len());
+        self.ids.extend(tokens.iter().map(|token| token.id));
+        (tokens, reason)
+    }
+}
+
+fn readable(id: u32, logprobs: &Logprobs, tokenizer: &Tokenizer) -> TokenLogprobs {
+    let entry = |id, logprob| TokenLogprob { id, text: tokenizer.decode(&[id]), logprob };
+    TokenLogprobs {
+        token: entry(id, logprobs.emitted),
+        top: logprobs.top.iter().map(|&(id, logprob)| entry(id, logprob)).collect(),
+    }
+}
+
+fn random_seed() -> u64 {
+    // The standard library seeds its hashers from the system's randomness.
+    RandomState::new().hash_one(()) >> (u64::BITS - SEED_BITS)
+}

@@ -1,0 +1,434 @@
+//! Requests come and go, wait, are read and drafted for as it happens: nothing of it shows in what a row reads like.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::model::Qwen;
+use foretoken_engine::score::score;
+use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
+use foretoken_tests::dice::Dice;
+use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
+use foretoken_tests::known::{Known, known_rows, samplings};
+use foretoken_tests::runs::{Reply, alone, forced, greedy};
+use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
+use serde_json::json;
+
+/// Nothing but one layer at a time between steps.
+const NO_STALL: Limits = Limits { memory: u64::MAX, max_stall: Duration::ZERO };
+
+/// A scheduler, and what it has said.
+struct Desk<'a> {
+    model: &'a Qwen,
+    scheduler: Scheduler,
+    replies: BTreeMap<RowId, Reply>,
+    finished: BTreeMap<RowId, FinishReason>,
+    /// Requests in the order of their admission.
+    admitted: Vec<RowId>,
+    /// The place that each request was last told.
+    places: BTreeMap<RowId, usize>,
+}
+
+impl<'a> Desk<'a> {
+    fn new(model: &'a Qwen, limits: Limits) -> Self {
+        Self {
+            model,
+            scheduler: Scheduler::new(model, limits, Policy::default()).unwrap(),
+            replies: BTreeMap::new(),
+            finished: BTreeMap::new(),
+            admitted: Vec::new(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    fn submit(&mut self, id: usize, spec: &RowSpec, drafting: Drafting) {
+        self.scheduler.submit(id as RowId, spec.clone(), drafting).unwrap();
+    }
+
+    /// One turn, in which every row that takes part in steps must advance.
+    fn turn(&mut self) {
+        let running: Vec<RowId> = self.scheduler.batch().rows().iter().map(|row| row.id).collect();
+        let mut advanced = Vec::new();
+        for happening in self.scheduler.turn(self.model) {
+            match happening {
+                Happening::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
+                Happening::Reading { row, done, total } => {
+                    assert!(done <= total);
+                    if !self.admitted.contains(&row) {
+                        self.admitted.push(row);
+                    }
+                }
+                Happening::Advanced { advance, .. } => {
+                    advanced.push(advance.row);
+                    self.replies.entry(advance.row).or_default().add(&advance);
+                    if let Some(reason) = advance.finish {
+                        self.finished.insert(advance.row, reason);
+                    }
+                }
+                Happening::Failed { row, error } => panic!("row {row}: {error}"),
+            }
+        }
+        assert!(running.iter().all(|row| advanced.contains(row)), "{running:?} and {advanced:?}");
+    }
+
+    fn finish(&mut self) {
+        while !self.scheduler.is_idle() {
+            self.turn();
+        }
+    }
+
+    fn tokens(&self, id: usize) -> &[u32] {
+        self.replies.get(&(id as RowId)).map_or(&[], |reply| reply.tokens.as_slice())
+    }
+
+    fn is_running(&self, id: usize) -> bool {
+        self.scheduler.batch().rows().iter().any(|row| row.id == id as RowId)
+    }
+
+    /// Room for so many rows like this one and no more.
+    fn limits_for(model: &Qwen, rows: u64, spec: &RowSpec) -> Limits {
+        let bytes = Footprint::of(model).unwrap().row(spec.prompt.len() + spec.max_tokens, true);
+        Limits { memory: rows * bytes + bytes / 2, ..Limits::default() }
+    }
+}
+
+/// A policy that has learned anything.
+fn any_policy(dice: &mut Dice) -> Policy {
+    let mut time = 0.0;
+    let passes: Vec<_> = (0..32)
+        .map(|_| {
+            time += if dice.below(3) == 0 { 0.001 * dice.unit() } else { 0.0 } + 1e-6;
+            json!({ "value": time, "count": dice.below(6) })
+        })
+        .collect();
+    let accepted: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
+    let drafting = json!({ "value": 1e-5 * dice.unit() + 1e-9, "count": 4 });
+    let state = json!({ "passes": passes, "drafting": drafting, "accepted": accepted });
+    Policy::new(serde_json::from_value(state).unwrap())
+}
+
+fn any_drafting(dice: &mut Dice) -> Drafting {
+    match dice.below(4) {
+        0 => Drafting::Off,
+        1 => Drafting::Fixed { depth: dice.one_of(&[1, 2, 4, 8]) },
+        _ => Drafting::Auto,
+    }
+}
+
+/// Random requests, limits, policies and cancellations. Returns how many rows were completed and how many cancelled.
+fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
+    let mut dice = Dice::new(1000 + seed);
+    let (count, max_tokens) = (3 + dice.below(4), 6 + dice.below(14));
+    let mut rows = known_rows(model, &mut dice, count, max_tokens);
+    if seed % 4 == 0 {
+        // Its prompt takes more than a cell.
+        let length = CELL - 2 + dice.below(CELL);
+        let long = Known::new(model, greedy(&dice.prompt(length), max_tokens));
+        rows.insert(dice.below(count), long);
+    }
+    let specs: Vec<RowSpec> = rows
+        .iter()
+        .map(|row| match dice.below(4) {
+            0 => row.spec.clone(),
+            _ => forced(&row.spec, &row.tokens, dice.one_of(&[0.0, 0.3, 0.8, 1.0])),
+        })
+        .collect();
+    let roomy = Desk::limits_for(model, 1 + dice.below(3) as u64, &specs[0]);
+    let memory = dice.one_of(&[u64::MAX, roomy.memory.max(4 << 20)]);
+    let max_stall = dice.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
+    let mut desk = Desk::new(model, Limits { memory, max_stall });
+    let mut to_come: Vec<usize> = (0..rows.len()).collect();
+    let (mut submitted, mut cancelled) = (Vec::new(), Vec::new());
+    while !to_come.is_empty() || !desk.scheduler.is_idle() {
+        while !to_come.is_empty() && (desk.scheduler.is_idle() || dice.below(3) == 0) {
+            let id = to_come.remove(0);
+            desk.submit(id, &specs[id], any_drafting(&mut dice));
+            submitted.push(id as RowId);
+        }
+        if dice.below(4) == 0 {
+            desk.scheduler.set_policy(any_policy(&mut dice));
+        }
+        desk.turn();
+        let alone = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
+        assert!(alone || desk.scheduler.reserved_bytes() <= memory, "seed {seed}");
+        assert!(desk.scheduler.reading().count() <= 2);
+        for (id, row) in rows.iter().enumerate() {
+            let tokens = desk.tokens(id);
+            assert_eq!(tokens, &row.tokens[..tokens.len()], "seed {seed}, row {id}");
+        }
+        if dice.below(12) == 0 {
+            let id = dice.below(rows.len()) as RowId;
+            if submitted.contains(&id) && !desk.finished.contains_key(&id) && !cancelled.contains(&id) {
+                cancelled.push(id);
+            }
+            // Some of these were never there, or have ended.
+            desk.scheduler.cancel(&[id]);
+        }
+        if dice.below(6) == 0 {
+            for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
+                let difference = Difference::between(&state, &fresh(model, row.context()));
+                assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
+            }
+        }
+    }
+    let in_order: Vec<RowId> = submitted.iter().copied().filter(|id| desk.admitted.contains(id)).collect();
+    assert_eq!(desk.admitted, in_order, "seed {seed}: first come, first served");
+    for (id, row) in rows.iter().enumerate() {
+        let complete = !cancelled.contains(&(id as RowId));
+        assert_eq!(complete, desk.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
+        if complete {
+            assert_eq!(desk.tokens(id), row.tokens, "seed {seed}, row {id}");
+        }
+    }
+    (desk.finished.len(), cancelled.len())
+}
+
+#[test]
+fn random_requests() {
+    /// Seeds of a run; more by the environment.
+    const SEEDS: u64 = 40;
+    let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
+    let model = tiny_dense(Stored::F32);
+    let (complete, cancelled) =
+        (0..seeds).map(|seed| fuzz(&model, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    println!("{complete} rows completed, {cancelled} cancelled");
+    assert!(complete > cancelled && cancelled > 0);
+}
+
+/// Requests that do not fit wait in order, are told their places, and nobody passes one that is too large.
+#[test]
+fn requests_wait_for_memory_in_order() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(11);
+    let spec = greedy(&dice.prompt(8), 12);
+    let large = greedy(&dice.prompt(1200), 12);
+    let bytes =
+        |spec: &RowSpec| Footprint::of(&model).unwrap().row(spec.prompt.len() + spec.max_tokens, false);
+    let memory = bytes(&large).max(2 * bytes(&spec));
+    assert!(3 * bytes(&spec) > memory && bytes(&large) + bytes(&spec) > memory);
+    let mut desk = Desk::new(&model, Limits { memory, ..Limits::default() });
+    let solo = |spec: &RowSpec| alone(&model, spec, 0).tokens;
+    for id in 0..5 {
+        desk.submit(id, if id == 3 { &large } else { &spec }, Drafting::Off);
+    }
+    desk.turn();
+    assert_eq!(desk.admitted, [0, 1]);
+    assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [2, 3, 4]);
+    assert_eq!(desk.places, BTreeMap::from([(2, 0), (3, 1), (4, 2)]));
+
+    // Whoever waits may leave.
+    desk.scheduler.cancel(&[2]);
+    desk.turn();
+    assert_eq!((desk.places[&3], desk.places[&4]), (0, 1));
+    while !desk.admitted.contains(&3) {
+        assert!(!desk.admitted.contains(&4), "nobody passes");
+        desk.turn();
+    }
+    assert!(
+        desk.finished.contains_key(&0) && desk.finished.contains_key(&1),
+        "the large one needs all there is"
+    );
+    desk.finish();
+    assert_eq!(desk.admitted, [0, 1, 3, 4]);
+    assert_eq!((desk.tokens(3), desk.tokens(4)), (&*solo(&large), &*solo(&spec)));
+    assert!(desk.tokens(2).is_empty());
+    assert_eq!(desk.scheduler.reserved_bytes(), 0);
+}
+
+/// A prompt that would not even fit alone is refused; a reply that might not is begun.
+#[test]
+fn only_prompts_that_never_fit_are_refused() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(12);
+    let short = greedy(&dice.prompt(8), 12);
+    let limits = Desk::limits_for(&model, 1, &short);
+    let mut desk = Desk::new(&model, limits);
+    let refused = desk.scheduler.submit(0, greedy(&dice.prompt(4000), 12), Drafting::Auto).unwrap_err();
+    assert!(refused.needed > refused.available && refused.available == limits.memory);
+    assert!(desk.scheduler.is_idle());
+    // Twelve tokens are asked for, thousands would be allowed.
+    let endless = RowSpec { max_tokens: 4000, ..short.clone() };
+    let end = alone(&model, &short, 0).tokens;
+    desk.submit(1, &RowSpec { stop_ids: vec![end[11]], ..endless }, Drafting::Off);
+    desk.submit(2, &short, Drafting::Off);
+    desk.turn();
+    assert_eq!(desk.admitted, [1], "who is alone is let in, and nobody beside");
+    desk.finish();
+    assert_eq!(desk.finished[&1], FinishReason::Stop);
+    assert_eq!(desk.tokens(2), end);
+}
+
+/// Between two steps of a running row at most one layer of a prompt is run where no stall is allowed; the prompt is
+/// read all the same, and what it reads is no different for that.
+#[test]
+fn prompts_are_read_between_the_steps_of_others() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(13);
+    let running = greedy(&dice.prompt(5), 400);
+    let long = greedy(&dice.prompt(2 * CELL + 100), 10);
+    let mut desk = Desk::new(&model, NO_STALL);
+    desk.submit(0, &running, Drafting::Off);
+    while !desk.is_running(0) {
+        desk.turn();
+    }
+    desk.submit(1, &long, Drafting::Off);
+    let begin = desk.scheduler.layers_read();
+    let mut turns = 0;
+    while !desk.is_running(1) {
+        let before = (desk.scheduler.layers_read(), desk.tokens(0).len());
+        desk.turn();
+        turns += 1;
+        assert!(desk.scheduler.layers_read() <= before.0 + 1);
+        assert_eq!(desk.tokens(0).len(), before.1 + 1, "a step in every turn");
+    }
+    let layers = (desk.scheduler.layers_read() - begin) as usize;
+    assert_eq!(layers, 3 * model.layers.len(), "three cells");
+    assert!(turns >= layers);
+    desk.finish();
+    assert_eq!(desk.tokens(1), alone(&model, &long, 0).tokens);
+    assert_eq!(desk.tokens(0), alone(&model, &running, 0).tokens);
+}
+
+/// Two prompts take turns, cell by cell, so that a short one need not wait for the end of a long one.
+#[test]
+fn a_short_prompt_overtakes_a_long_one() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(14);
+    let mut desk = Desk::new(&model, Limits::default());
+    desk.submit(0, &greedy(&dice.prompt(4 * CELL), 4), Drafting::Auto);
+    desk.submit(1, &greedy(&dice.prompt(20), 40), Drafting::Auto);
+    desk.submit(2, &greedy(&dice.prompt(20), 4), Drafting::Auto);
+    let mut first = None;
+    while first.is_none() {
+        desk.turn();
+        assert!(desk.scheduler.reading().count() <= 2);
+        first = (0..3).find(|&id| desk.is_running(id));
+    }
+    assert_eq!(first, Some(1));
+    desk.finish();
+    assert_eq!(desk.admitted, [0, 1, 2]);
+}
+
+/// Rows that share steps draft to different depths, those that asked for none not at all, and after everybody else has
+/// left the last one still drafts.
+#[test]
+fn every_row_keeps_its_own_depth() {
+    let model = tiny_dense(Stored::F32);
+    let rows = known_rows(&model, &mut Dice::new(15), 4, 30);
+    let drafting = [
+        Drafting::Off,
+        Drafting::Fixed { depth: 1 },
+        Drafting::Fixed { depth: 4 },
+        Drafting::Fixed { depth: 2 },
+    ];
+    let mut desk = Desk::new(&model, NO_STALL);
+    for (id, row) in rows.iter().enumerate() {
+        desk.submit(id, &forced(&row.spec, &row.tokens, [1.0, 1.0, 0.0, 0.5][id]), drafting[id]);
+    }
+    desk.finish();
+    let deepest: Vec<usize> = (0..4).map(|id| desk.replies[&id].drafted.len()).collect();
+    assert_eq!(deepest, [0, 1, 4, 2]);
+    let slow = &desk.replies[&2];
+    assert_eq!(slow.steps, 30, "it accepts nothing");
+    // All but the last steps, whose budget is short, and the first, where a prompt of one token leaves nothing to read.
+    assert!(slow.drafted[3] >= 25, "{:?}", slow.drafted);
+    for (id, row) in rows.iter().enumerate() {
+        assert_eq!(desk.tokens(id), row.tokens, "row {id}");
+    }
+}
+
+/// Where a policy has learned that drafts pay, rows that leave it the choice get them, whoever is beside.
+#[test]
+fn the_policy_decides_for_rows_that_leave_it_the_choice() {
+    let passes: Vec<_> = (0..32).map(|_| json!({ "value": 0.01, "count": 100 })).collect();
+    let accepted = vec![json!({ "value": 0.9, "count": 100 }); 8];
+    let state = json!({ "passes": passes, "drafting": { "value": 1e-4, "count": 9 }, "accepted": accepted });
+    let model = tiny_dense(Stored::F32);
+    let rows = known_rows(&model, &mut Dice::new(16), 3, 24);
+    let mut desk = Desk::new(&model, NO_STALL);
+    desk.scheduler.set_policy(Policy::new(serde_json::from_value(state).unwrap()));
+    for (id, row) in rows.iter().enumerate() {
+        let drafting = if id == 1 { Drafting::Off } else { Drafting::Auto };
+        let prompt = [vec![3, 5], row.spec.prompt.clone()].concat();
+        let spec = RowSpec { prompt, ..row.spec.clone() };
+        let tokens = alone(&model, &spec, 0).tokens;
+        desk.submit(id, &forced(&spec, &tokens, 1.0), drafting);
+    }
+    desk.finish();
+    assert!(desk.replies[&0].steps < 16 && desk.replies[&2].steps < 16, "{:?}", desk.replies);
+    assert_eq!((desk.replies[&1].steps, desk.replies[&1].drafted.len()), (24, 0));
+}
+
+/// Log-probabilities are those of the model itself, whatever is drawn from it and however it was drafted.
+#[test]
+fn log_probabilities_follow_the_definition() {
+    const TOP: usize = 5;
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(17);
+    let mut desk = Desk::new(&model, NO_STALL);
+    let mut specs = Vec::new();
+    for (id, sampling) in samplings().into_iter().enumerate() {
+        let spec = RowSpec { sampling, seed: 7, logprobs: Some(TOP), ..greedy(&dice.prompt(6), 12) };
+        let tokens = alone(&model, &RowSpec { logprobs: None, ..spec.clone() }, 0).tokens;
+        let drafting = [Drafting::Off, Drafting::Fixed { depth: 3 }][id % 2];
+        // A neighbour that asks for none.
+        let spec = RowSpec { logprobs: spec.logprobs.filter(|_| id != 4), ..spec };
+        desk.submit(id, &forced(&spec, &tokens, 0.7), drafting);
+        specs.push(spec);
+    }
+    let mut reports: BTreeMap<RowId, Vec<(f32, Vec<(u32, f32)>)>> = BTreeMap::new();
+    while !desk.scheduler.is_idle() {
+        for happening in desk.scheduler.turn(&model) {
+            if let Happening::Advanced { advance, .. } = happening {
+                desk.replies.entry(advance.row).or_default().add(&advance);
+                let expected = if advance.row == 4 { 0 } else { advance.tokens.len() };
+                assert_eq!(advance.logprobs.len(), expected);
+                let reports = reports.entry(advance.row).or_default();
+                reports.extend(advance.logprobs.into_iter().map(|report| (report.emitted, report.top)));
+            }
+        }
+    }
+    for (id, spec) in specs.iter().enumerate().filter(|(id, _)| *id != 4) {
+        let text = [&spec.prompt, desk.tokens(id)].concat();
+        let logits = score(&model, &text, CELL).unwrap().logits;
+        let vocab = logits.dim(1) as usize;
+        let logits = logits.to_vec::<f32>().unwrap();
+        let rows = logits.chunks(vocab).skip(spec.prompt.len() - 1);
+        for ((row, &token), (emitted, top)) in rows.zip(desk.tokens(id)).zip(&reports[&(id as RowId)]) {
+            let mass = row.iter().map(|&l| f64::from(l).exp()).sum::<f64>().ln();
+            let log_p = |token: u32| f64::from(row[token as usize]) - mass;
+            assert!((f64::from(*emitted) - log_p(token)).abs() < 1e-3);
+            let mut best: Vec<f64> = (0..vocab as u32).map(log_p).collect();
+            best.sort_by(|a, b| b.total_cmp(a));
+            for (&(token, value), best) in top.iter().zip(best) {
+                assert!((f64::from(value) - log_p(token)).abs() < 1e-3 && (log_p(token) - best).abs() < 1e-3);
+            }
+        }
+    }
+}
+
+/// What a session has learned about drafts can be stored, and spares the next one the trials.
+#[test]
+fn what_the_policy_learned_outlives_the_session() {
+    let settings = GenerationSettings {
+        sampling: Sampling::default(),
+        drafting: Drafting::Auto,
+        max_tokens: 60,
+        thinking: false,
+        stop: Vec::new(),
+    };
+    let load = || Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let mut session = load();
+    let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
+    let prompt = session.chat_prompt(&[question], None, false).unwrap();
+    let request = ReplyRequest::new(prompt, settings);
+    let first = session.reply(request.clone(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let stored = serde_json::to_string(session.policy_state()).unwrap();
+    assert_ne!(stored, serde_json::to_string(load().policy_state()).unwrap());
+    let mut again = load().with_policy_state(serde_json::from_str(&stored).unwrap());
+    assert_eq!(serde_json::to_string(again.policy_state()).unwrap(), stored);
+    let second = again.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(second.ids, first.ids);
+}

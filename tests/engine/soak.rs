@@ -1,0 +1,108 @@
+//! Memory: what a request takes is given back when it ends, however it ends, and is no more than was set aside for it.
+//!
+//! One test, since the figures are the process's.
+
+use foretoken_engine::decode::{CELL, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::mlx;
+use foretoken_engine::model::Qwen;
+use foretoken_protocol::Drafting;
+use foretoken_tests::dice::Dice;
+use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::known::samplings;
+use foretoken_tests::runs::greedy;
+
+/// Requests of the soak; the full one is `FORETOKEN_SOAK=10000`.
+const REQUESTS: usize = 400;
+/// Requests in flight.
+const COMPANY: usize = 6;
+
+fn cancelled_requests_free_everything_at_once(model: &Qwen) {
+    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default()).unwrap();
+    let mut dice = Dice::new(1);
+    let long = greedy(&dice.prompt(3 * CELL), 50);
+    let short = greedy(&dice.prompt(10), 50);
+    let baseline = mlx::active_memory();
+    for running in [0, 1, 3] {
+        for turns in [0, 1, 2, 6, 20] {
+            for id in 0..running {
+                scheduler.submit(id, short.clone(), Drafting::Fixed { depth: 2 }).unwrap();
+            }
+            while scheduler.batch().rows().len() < running as usize {
+                scheduler.turn(model);
+            }
+            let before = mlx::active_memory();
+            scheduler.submit(10, long.clone(), Drafting::Auto).unwrap();
+            (0..turns).for_each(|_| _ = scheduler.turn(model));
+            if running == 0 && turns > 0 {
+                assert!(mlx::active_memory() > before, "{turns} turns: it holds something");
+            }
+            scheduler.cancel(&[10]);
+            assert_eq!(scheduler.is_idle(), running == 0 || scheduler.batch().rows().is_empty());
+            let ids: Vec<RowId> = (0..running).collect();
+            scheduler.cancel(&ids);
+            assert!(scheduler.is_idle());
+            assert_eq!(mlx::active_memory(), baseline, "{running} rows, {turns} turns");
+        }
+    }
+}
+
+fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
+    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default()).unwrap();
+    let mut dice = Dice::new(2);
+    let samplings = samplings();
+    let baseline = mlx::active_memory();
+    let (mut submitted, mut in_flight, mut done) = (0, Vec::<RowId>::new(), 0);
+    let mut highest = 0;
+    while done < requests {
+        while submitted < requests && in_flight.len() < COMPANY && submitted / 100 == done / 100 {
+            let length = 1 + dice.below(40);
+            let spec = RowSpec {
+                sampling: dice.one_of(&samplings),
+                seed: submitted as u64,
+                logprobs: (dice.below(8) == 0).then_some(3),
+                ..greedy(&dice.prompt(length), 1 + dice.below(24))
+            };
+            let depth = 1 + dice.below(4) as u8;
+            let drafting = dice.one_of(&[Drafting::Off, Drafting::Auto, Drafting::Fixed { depth }]);
+            scheduler.submit(submitted as RowId, spec, drafting).unwrap();
+            in_flight.push(submitted as RowId);
+            submitted += 1;
+        }
+        let mut ended: Vec<RowId> = Vec::new();
+        for happening in scheduler.turn(model) {
+            match happening {
+                Happening::Advanced { advance, .. } if advance.finish.is_some() => ended.push(advance.row),
+                Happening::Failed { row, error } => panic!("request {row}: {error}"),
+                _ => {}
+            }
+        }
+        let held = mlx::active_memory() - baseline;
+        let reserved = scheduler.reserved_bytes() as usize;
+        assert!(held <= reserved + reserved / 20, "{held} bytes held, {reserved} set aside");
+        highest = highest.max(held);
+        if dice.below(20) == 0 && !in_flight.is_empty() {
+            let id = dice.one_of(&in_flight);
+            scheduler.cancel(&[id]);
+            ended.push(id);
+        }
+        ended.sort_unstable();
+        ended.dedup();
+        in_flight.retain(|id| !ended.contains(id));
+        done = submitted - in_flight.len();
+        // Every hundred requests everything comes to rest.
+        if in_flight.is_empty() {
+            assert!(scheduler.is_idle());
+            assert_eq!(mlx::active_memory(), baseline, "after {done} requests");
+            assert_eq!(scheduler.reserved_bytes(), 0);
+        }
+    }
+    println!("{done} requests; at most {highest} bytes held at a time");
+}
+
+#[test]
+fn memory_is_given_back() {
+    let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
+    let model = tiny_dense(Stored::F32);
+    cancelled_requests_free_everything_at_once(&model);
+    memory_stays_flat_over_many_requests(&model, requests);
+}

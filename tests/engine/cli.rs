@@ -189,7 +189,6 @@ fn log_probabilities_are_the_models_own_with_drafts_and_without() {
         assert_eq!(plain.top_logprobs.len(), 3);
         assert_eq!((plain.top_logprobs[0].id, plain.top_logprobs[0].logprob), (plain.id, a), "greedy");
         assert!(plain.top_logprobs.is_sorted_by(|a, b| a.logprob >= b.logprob));
-        assert!(plain.top_logprobs.iter().all(|token| !token.text.is_empty()));
     }
     let without = generate(&["--prompt", STORY, "--max-tokens", "5"]).tokens;
     assert!(without.iter().all(|token| token.logprob.is_none()));

@@ -117,17 +117,27 @@ fn any_drafting(dice: &mut Dice) -> Drafting {
     }
 }
 
-/// Random requests, limits, policies and cancellations. Returns how many rows were completed and how many cancelled.
-fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
-    let mut dice = Dice::new(1000 + seed);
-    let (count, max_tokens) = (3 + dice.below(4), 6 + dice.below(14));
-    let mut rows = known_rows(model, &mut dice, count, max_tokens);
-    if seed % 4 == 0 {
-        // Its prompt takes more than a cell.
-        let length = CELL - 2 + dice.below(CELL);
-        let long = Known::new(model, greedy(&dice.prompt(length), max_tokens));
-        rows.insert(dice.below(count), long);
+/// Rows of every kind, some of whose prompts take more than a cell.
+fn pool(model: &Qwen) -> Vec<Known> {
+    let mut dice = Dice::new(1000);
+    let mut rows = known_rows(model, &mut dice, 12, 20);
+    for length in [CELL + 1, CELL + 300] {
+        rows.push(Known::new(model, greedy(&dice.prompt(length), 20)));
     }
+    rows
+}
+
+/// Random requests, limits, policies and cancellations. Returns how many rows were completed and how many cancelled.
+fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
+    let mut dice = Dice::new(2000 + seed);
+    let rows: Vec<Known> = (0..3 + dice.below(4))
+        .map(|_| {
+            let Known { spec, tokens } = &pool[dice.below(pool.len())];
+            let max_tokens = 4 + dice.below(17);
+            let spec = RowSpec { max_tokens, ..spec.clone() };
+            Known { spec, tokens: tokens[..max_tokens].to_vec() }
+        })
+        .collect();
     let specs: Vec<RowSpec> = rows
         .iter()
         .map(|row| match dice.below(4) {
@@ -136,7 +146,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
         })
         .collect();
     let roomy = Desk::limits_for(model, 1 + dice.below(3) as u64, &specs[0]);
-    let memory = dice.one_of(&[u64::MAX, roomy.memory.max(4 << 20)]);
+    let memory = dice.one_of(&[u64::MAX, roomy.memory]);
     let max_stall = dice.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
     let mut desk = Desk::new(model, Limits { memory, max_stall });
     let mut to_come: Vec<usize> = (0..rows.len()).collect();
@@ -144,8 +154,11 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     while !to_come.is_empty() || !desk.scheduler.is_idle() {
         while !to_come.is_empty() && (desk.scheduler.is_idle() || dice.below(3) == 0) {
             let id = to_come.remove(0);
-            desk.submit(id, &specs[id], any_drafting(&mut dice));
-            submitted.push(id as RowId);
+            let drafting = any_drafting(&mut dice);
+            // The smallest limits refuse the longest prompts.
+            if desk.scheduler.submit(id as RowId, specs[id].clone(), drafting).is_ok() {
+                submitted.push(id as RowId);
+            }
         }
         if dice.below(4) == 0 {
             desk.scheduler.set_policy(any_policy(&mut dice));
@@ -176,7 +189,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let in_order: Vec<RowId> = submitted.iter().copied().filter(|id| desk.admitted.contains(id)).collect();
     assert_eq!(desk.admitted, in_order, "seed {seed}: first come, first served");
     for (id, row) in rows.iter().enumerate() {
-        let complete = !cancelled.contains(&(id as RowId));
+        let complete = submitted.contains(&(id as RowId)) && !cancelled.contains(&(id as RowId));
         assert_eq!(complete, desk.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
         if complete {
             assert_eq!(desk.tokens(id), row.tokens, "seed {seed}, row {id}");
@@ -191,8 +204,9 @@ fn random_requests() {
     const SEEDS: u64 = 40;
     let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
     let model = tiny_dense(Stored::F32);
+    let pool = pool(&model);
     let (complete, cancelled) =
-        (0..seeds).map(|seed| fuzz(&model, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        (0..seeds).map(|seed| fuzz(&model, &pool, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     println!("{complete} rows completed, {cancelled} cancelled");
     assert!(complete > cancelled && cancelled > 0);
 }

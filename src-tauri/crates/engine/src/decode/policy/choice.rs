@@ -54,13 +54,7 @@ pub(super) fn best(
 ) -> Option<Plan> {
     let mut best: Option<Plan> = None;
     for cap in 1..=deepest {
-        let mut drafts: Vec<(f64, usize, usize)> = Vec::new();
-        for (row, chances) in survivals.iter().enumerate() {
-            let chain = chances.iter().enumerate().take(cap).skip(base.depths[row]);
-            drafts.extend(chain.map(|(position, &chance)| (chance, position, row)));
-        }
-        // Equal chances in the order of the chain.
-        drafts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let drafts = by_chance(base, survivals, cap);
         let mut plan = base.clone();
         let mut longest = plan.depths.iter().copied().max().unwrap_or(0);
         for (chance, position, row) in drafts.into_iter().take(MAX_WIDTH.saturating_sub(base.width())) {
@@ -75,6 +69,27 @@ pub(super) fn best(
         }
     }
     best
+}
+
+/// The `count` most likely drafts besides those of `base`, by row.
+pub(super) fn most_likely(base: &Plan, survivals: &[Vec<f64>], deepest: usize, count: usize) -> Vec<usize> {
+    let mut depths = base.depths.clone();
+    for (_, position, row) in by_chance(base, survivals, deepest).into_iter().take(count) {
+        depths[row] = position + 1;
+    }
+    depths
+}
+
+/// The drafts that may be added: chance, position and row of each, the likeliest first.
+fn by_chance(base: &Plan, survivals: &[Vec<f64>], cap: usize) -> Vec<(f64, usize, usize)> {
+    let mut drafts: Vec<(f64, usize, usize)> = Vec::new();
+    for (row, chances) in survivals.iter().enumerate() {
+        let chain = chances.iter().enumerate().take(cap).skip(base.depths[row]);
+        drafts.extend(chain.map(|(position, &chance)| (chance, position, row)));
+    }
+    // Equal chances in the order of the chain.
+    drafts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    drafts
 }
 
 fn faster(a: &Plan, b: &Plan) -> Ordering {

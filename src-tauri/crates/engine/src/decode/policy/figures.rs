@@ -142,16 +142,14 @@ impl PolicyState {
         let known = |width: usize| Some((width, self.measured(width)?));
         let below = (1..width).rev().find_map(known);
         let above = (width + 1..=MAX_WIDTH).find_map(known);
-        let line = |(a, at_a): (usize, f64), (b, at_b): (usize, f64)| {
-            let slope = ((at_b - at_a) / (b - a) as f64).max(0.0);
-            at_a + slope * (width as f64 - a as f64)
-        };
+        let slope =
+            |(a, at_a): (usize, f64), (b, at_b): (usize, f64)| ((at_b - at_a) / (b - a) as f64).max(0.0);
         match (below, above) {
-            (Some(below), Some(above)) => Some(line(below, above)),
+            (Some(below), Some(above)) => Some(below.1 + slope(below, above) * (width - below.0) as f64),
             (None, Some((_, seconds))) => Some(seconds),
             (Some(widest), None) => {
                 let next = (1..widest.0).rev().find_map(known)?;
-                Some(line(next, widest).max(widest.1))
+                Some(widest.1 + slope(next, widest) * (width - widest.0) as f64)
             }
             (None, None) => None,
         }

@@ -3,11 +3,12 @@
 mod choice;
 mod figures;
 
+use std::fmt;
 use std::time::Duration;
 
 use foretoken_protocol::Drafting;
 
-use choice::{Plan, best};
+use choice::{Plan, best, most_likely};
 pub(super) use figures::Acceptance;
 use figures::MAX_WIDTH;
 pub use figures::PolicyState;
@@ -23,6 +24,8 @@ const FIRST_PROBE: u32 = 32;
 const LAST_PROBE: u32 = 512;
 /// Steps of such a look.
 const PROBE_STEPS: u32 = 2;
+/// Steps after which the time of a width that was never used counts.
+const TRIAL_STEPS: u32 = 4;
 /// Share of the time that looks may lose.
 const EXPLORATION: f64 = 0.02;
 /// The most steps' worth of time that is saved up for looks.
@@ -89,24 +92,43 @@ pub struct Policy {
     savings: f64,
     /// Whether the last choice had drafts.
     drafts: bool,
-    /// The best plan with drafts, where none at all are better.
+    /// Why the last choice had no drafts, if it had none.
     refused: Option<Refused>,
 }
 
-/// A few steps with another number of drafts.
+/// A few steps with other drafts.
 #[derive(Debug, Clone, Copy)]
 struct Probe {
-    depth: usize,
+    rival: Rival,
     left: u32,
 }
 
-/// Drafts that do not pay.
+/// Other drafts than those that seem best.
 #[derive(Debug, Clone, Copy)]
-struct Refused {
-    drafts: usize,
-    /// Over a step without drafts.
-    times_as_long: f64,
-    times_as_many_tokens: f64,
+enum Rival {
+    /// A chain of this length for each row.
+    Depth(usize),
+    /// As many drafts as make a step that nobody has measured.
+    Drafts(usize),
+}
+
+impl Rival {
+    fn plan(self, base: &Plan, survivals: &[Vec<f64>], figures: &PolicyState) -> Plan {
+        let depths = match self {
+            Self::Depth(depth) => uniform(base, survivals, depth, MAX_WIDTH),
+            Self::Drafts(count) => most_likely(base, survivals, MAX_AUTO_DEPTH, count),
+        };
+        Plan::new(depths, survivals, figures)
+    }
+}
+
+/// Why there are no drafts.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// Even the best ones do not pay, by comparison with a step without drafts.
+    NotPaying { drafts: usize, times_as_long: f64, times_as_many_tokens: f64 },
+    /// They would cost rows that asked for none more than the tax.
+    Taxed,
 }
 
 impl Default for Policy {
@@ -156,12 +178,13 @@ impl Policy {
         else {
             return base.depths;
         };
-        if !self.figures.knows_wider(base.width()) {
+        let next_is_known = self.figures.measured(base.width() + 1).is_some();
+        if !self.figures.knows_wider(base.width()) || (taxed && !next_is_known) {
             return uniform(&base, &survivals, 1, if taxed { 1 } else { MAX_WIDTH });
         }
         let most_seconds = if taxed { (1.0 + TAX) * base_seconds } else { f64::INFINITY };
         let best = best(&base, &survivals, MAX_AUTO_DEPTH, &self.figures, most_seconds);
-        let chosen = self.choose(&base, best);
+        let chosen = self.choose(&base, best, taxed);
         match self.probe(&base, &chosen, &survivals, most_seconds) {
             Some(depths) => depths,
             None => chosen.depths,
@@ -169,20 +192,18 @@ impl Policy {
     }
 
     /// The best plan, if it promises enough.
-    fn choose(&mut self, base: &Plan, best: Option<Plan>) -> Plan {
+    fn choose(&mut self, base: &Plan, best: Option<Plan>, taxed: bool) -> Plan {
         let rate = |plan: &Plan| plan.rate().unwrap_or(0.0);
         let pays = best.as_ref().is_some_and(|best| rate(best) > LEAST_GAIN * rate(base));
         if pays != self.drafts {
             (self.interval, self.until_probe) = (FIRST_PROBE, FIRST_PROBE);
         }
         self.drafts = pays;
-        self.refused = best.as_ref().filter(|_| !pays).and_then(|best| {
-            Some(Refused {
-                drafts: best.drafts() - base.drafts(),
-                times_as_long: best.seconds? / base.seconds?,
-                times_as_many_tokens: best.tokens / base.tokens,
-            })
-        });
+        self.refused = match &best {
+            Some(best) if !pays => Refused::new(base, best),
+            None if taxed => Some(Refused::Taxed),
+            _ => None,
+        };
         best.filter(|_| pays).unwrap_or_else(|| base.clone())
     }
 
@@ -196,38 +217,88 @@ impl Policy {
     ) -> Option<Vec<usize>> {
         if self.probe.is_none() {
             self.until_probe = self.until_probe.saturating_sub(1);
-            if self.until_probe > 0 {
-                return None;
-            }
-            let rival = |depth: usize| {
-                Plan::new(uniform(base, survivals, depth, MAX_WIDTH), survivals, &self.figures)
-            };
-            let differs = |depth: &usize| rival(*depth).depths != chosen.depths;
-            let order = (0..=MAX_AUTO_DEPTH).map(|i| (self.next_rival + i) % (MAX_AUTO_DEPTH + 1));
-            let depth = order.into_iter().find(differs)?;
-            let rival = rival(depth);
-            self.next_rival = depth + 1;
-            let (seconds, rate) = (rival.seconds?, chosen.rate()?);
-            let loss = f64::from(PROBE_STEPS) * (seconds - rival.tokens / rate).max(0.0);
-            if seconds > most_seconds || loss > self.savings {
-                // Another one may be cheaper.
-                self.until_probe = FIRST_PROBE / 4;
-                return None;
-            }
-            self.savings -= loss;
-            self.interval = (self.interval * 2).min(LAST_PROBE);
-            self.until_probe = self.interval;
-            self.probe = Some(Probe { depth, left: PROBE_STEPS });
+            self.probe = self
+                .unmeasured(base, chosen, survivals, most_seconds)
+                .or_else(|| self.refresh(base, chosen, survivals, most_seconds));
         }
         let probe = self.probe.as_mut()?;
-        let depth = probe.depth;
+        let rival = probe.rival;
         probe.left -= 1;
         if probe.left == 0 {
             self.probe = None;
         }
-        let plan = Plan::new(uniform(base, survivals, depth, MAX_WIDTH), survivals, &self.figures);
+        let plan = rival.plan(base, survivals, &self.figures);
         // Rows may have come since.
         plan.seconds.is_some_and(|seconds| seconds <= most_seconds).then_some(plan.depths)
+    }
+
+    /// A step halfway between two measured ones, where the time of the shorter one would make it the best: the times
+    /// of a machine may have stairs, and lines between them do not show those.
+    fn unmeasured(
+        &mut self,
+        base: &Plan,
+        chosen: &Plan,
+        survivals: &[Vec<f64>],
+        most_seconds: f64,
+    ) -> Option<Probe> {
+        let measured: Vec<usize> =
+            (base.width()..=MAX_WIDTH).filter(|&width| self.figures.measured(width).is_some()).collect();
+        let rate = chosen.rate()?;
+        let promising = measured.windows(2).find_map(|gap| {
+            let halfway = gap[0].midpoint(gap[1]);
+            let rival = Rival::Drafts(halfway - base.width());
+            let plan = rival.plan(base, survivals, &self.figures);
+            let depth = plan.depths.iter().copied().max()?;
+            let least = self.figures.measured(gap[0])? + self.figures.draft_seconds(depth);
+            let pays = plan.width() == halfway && plan.tokens / least > LEAST_GAIN * rate;
+            (halfway > gap[0] && pays).then_some((rival, plan))
+        });
+        let (rival, plan) = promising?;
+        self.afford(rival, &plan, rate, TRIAL_STEPS, most_seconds)
+    }
+
+    /// Another depth for all, when it is time.
+    fn refresh(
+        &mut self,
+        base: &Plan,
+        chosen: &Plan,
+        survivals: &[Vec<f64>],
+        most_seconds: f64,
+    ) -> Option<Probe> {
+        if self.until_probe > 0 {
+            return None;
+        }
+        let order = (0..=MAX_AUTO_DEPTH).map(|i| (self.next_rival + i) % (MAX_AUTO_DEPTH + 1));
+        let plans = order.map(|depth| (depth, Rival::Depth(depth).plan(base, survivals, &self.figures)));
+        let (depth, plan) = plans.into_iter().find(|(_, plan)| plan.depths != chosen.depths)?;
+        self.next_rival = depth + 1;
+        let probe = self.afford(Rival::Depth(depth), &plan, chosen.rate()?, PROBE_STEPS, most_seconds);
+        if probe.is_some() {
+            self.interval = (self.interval * 2).min(LAST_PROBE);
+            self.until_probe = self.interval;
+        } else {
+            // Another one may be cheaper.
+            self.until_probe = FIRST_PROBE / 4;
+        }
+        probe
+    }
+
+    /// Pays for some steps with what the others saved up.
+    fn afford(
+        &mut self,
+        rival: Rival,
+        plan: &Plan,
+        rate: f64,
+        steps: u32,
+        most_seconds: f64,
+    ) -> Option<Probe> {
+        let seconds = plan.seconds.filter(|&seconds| seconds <= most_seconds)?;
+        let loss = f64::from(steps) * (seconds - plan.tokens / rate).max(0.0);
+        if loss > self.savings {
+            return None;
+        }
+        self.savings -= loss;
+        Some(Probe { rival, left: steps })
     }
 
     /// Learns from a step.
@@ -258,19 +329,33 @@ impl Policy {
         let times_as_long = (pass + self.figures.draft_seconds(depth)) / plain;
         let model = &self.figures.accepted;
         let times_as_many_tokens = 1.0 + model.survivals(model, depth).sum::<f64>();
-        let refused = Refused { drafts: depth, times_as_long, times_as_many_tokens };
+        let refused = Refused::NotPaying { drafts: depth, times_as_long, times_as_many_tokens };
         (times_as_long > times_as_many_tokens).then(|| refused.to_string())
     }
 }
 
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { drafts, times_as_long, times_as_many_tokens } = self;
-        write!(
-            f,
-            "Drafts do not pay here: a pass that checks {drafts} takes {times_as_long:.1} times as long as one \
-             without, and yields {times_as_many_tokens:.1} times the tokens."
-        )
+impl Refused {
+    fn new(base: &Plan, best: &Plan) -> Option<Self> {
+        Some(Self::NotPaying {
+            drafts: best.drafts() - base.drafts(),
+            times_as_long: best.seconds? / base.seconds?,
+            times_as_many_tokens: best.tokens / base.tokens,
+        })
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPaying { drafts, times_as_long, times_as_many_tokens } => write!(
+                f,
+                "Drafts do not pay here: a pass that checks {drafts} takes {times_as_long:.1} times as long as one \
+                 without, and yields {times_as_many_tokens:.1} times the tokens."
+            ),
+            Self::Taxed => {
+                write!(f, "Drafts were held back: they would slow down the replies beside this one.")
+            }
+        }
     }
 }
 

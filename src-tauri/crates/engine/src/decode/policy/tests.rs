@@ -140,6 +140,13 @@ fn the_tax_is_capped() {
     let taxed = run(&mut policy, machine, &[Drafting::Auto, Drafting::Off], 400);
     assert!(taxed.longest <= 1.10 * 10.2, "{taxed:?}");
     assert!(taxed.deepest[1] > 350, "{taxed:?}");
+    assert_eq!(policy.note(), None);
+    // Where each token costs the same, nothing is below the tax.
+    let mut policy = Policy::default();
+    run(&mut policy, LINEAR, &[Drafting::Auto; 2], 50);
+    let taxed = run(&mut policy, LINEAR, &[Drafting::Auto, Drafting::Off], 100);
+    assert_eq!(taxed.deepest[0], 100, "{taxed:?}");
+    assert!(policy.note().unwrap().starts_with("Drafts were held back"));
 }
 
 /// A row that asks for drafts gets them, and no row that does not.

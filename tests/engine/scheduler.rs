@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
 use foretoken_engine::model::Qwen;
+use foretoken_engine::sample::Logprobs;
 use foretoken_engine::score::score;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
@@ -201,7 +202,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
 #[test]
 fn random_requests() {
     /// Seeds of a run; more by the environment.
-    const SEEDS: u64 = 40;
+    const SEEDS: u64 = 24;
     let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     let pool = pool(&model);
@@ -392,15 +393,14 @@ fn log_probabilities_follow_the_definition() {
         desk.submit(id, &forced(&spec, &tokens, 0.7), drafting);
         specs.push(spec);
     }
-    let mut reports: BTreeMap<RowId, Vec<(f32, Vec<(u32, f32)>)>> = BTreeMap::new();
+    let mut reports: BTreeMap<RowId, Vec<Logprobs>> = BTreeMap::new();
     while !desk.scheduler.is_idle() {
         for happening in desk.scheduler.turn(&model) {
             if let Happening::Advanced { advance, .. } = happening {
                 desk.replies.entry(advance.row).or_default().add(&advance);
                 let expected = if advance.row == 4 { 0 } else { advance.tokens.len() };
                 assert_eq!(advance.logprobs.len(), expected);
-                let reports = reports.entry(advance.row).or_default();
-                reports.extend(advance.logprobs.into_iter().map(|report| (report.emitted, report.top)));
+                reports.entry(advance.row).or_default().extend(advance.logprobs);
             }
         }
     }
@@ -410,7 +410,9 @@ fn log_probabilities_follow_the_definition() {
         let vocab = logits.dim(1) as usize;
         let logits = logits.to_vec::<f32>().unwrap();
         let rows = logits.chunks(vocab).skip(spec.prompt.len() - 1);
-        for ((row, &token), (emitted, top)) in rows.zip(desk.tokens(id)).zip(&reports[&(id as RowId)]) {
+        for ((row, &token), Logprobs { emitted, top }) in
+            rows.zip(desk.tokens(id)).zip(&reports[&(id as RowId)])
+        {
             let mass = row.iter().map(|&l| f64::from(l).exp()).sum::<f64>().ln();
             let log_p = |token: u32| f64::from(row[token as usize]) - mass;
             assert!((f64::from(*emitted) - log_p(token)).abs() < 1e-3);

@@ -286,7 +286,7 @@ export type ReplyStats = {
 	tokens_per_pass: number,
 	/**  Tokens per second of decoding, the first token excluded from both. */
 	tokens_per_second: number,
-	/**  Time spent on the prompt. */
+	/**  Time spent on the prompt, waiting for others not counted. */
 	prefill_seconds: number,
 	/**  From the first token to the last. */
 	decode_seconds: number,
@@ -298,7 +298,7 @@ export type ReplyStats = {
 	verify_seconds: number,
 	/**  Part of decoding in which the host built graphs and handled tokens. */
 	host_seconds: number,
-	/**  The most memory MLX held during the reply. */
+	/**  The most memory MLX held since the reply, or one that it shared steps with, was begun. */
 	peak_memory_bytes: number,
 	/**  Drafts by position. */
 	positions: PositionStats[],

@@ -184,7 +184,7 @@ impl Scheduler {
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.lanes.is_empty() && self.batch.rows().is_empty()
+        self.waiting.is_empty() && self.lanes.is_empty() && self.running.is_empty()
     }
 
     /// Queues a request. `id` must be new; [`RowSpec::drafts`] follows from `drafting`.

@@ -213,7 +213,9 @@ impl Scheduler {
             // They take part in one more step, whose outcome for them nobody is told.
             tracing::warn!("rows could not be taken out of the batch: {error}");
         }
-        if ids.iter().any(|id| self.running.remove(id).is_some()) {
+        let before = self.running.len();
+        self.running.retain(|id, _| !ids.contains(id));
+        if self.running.len() < before {
             self.disturbed = true;
         }
         self.tidy(0);

@@ -9,6 +9,7 @@ mod mlp;
 mod mtp_head;
 mod packed;
 mod qwen;
+mod rope;
 mod weights;
 
 pub use attention::{Attention, AttentionDims};
@@ -18,3 +19,4 @@ pub use mlp::Mlp;
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
+pub use rope::{Rope, Yarn};

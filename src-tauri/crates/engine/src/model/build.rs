@@ -2,7 +2,8 @@
 
 use super::weights::Weights;
 use super::{
-    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen, Rope,
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Mixer, Mlp, MtpHead, Qwen,
+    Rope,
 };
 use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
 use crate::error::EngineError;
@@ -102,9 +103,9 @@ impl Builder<'_> {
         Ok(DeltaNet::new(dims, self.dtype, projections, [conv1d, a_log, dt_bias, norm], out_proj)?)
     }
 
-    fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
+    fn mlp(&mut self, path: &str) -> Result<FeedForward, EngineError> {
         let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
-        Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
+        Ok(FeedForward::Dense(Mlp::new(gate_proj, up_proj, down_proj)?))
     }
 
     fn mtp_head(&mut self) -> Result<MtpHead, EngineError> {

@@ -1,7 +1,10 @@
 //! From a checkpoint to a network.
 
 use super::weights::Weights;
-use super::{Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen};
+use super::{
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Mixer, Mlp, MtpHead, Qwen,
+    Rope,
+};
 use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
 use crate::error::EngineError;
 use crate::mlx::{self, Dtype};
@@ -66,18 +69,17 @@ impl Builder<'_> {
 
     fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {
         let dims = &self.config.attention;
+        let rope = Rope::new(dims.rope_dims as i32, dims.rope_theta);
         let dims = AttentionDims {
             heads: dims.heads as i32,
             kv_heads: dims.kv_heads as i32,
             head_dim: dims.head_dim as i32,
-            rope_dims: dims.rope_dims as i32,
-            rope_theta: dims.rope_theta,
             eps: self.config.rms_norm_eps,
         };
         let projections = self.linears(path, ["q_proj", "k_proj", "v_proj", "o_proj"])?;
         let q_norm = self.weights.tensor(&format!("{path}.q_norm.weight"))?;
         let k_norm = self.weights.tensor(&format!("{path}.k_norm.weight"))?;
-        Ok(Attention::new(dims, projections, q_norm, k_norm)?)
+        Ok(Attention::new(dims, rope, projections, q_norm, k_norm)?)
     }
 
     fn delta_net(&mut self, path: &str) -> Result<DeltaNet, EngineError> {
@@ -101,9 +103,9 @@ impl Builder<'_> {
         Ok(DeltaNet::new(dims, self.dtype, projections, [conv1d, a_log, dt_bias, norm], out_proj)?)
     }
 
-    fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
+    fn mlp(&mut self, path: &str) -> Result<FeedForward, EngineError> {
         let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
-        Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
+        Ok(FeedForward::Dense(Mlp::new(gate_proj, up_proj, down_proj)?))
     }
 
     fn mtp_head(&mut self) -> Result<MtpHead, EngineError> {

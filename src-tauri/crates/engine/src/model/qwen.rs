@@ -1,6 +1,6 @@
 use super::linear::{Embedding, Linear};
 use super::packed::Packed;
-use super::{Attention, DeltaNet, Mlp, MtpHead};
+use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::HiddenMode;
 use crate::mlx::{self, Array, Result};
@@ -21,10 +21,10 @@ pub struct Layer {
     pub input_layernorm: Array,
     /// What mixes tokens.
     pub mixer: Mixer,
-    /// Norm before the MLP.
+    /// Norm before the token-wise part.
     pub post_attention_layernorm: Array,
     /// The token-wise part.
-    pub mlp: Mlp,
+    pub mlp: FeedForward,
 }
 
 impl Layer {

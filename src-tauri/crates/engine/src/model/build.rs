@@ -2,7 +2,7 @@
 
 use super::weights::Weights;
 use super::{Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen};
-use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
+use crate::checkpoint::{CheckpointError, Config, FloatType, HiddenMode, LayerKind, Layout};
 use crate::error::EngineError;
 use crate::mlx::{self, Dtype};
 
@@ -19,7 +19,7 @@ impl Qwen {
             FloatType::Float32 => Dtype::Float32,
         };
         let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
-        let model = builder.qwen(layout.has_mtp())?;
+        let model = builder.qwen(layout.has_mtp(), layout.hidden_mode)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)
@@ -33,7 +33,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn qwen(&mut self, with_mtp: bool) -> Result<Qwen, EngineError> {
+    fn qwen(&mut self, with_mtp: bool, hidden_mode: HiddenMode) -> Result<Qwen, EngineError> {
         let config = self.config;
         let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
         let layers = config
@@ -45,7 +45,7 @@ impl Builder<'_> {
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if with_mtp { Some(self.mtp_head()?) } else { None };
-        let (hidden_mode, eps) = (config.hidden_mode, config.rms_norm_eps);
+        let eps = config.rms_norm_eps;
         Ok(Qwen { embed_tokens, layers, norm, lm_head, mtp, hidden_mode, eps })
     }
 
@@ -66,6 +66,9 @@ impl Builder<'_> {
 
     fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {
         let dims = &self.config.attention;
+        if dims.rope_scaling.is_some() {
+            return Err(unsupported("rope_type", "default"));
+        }
         let dims = AttentionDims {
             heads: dims.heads as i32,
             kv_heads: dims.kv_heads as i32,
@@ -102,6 +105,9 @@ impl Builder<'_> {
     }
 
     fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
+        if self.weights.has(&format!("{path}.switch_mlp.gate_proj.weight")) {
+            return Err(unsupported("num_experts", "a dense model"));
+        }
         let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
         Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
     }
@@ -135,4 +141,8 @@ impl Builder<'_> {
             .collect::<Result<_, _>>()?;
         Ok(linears.try_into().expect("one for each name"))
     }
+}
+
+fn unsupported(key: &str, supported: &'static str) -> EngineError {
+    CheckpointError::UnsupportedConfig { key: key.into(), value: "another value".into(), supported }.into()
 }

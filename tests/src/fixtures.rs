@@ -61,7 +61,7 @@ pub fn demo_model() -> PathBuf {
 /// Loads the network in a folder.
 pub fn load(dir: &Path) -> Qwen {
     let config = Config::read(dir).unwrap();
-    let layout = Layout::plan(&config, &Index::read(dir).unwrap()).unwrap();
+    let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
     Qwen::load(&config, &layout, &mut |_, _| ()).unwrap()
 }
 

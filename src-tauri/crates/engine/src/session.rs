@@ -105,7 +105,7 @@ impl Prepared {
     /// Reads the small files of a model folder and the headers of the large ones.
     pub fn read(dir: &Path) -> Result<Self, EngineError> {
         let config = Config::read(dir)?;
-        let layout = Layout::plan(&config, &Index::read(dir)?)?;
+        let layout = Layout::plan(&config, &Index::read(dir, &config)?)?;
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;

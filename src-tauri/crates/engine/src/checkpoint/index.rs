@@ -7,14 +7,14 @@ use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
 use super::CheckpointError;
+use super::config::Config;
 use super::json::read_object;
+use super::names::{Name, classify};
+use super::sidecar::Sidecar;
 
 /// Headers of real shards have a few hundred kilobytes.
 const HEADER_LIMIT: u64 = 100_000_000;
 const INDEX_FILE: &str = "model.safetensors.index.json";
-/// Where tools put an MTP head that they keep apart from the trunk.
-const SIDECARS: [&str; 3] = ["mtp.safetensors", "mtp/weights.safetensors", "optiq/mtp.safetensors"];
-
 /// A tensor as the header of its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
@@ -42,29 +42,28 @@ pub struct TensorFile {
 }
 
 /// Every tensor of a model folder, read from the headers alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Index {
     /// The tensors by their names in the files.
     pub tensors: BTreeMap<String, TensorInfo>,
     /// The files they are in, by name.
     pub files: Vec<TensorFile>,
-    /// Files that hold an MTP head apart from the trunk; their tensors are not listed.
-    pub sidecars: Vec<PathBuf>,
+    /// MTP heads apart from the trunk, the first that counts first; their tensors are not listed here.
+    pub sidecars: Vec<Sidecar>,
 }
 
 impl Index {
-    /// Reads the headers of all tensor files in a folder.
-    pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
-        let sidecars: Vec<PathBuf> =
-            SIDECARS.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
-        let paths = tensor_files(dir)?;
-        if paths.is_empty() {
+    /// Reads the headers of all tensor files in a folder. The config may name one for the MTP head.
+    pub fn read(dir: &Path, config: &Config) -> Result<Self, CheckpointError> {
+        let mut index = Self { sidecars: Sidecar::find(dir, config)?, ..Self::default() };
+        for path in tensor_files(dir)? {
+            if !index.sidecars.iter().any(|sidecar| sidecar.path == path) {
+                index.add(path)?;
+            }
+        }
+        if index.files.is_empty() {
             let problem = "has no .safetensors file";
             return Err(CheckpointError::NotAModelFolder { path: dir.to_owned(), problem });
-        }
-        let mut index = Self { tensors: BTreeMap::new(), files: Vec::new(), sidecars };
-        for path in paths {
-            index.add(path)?;
         }
         index.check_shards(dir)?;
         Ok(index)
@@ -75,7 +74,8 @@ impl Index {
         self.files.iter().find(|file| file.path == path)
     }
 
-    fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
+    /// Reads the header of one more file.
+    pub(super) fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
         let Header { tensors: header, data_start, file_bytes } = read_header(&path)?;
         for (name, info) in header.tensors() {
             let tensor = TensorInfo {
@@ -94,17 +94,21 @@ impl Index {
         Ok(())
     }
 
-    /// The files are the truth; the index only tells which of them did not arrive.
+    /// The files are the truth; the index only tells which of them did not arrive. One that names none of them is left
+    /// over from another version of the model.
     fn check_shards(&self, dir: &Path) -> Result<(), CheckpointError> {
         let Ok(index) = read_object(&dir.join(INDEX_FILE), HEADER_LIMIT) else { return Ok(()) };
         let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
-        for (tensor, shard) in map {
-            let Some(shard) = shard.as_str().map(|shard| dir.join(shard)) else { continue };
-            if !self.tensors.contains_key(tensor)
-                && !present.contains(shard.as_path())
-                && !self.sidecars.contains(&shard)
-            {
+        let shards: Vec<(&String, PathBuf)> =
+            map.iter().filter_map(|(tensor, shard)| Some((tensor, dir.join(shard.as_str()?)))).collect();
+        if !shards.iter().any(|(_, shard)| present.contains(shard.as_path())) {
+            return Ok(());
+        }
+        for (tensor, shard) in shards {
+            let apart = self.sidecars.iter().any(|sidecar| shard.starts_with(&sidecar.path));
+            let needed = matches!(classify(tensor), Name::Text(_) | Name::Unknown);
+            if needed && !apart && !self.tensors.contains_key(tensor) && !present.contains(shard.as_path()) {
                 return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
             }
         }
@@ -112,14 +116,14 @@ impl Index {
     }
 }
 
-/// The `.safetensors` files in a folder, sorted, without hidden files and sidecars.
-fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
+/// The `.safetensors` files in a folder, sorted, without hidden ones.
+pub(super) fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     let io = |source| CheckpointError::Io { path: dir.to_owned(), source };
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(io)? {
         let name = entry.map_err(io)?.file_name();
         let Some(name) = name.to_str() else { continue };
-        if name.ends_with(".safetensors") && !name.starts_with('.') && !SIDECARS.contains(&name) {
+        if name.ends_with(".safetensors") && !name.starts_with('.') {
             paths.push(dir.join(name));
         }
     }

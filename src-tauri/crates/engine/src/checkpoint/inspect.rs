@@ -104,7 +104,7 @@ impl MemoryNeed {
 /// Reads config and headers of a model folder, and says whether it can be loaded and what it is.
 pub fn inspect(dir: &Path) -> Result<Inspection, CheckpointError> {
     let config = Config::read(dir)?;
-    let index = Index::read(dir)?;
+    let index = Index::read(dir, &config)?;
     let layout = Layout::plan(&config, &index)?;
     Ok(Inspection {
         name: model_name(dir),

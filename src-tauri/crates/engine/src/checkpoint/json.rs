@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 
 use super::CheckpointError;
 
+/// Far above any model; below it, products of two sizes fit 64 bits.
+pub(super) const MAX_SIZE: u64 = 1 << 24;
+
 /// A JSON object.
 pub(super) type Object = Map<String, Value>;
 
@@ -46,6 +49,17 @@ impl<'a> Keys<'a> {
         self.read(key, &format!("a whole number from {min} to {max}"), |value| {
             value.as_u64().filter(|number| (min..=max).contains(number))
         })
+    }
+
+    /// A size that must be there, from 1 to [`MAX_SIZE`].
+    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+        self.optional_size(key)?
+            .ok_or_else(|| invalid(key, None, format!("a whole number from 1 to {MAX_SIZE}")))
+    }
+
+    /// Like `size`, where the key may be absent.
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        Ok(self.integer(key, 1, MAX_SIZE)?.map(|size| size as usize))
     }
 
     /// A number for which `allowed` holds.

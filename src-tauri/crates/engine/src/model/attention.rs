@@ -119,7 +119,7 @@ impl Attention {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Yarn;
+    use crate::checkpoint::RopeScaling;
 
     fn matrix(shape: &[i32], seed: i32) -> Array {
         let values: Vec<f32> = (0..shape.iter().product())
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_attention_factor_scales_the_rotated_part_of_queries_and_keys() {
         // With factor 1 only the attention factor of YaRN is left.
-        let yarn = Yarn { attention_factor: Some(2.0), ..Yarn::new(1.0, 64.0) };
+        let yarn = RopeScaling { attention_factor: Some(2.0), ..RopeScaling::new(1.0, 64) };
         let norm = matrix(&[8], 6);
         let by_hand = Array::from_slice(&[2.0f32, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0], &[8]).unwrap();
         let scaled = norm.multiply(&by_hand).unwrap();

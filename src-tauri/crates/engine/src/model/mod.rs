@@ -23,4 +23,4 @@ pub use moe::{Moe, MoeDims};
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
-pub use rope::{Rope, Yarn};
+pub use rope::Rope;

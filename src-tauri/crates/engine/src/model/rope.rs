@@ -1,5 +1,6 @@
 use std::f64::consts::TAU;
 
+use crate::checkpoint::RopeScaling;
 use crate::mlx::{self, Array, Dtype, Frequencies, Result};
 
 /// Rotary position embedding (arXiv 2104.09864) of the leading entries of a head.
@@ -10,27 +11,6 @@ pub struct Rope {
     attention_factor: f32,
 }
 
-/// How YaRN (arXiv 2309.00071) stretches a rotary embedding over a longer context; named as in configs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Yarn {
-    /// How many times longer the context is than the original one; at least 1.
-    pub factor: f64,
-    /// Tokens of the context that the model was trained on before.
-    pub original_max_position_embeddings: f64,
-    /// Pairs that turn at least this often within the original context keep their speed; 32 by default.
-    pub beta_fast: f64,
-    /// Pairs that turn at most this often are slowed down by `factor`; 1 by default.
-    pub beta_slow: f64,
-    /// Factor on the rotated part of queries and keys; by default it follows from the fields above and below.
-    pub attention_factor: Option<f64>,
-    /// With `mscale_all_dim`: numerator of the default attention factor. Neither counts alone.
-    pub mscale: Option<f64>,
-    /// With `mscale`: denominator of the default attention factor.
-    pub mscale_all_dim: Option<f64>,
-    /// Whether the ends of the range between fast and slow pairs are rounded outwards; true by default.
-    pub truncate: bool,
-}
-
 impl Rope {
     /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token.
     pub fn new(dims: i32, theta: f32) -> Self {
@@ -38,7 +18,7 @@ impl Rope {
     }
 
     /// The same with frequencies and attention factor of YaRN.
-    pub fn with_yarn(dims: i32, theta: f32, yarn: &Yarn) -> Result<Self> {
+    pub fn with_yarn(dims: i32, theta: f32, yarn: &RopeScaling) -> Result<Self> {
         let periods = yarn.periods(dims, f64::from(theta));
         Ok(Self {
             dims,
@@ -73,28 +53,16 @@ impl Rope {
     }
 }
 
-impl Yarn {
-    /// With every default.
-    pub fn new(factor: f64, original_max_position_embeddings: f64) -> Self {
-        Self {
-            factor,
-            original_max_position_embeddings,
-            beta_fast: 32.0,
-            beta_slow: 1.0,
-            attention_factor: None,
-            mscale: None,
-            mscale_all_dim: None,
-            truncate: true,
-        }
-    }
-
+/// How it turns the pairs of a head.
+impl RopeScaling {
     /// Tokens in which each pair turns by one radian, by "NTK-by-parts" (arXiv 2309.00071, section 3.2), in the form
     /// of `_compute_yarn_parameters` of Hugging Face transformers: the ramp runs over the pairs' indices.
     fn periods(&self, dims: i32, theta: f64) -> Vec<f32> {
         let size = f64::from(dims);
         // The index of the pair that turns `turns` times within the original context; not a whole number.
         let pair = |turns: f64| {
-            size * (self.original_max_position_embeddings / (turns * TAU)).ln() / (2.0 * theta.ln())
+            size * (f64::from(self.original_max_position_embeddings) / (turns * TAU)).ln()
+                / (2.0 * theta.ln())
         };
         let (low, high) = (pair(self.beta_fast), pair(self.beta_slow));
         let (low, high) = if self.truncate { (low.floor(), high.ceil()) } else { (low, high) };
@@ -133,9 +101,10 @@ mod tests {
     #[test]
     fn yarn_slows_pairs_as_its_reference_does() {
         // From NumPy in f32, after the formula in transformers 5.23.
-        let qwen = Yarn::new(4.0, 262_144.0);
-        let other = Yarn { beta_fast: 16.0, beta_slow: 2.0, truncate: false, ..Yarn::new(8.0, 4096.0) };
-        let cases: [(Yarn, f64, [f64; 8]); 2] = [
+        let qwen = RopeScaling::new(4.0, 262_144);
+        let other =
+            RopeScaling { beta_fast: 16.0, beta_slow: 2.0, truncate: false, ..RopeScaling::new(8.0, 4096) };
+        let cases: [(RopeScaling, f64, [f64; 8]); 2] = [
             (
                 qwen,
                 1e7,
@@ -176,16 +145,24 @@ mod tests {
 
     #[test]
     fn the_attention_factor_of_yarn_follows_transformers() {
-        let base = Yarn::new(4.0, 4096.0);
+        let base = RopeScaling::new(4.0, 4096);
         for (yarn, expected) in [
             (base, 1.138_629_436),
-            (Yarn { factor: 1.0, ..base }, 1.0),
-            (Yarn { attention_factor: Some(0.9), mscale: Some(2.0), mscale_all_dim: Some(1.0), ..base }, 0.9),
+            (RopeScaling { factor: 1.0, ..base }, 1.0),
+            (
+                RopeScaling {
+                    attention_factor: Some(0.9),
+                    mscale: Some(2.0),
+                    mscale_all_dim: Some(1.0),
+                    ..base
+                },
+                0.9,
+            ),
             // 1.097040605 / 1.138629436
-            (Yarn { mscale: Some(0.7), mscale_all_dim: Some(1.0), ..base }, 0.963_474_657),
-            (Yarn { mscale: Some(0.7), ..base }, 1.138_629_436),
-            (Yarn { mscale_all_dim: Some(0.7), ..base }, 1.138_629_436),
-            (Yarn { mscale: Some(0.7), mscale_all_dim: Some(0.0), ..base }, 1.138_629_436),
+            (RopeScaling { mscale: Some(0.7), mscale_all_dim: Some(1.0), ..base }, 0.963_474_657),
+            (RopeScaling { mscale: Some(0.7), ..base }, 1.138_629_436),
+            (RopeScaling { mscale_all_dim: Some(0.7), ..base }, 1.138_629_436),
+            (RopeScaling { mscale: Some(0.7), mscale_all_dim: Some(0.0), ..base }, 1.138_629_436),
         ] {
             assert!((yarn.attention_factor() - expected).abs() < 1e-8, "{yarn:?}");
         }
@@ -198,7 +175,7 @@ mod tests {
         let positions = [3, 1000];
         let input = Array::from_slice(&x, &[2, 1, 1, size]).unwrap();
         let offset = Array::from_slice(&positions, &[2]).unwrap();
-        let stretched = Yarn::new(8.0, 512.0);
+        let stretched = RopeScaling::new(8.0, 512);
         let plain: Vec<f32> = (0..4).map(|i| theta.powf(i as f32 / 4.0)).collect();
         for (rope, periods, factor) in [
             (Rope::new(dims, theta), plain, 1.0),

@@ -22,7 +22,7 @@ impl Weights {
         let mut stored = Stored::open(layout)?;
         let mut tensors = HashMap::new();
         for plan in &layout.tensors {
-            let tensor = transform(stored.assemble(plan)?, plan.transform)?;
+            let tensor = transform(stored.assemble(plan)?, plan.transform)?.astype(dtype(plan.dtype))?;
             check_finite(&tensor, &plan.name)?;
             tensors.insert(plan.name.clone(), tensor);
             done += plan.loaded_bytes();
@@ -32,12 +32,17 @@ impl Weights {
         Ok(Self { tensors, kinds })
     }
 
+    /// Whether there is a tensor that has not been taken out.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
     /// Takes a tensor out.
     pub(super) fn tensor(&mut self, name: &str) -> Result<Array, EngineError> {
         Ok(self.tensors.remove(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
     }
 
-    /// Takes the matrix of a module out.
+    /// Takes the matrix of a module out, or the stack of its experts' matrices.
     pub(super) fn linear(&mut self, path: &str) -> Result<Linear, EngineError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
@@ -76,16 +81,15 @@ impl Stored {
         Ok(Self { files, uses })
     }
 
-    /// The tensor of a plan before its transform.
+    /// The tensor of a plan before its transform, as it is stored.
     fn assemble(&mut self, plan: &TensorPlan) -> Result<Array, EngineError> {
         if let [Source { rows: Rows::All, .. }] = &plan.sources[..] {
-            return Ok(self.take(&plan.sources[0])?.astype(dtype(plan.dtype))?);
+            return self.take(&plan.sources[0]);
         }
         let parts: Vec<Array> =
             plan.sources.iter().map(|source| self.rows_of(source)).collect::<Result<_, _>>()?;
         let shape: Vec<i32> = plan.shape.iter().map(|&size| size as i32).collect();
-        let joined = mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?;
-        Ok(joined.astype(dtype(plan.dtype))?)
+        Ok(mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?)
     }
 
     /// What a source takes, as `[rows, columns]`.
@@ -115,9 +119,9 @@ impl Stored {
     }
 }
 
-/// The type in which a planned tensor is computed with.
-fn dtype(stored: safetensors::Dtype) -> Dtype {
-    match stored {
+/// A type of tensor files as MLX calls it.
+fn dtype(dtype: safetensors::Dtype) -> Dtype {
+    match dtype {
         safetensors::Dtype::BF16 => Dtype::Bfloat16,
         safetensors::Dtype::F16 => Dtype::Float16,
         safetensors::Dtype::F32 => Dtype::Float32,

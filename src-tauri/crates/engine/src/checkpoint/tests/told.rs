@@ -40,7 +40,8 @@ fn an_inspection_counts_what_is_not_loaded() {
 
 #[test]
 fn a_loaded_model_is_described() {
-    let (config, index) = (Config::read(&demo()).unwrap(), Index::read(&demo()).unwrap());
+    let config = Config::read(&demo()).unwrap();
+    let index = Index::read(&demo(), &config).unwrap();
     let layout = Layout::plan(&config, &index).unwrap();
     let info = model_info(&demo(), &config, &layout, true).unwrap();
     assert_eq!((info.name.as_str(), info.context_length, info.thinking), ("demo-model", 4096, true));

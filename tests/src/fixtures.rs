@@ -39,12 +39,12 @@ pub enum Stored {
 
 impl Stored {
     /// Its reference values' folder.
-    pub fn goldens(self) -> &'static str {
-        match self {
+    pub fn goldens(self) -> PathBuf {
+        fixture("goldens").join(match self {
             Self::F32 => "tiny-dense-f32",
             Self::Q4 => "tiny-dense-q4f32",
             Self::Q8 => "tiny-dense-q8f32",
-        }
+        })
     }
 }
 

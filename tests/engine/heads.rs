@@ -6,6 +6,8 @@ use foretoken_protocol::MtpState;
 use foretoken_tests::oracle::Cases;
 
 foretoken_tests::test_cases! { "heads":
+    by_values_delta
+    by_values_gamma
     converted
     converted_model_mtp
     float_head_q4_in_folder

@@ -3,7 +3,8 @@
 
     cases.py GROUP OUT    GROUP is one of layouts, heads, quantizations; OUT must not exist
 
-Writes OUT/cases.json: by case, the folder of its checkpoint, the folder of its values, and whether there is a head.
+Writes OUT/cases.json: by case, the folder of its checkpoint, the folder of its values, whether there is a head, and for
+a converted checkpoint the raw one that it was made from.
 Values are as `goldens.py` writes them. In f32, logits and greedy text of the trunk are mlx-lm's; logits of the MTP head,
 which mlx-lm leaves out, come from `reference.py`. Both compute the trunk here, and must agree. A checkpoint that
 computes in 16 bits gets the values of `reference.py`, and how far mlx-lm lies from them: `rounding_L` is the root mean
@@ -14,6 +15,7 @@ import argparse
 import contextlib
 import io
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -117,7 +119,7 @@ class Cases:
     """A folder of checkpoints and values being filled."""
 
     def __init__(self, out):
-        self.out, self.cases, self.written = out, {}, {}
+        self.out, self.cases = out, {}
         out.mkdir(parents=True)
 
     def raw(self, preset, dtype="float32", flat=False):
@@ -131,6 +133,10 @@ class Cases:
     def new(self, name):
         return self.out / "checkpoints" / name
 
+    def scratch(self, name):
+        """A folder that only `cases.py` reads."""
+        return self.out / "scratch" / name
+
     def values(self, name, **of):
         """The folder of values that several cases may share."""
         folder = self.out / "values" / name
@@ -138,12 +144,14 @@ class Cases:
             Values(**of).write(folder)
         return folder
 
-    def add(self, name, checkpoint, values, head=True):
+    def add(self, name, checkpoint, values, head=True, raw=None):
         assert name not in self.cases, name
-        relative = lambda path: str(path.relative_to(self.out))
-        self.cases[name] = {"checkpoint": relative(checkpoint), "values": relative(values), "head": head}
+        relative = lambda path: path and str(path.relative_to(self.out))
+        self.cases[name] = {"checkpoint": relative(checkpoint), "values": relative(values), "head": head,
+                            "raw": relative(raw)}
 
     def finish(self):
+        shutil.rmtree(self.out / "scratch", ignore_errors=True)
         v.write_json(self.out / "cases.json", self.cases)
 
 
@@ -175,7 +183,7 @@ def heads(cases):
     cases.add("stripped-raw", v.without_head(dense, cases.new("stripped-raw")), plain, head=False)
 
     # In the main files.
-    cases.add("converted", v.with_head_inside(trunk, cases.new("converted"), gamma), plain)
+    cases.add("converted", v.with_head_inside(trunk, cases.new("converted"), gamma), plain, raw=dense)
     cases.add("converted-model-mtp", v.with_head_inside(trunk, cases.new("converted-model-mtp"), gamma, "model.mtp."),
               plain)
     undeclared = v.copy(dense, cases.new("undeclared"))
@@ -222,15 +230,22 @@ def heads(cases):
     beside("manifest-gamma", "mtp.safetensors", v.prefixed(gamma, "mtp."), "pt",
            manifest={"artifact_schema_version": 1, "rmsnorm_weight_format": "mlx_gamma"})
 
+    # Names say one origin, metadata the other, and nothing is declared: the values decide.
+    beside("by-values-delta", "mtp.safetensors", v.prefixed(delta, "mtp."))
+    trained = {name: a * 1.5 if name.endswith(("q_norm.weight", "k_norm.weight")) else a for name, a in gamma.items()}
+    shown = v.with_head_inside(trunk, cases.scratch("head-of-by-values-gamma"), trained)
+    beside("by-values-gamma", "mtp.safetensors", v.prefixed(trained, "mtp."),
+           values=cases.values("by-values-gamma", trunk=dense, head=shown))
+
     # Quantized trunks and heads, not in the same way.
-    q4 = v.converted(dense, cases.out / "raw" / "q4", "affine", 64, 4)
+    q4 = v.converted(dense, cases.scratch("q4"), "affine", 64, 4)
 
     def quantized(name, base, file, mode, group, bits, config=None, own_config=None, per_path=False):
         head, specs = v.quantized(gamma, mode, group, bits)
         spec = {"group_size": group, "bits": bits, "mode": mode}
         folder = v.copy(base, cases.new(name))
         # The head once more where the reference reads it.
-        shown = v.with_head_inside(trunk, cases.out / "raw" / f"head-of-{name}", head)
+        shown = v.with_head_inside(trunk, cases.scratch(f"head-of-{name}"), head)
         v.edit_config(shown, quantization=spec)
         if file:
             v.save(folder, v.prefixed(head, "" if own_config else "mtp."), file)
@@ -259,9 +274,9 @@ def heads(cases):
     # Experts: raw and converted, per expert, fused and stacked.
     moe, per_expert = cases.raw("tiny-moe-q36"), cases.raw("tiny-moe-q35")
     moe_plain = cases.values("moe", trunk=moe, head=moe)
-    moe_trunk = v.converted(moe, cases.out / "raw" / "moe-converted")
+    moe_trunk = v.converted(moe, cases.scratch("moe-converted"))
     moe_gamma = v.gamma(v.stacked(v.raw_head(moe)))
-    cases.add("moe-converted", v.with_head_inside(moe_trunk, cases.new("moe-converted"), moe_gamma), moe_plain)
+    cases.add("moe-converted", v.with_head_inside(moe_trunk, cases.new("moe-converted"), moe_gamma), moe_plain, raw=moe)
     for name, source in (("moe-own-file-fused", moe), ("moe-own-file-per-expert", per_expert)):
         folder = v.copy(moe_trunk, cases.new(name))
         v.save(folder, v.prefixed(v.raw_head(source), "mtp."), "mtp.safetensors", "pt")
@@ -272,7 +287,7 @@ def heads(cases):
     cases.add("moe-split-folder", folder, moe_plain)
 
     next_raw = cases.raw("tiny-next")
-    next_trunk = v.converted(next_raw, cases.out / "raw" / "next-converted")
+    next_trunk = v.converted(next_raw, cases.scratch("next-converted"))
     folder = v.copy(next_trunk, cases.new("next-own-file"))
     v.save(folder, v.prefixed(v.raw_head(next_raw), "mtp."), "mtp.safetensors", "pt")
     cases.add("next-own-file", folder, moe_plain)
@@ -282,14 +297,14 @@ def quantizations(cases):
     """Every way in which mlx-lm quantizes, the head in the same way beside the trunk."""
     def add(name, preset, mode="affine", group=None, bits=None, recipe=None, dtype="float32"):
         raw = cases.raw(preset, dtype)
-        trunk = v.converted(raw, cases.out / "raw" / f"trunk-{name}", mode, group, bits, recipe)
+        trunk = v.converted(raw, cases.scratch(name), mode, group, bits, recipe)
         if recipe:
             bits = v.read_json(trunk / "config.json")["quantization"]["bits"]
         by_family = None if recipe or preset != "tiny-moe-q36" else v.ROUTERS
         head, specs = v.quantized(v.gamma(v.stacked(v.raw_head(raw))), mode, group, bits, by_family)
         other = {path: spec for path, spec in specs.items() if spec is v.ROUTERS}
         folder = v.with_head_inside(trunk, cases.new(name), head, specs=other)
-        cases.add(name, folder, cases.values(name, trunk=trunk, head=folder, dtype=dtype))
+        cases.add(name, folder, cases.values(name, trunk=trunk, head=folder, dtype=dtype), raw=raw)
 
     for bits in (2, 3, 4, 5, 6, 8):
         for group in (32, 64, 128):

@@ -19,6 +19,7 @@ struct Case {
     checkpoint: PathBuf,
     values: PathBuf,
     head: bool,
+    raw: Option<PathBuf>,
 }
 
 /// A group of checkpoints.
@@ -68,6 +69,12 @@ impl Cases {
     /// Whether a checkpoint has an MTP head.
     pub fn has_head(&self, name: &str) -> bool {
         self.case(name).head
+    }
+
+    /// The raw checkpoint that a converted one was made from.
+    pub fn raw(&self, name: &str) -> PathBuf {
+        let raw = self.case(name).raw.as_ref();
+        self.folder.join(raw.unwrap_or_else(|| panic!("{name} was not converted from a raw checkpoint")))
     }
 
     fn case(&self, name: &str) -> &Case {

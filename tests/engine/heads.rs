@@ -21,6 +21,7 @@ foretoken_tests::test_cases! { "heads":
     next_own_file
     no_index
     optiq
+    own_file_bfloat16
     own_file_delta
     own_file_delta_declared
     own_file_gamma

@@ -1,7 +1,7 @@
 //! Raw checkpoints in every layout in which the family is published, against two other implementations and the
 //! definition: logits, MTP logits, and greedy text at every depth.
 
-use foretoken_tests::agreement::{F32_BOUND, FORK_BOUND, logits_agree};
+use foretoken_tests::agreement::logits_agree;
 use foretoken_tests::fixtures::{fixture, load};
 use foretoken_tests::goldens::Goldens;
 use foretoken_tests::oracle::Cases;
@@ -28,37 +28,37 @@ foretoken_tests::test_cases! { "layouts":
 }
 
 /// Compares checkpoints that hold the same numbers with values in `fixtures/goldens`.
-fn agree(values: &str, bound: f32, names: &[&str]) {
+fn agree(values: &str, names: &[&str]) {
     let cases = Cases::of("layouts");
     let goldens = Goldens::read(&fixture("goldens").join(values));
     for name in names {
-        logits_agree(&load(&cases.checkpoint(name)), &goldens, bound, &format!("{name} against {values}"));
+        logits_agree(&load(&cases.checkpoint(name)), &goldens, &format!("{name} against {values}"));
     }
 }
 
 #[test]
 fn experts_agree_with_the_fork_of_mlx_lm_that_has_a_head() {
-    agree("tiny-moe-f32", FORK_BOUND, &["tiny-moe-q35", "tiny-moe-q36", "tiny-moe-split", "tiny-next"]);
+    agree("tiny-moe-f32", &["tiny-moe-q35", "tiny-moe-q36", "tiny-moe-split", "tiny-next"]);
 }
 
 #[test]
 fn dense_agrees_with_transformers() {
-    agree("transformers/tiny-dense", F32_BOUND, &["tiny-dense"]);
+    agree("transformers/tiny-dense", &["tiny-dense"]);
 }
 
 #[test]
 fn dense_yarn_agrees_with_transformers() {
-    agree("transformers/tiny-dense-yarn", F32_BOUND, &["tiny-dense-yarn"]);
+    agree("transformers/tiny-dense-yarn", &["tiny-dense-yarn"]);
 }
 
 #[test]
 fn experts_agree_with_transformers() {
-    agree("transformers/tiny-moe", F32_BOUND, &["tiny-moe-q36"]);
+    agree("transformers/tiny-moe", &["tiny-moe-q36"]);
 }
 
 #[test]
 fn next_agrees_with_transformers() {
-    agree("transformers/tiny-moe", F32_BOUND, &["tiny-next"]);
-    agree("transformers/tiny-next-mixed", F32_BOUND, &["tiny-next-mixed"]);
-    agree("transformers/tiny-next-yarn", F32_BOUND, &["tiny-next-yarn"]);
+    agree("transformers/tiny-moe", &["tiny-next"]);
+    agree("transformers/tiny-next-mixed", &["tiny-next-mixed"]);
+    agree("transformers/tiny-next-yarn", &["tiny-next-yarn"]);
 }

@@ -2,7 +2,7 @@
 
 use foretoken_engine::mlx::Array;
 use foretoken_engine::score::score;
-use foretoken_tests::agreement::{FORK_BOUND, rows};
+use foretoken_tests::agreement::{F32_BOUND, rows};
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::goldens::{Goldens, LENGTHS};
 use foretoken_tests::runs::{alone, greedy};
@@ -25,7 +25,7 @@ fn same_top(logits: &Array, ids: &[u32], values: &[f32], what: &str) {
             if order[rank] != id {
                 swapped += 1;
                 let off = (row[order[rank] as usize] - value).abs();
-                assert!(off < FORK_BOUND * values[0].abs(), "{what}, token {t}, rank {rank}: off by {off}");
+                assert!(off < F32_BOUND * values[0].abs(), "{what}, token {t}, rank {rank}: off by {off}");
             }
         }
     }
@@ -44,7 +44,7 @@ fn outputs_agree(stored: Stored) {
             let mut compare = |which: usize, name: &str, got: &[f32]| {
                 let off = relative_values(got, &goldens.floats(&format!("{name}_{length}")));
                 most[which] = most[which].max(off);
-                assert!(off < FORK_BOUND, "{name} at length {length}, chunk {chunk}: {off}");
+                assert!(off < F32_BOUND, "{name} at length {length}, chunk {chunk}: {off}");
             };
             compare(0, "logits", &rows(&score.logits, &kept));
             compare(1, "hidden", &score.hidden.to_vec().unwrap());
@@ -79,7 +79,7 @@ fn states_agree(stored: Stored) {
     let compare = |name: &str, got: &Array| {
         let off = relative_values(&got.to_vec().unwrap(), &goldens.floats(&format!("state_64_{name}")));
         println!("{stored:?}: {name} {off:.2e}");
-        assert!(off < FORK_BOUND, "{name}: {off}");
+        assert!(off < F32_BOUND, "{name}: {off}");
     };
     for layer in 0..3 {
         compare(&format!("{layer}_ssm"), &state.recurrent[layer]);

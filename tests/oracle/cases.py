@@ -71,11 +71,10 @@ class Values:
         self.dtype, self.pre_norm = dtype, pre_norm
 
     def write(self, out):
-        model, config = load_model(Path(self.trunk))
+        model, _ = load_model(Path(self.trunk))
         network = self.network()
-        base = config.get("text_config", config)["vocab_size"] - make_checkpoint.TINY["vocab"] \
-            + make_checkpoint.TINY["base_vocab"]
-        asked = {length: ids for length, ids in prompts(base).items() if length in self.lengths}
+        every = prompts(make_checkpoint.TINY["base_vocab"])
+        asked = {length: every[length] for length in self.lengths}
         tensors, values = {}, {"greedy": {}}
         for length, ids in asked.items():
             rows = ROWS_300 if length > 64 else list(range(length))
@@ -217,6 +216,8 @@ def heads(cases):
     beside("own-file-gamma", "mtp.safetensors", v.prefixed(gamma, "language_model.mtp."))
     beside("own-file-gamma-declared", "mtp.safetensors", v.prefixed(gamma, "mtp."), "pt",
            config={"mtp_norm_encoding": "gamma"})
+    beside("own-file-bfloat16", "mtp.safetensors",
+           v.prefixed({name: a.astype(mx.bfloat16) for name, a in delta.items()}, "mtp."), "pt")
     beside("model-mtp-file", "model-mtp.safetensors", v.prefixed(gamma, "language_model.mtp."))
     beside("weights-in-folder", "mtp/weights.safetensors", v.prefixed(delta, "mtp."),
            config={"mtplx_mtp_norm_encoding": "delta_plus_one"})

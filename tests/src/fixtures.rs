@@ -1,6 +1,6 @@
 //! Checkpoints and prompts that the tests read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -39,12 +39,12 @@ pub enum Stored {
 
 impl Stored {
     /// Its reference values' folder.
-    pub fn goldens(self) -> &'static str {
-        match self {
+    pub fn goldens(self) -> PathBuf {
+        fixture("goldens").join(match self {
             Self::F32 => "tiny-dense-f32",
             Self::Q4 => "tiny-dense-q4f32",
             Self::Q8 => "tiny-dense-q8f32",
-        }
+        })
     }
 }
 
@@ -184,6 +184,28 @@ pub fn write_converted(raw: &Path, out: &Path, bits: i32, dtype: Dtype) {
     fs::write(out.join("config.json"), config.to_string()).unwrap();
 }
 
+/// Compares all tensors of two checkpoints, bit for bit.
+pub fn same_tensors(ours: &Path, theirs: &Path) {
+    let (ours, theirs) = (read_all(ours), read_all(theirs));
+    let names = |tensors: &HashMap<String, Array>| tensors.keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(names(&ours), names(&theirs));
+    for (name, expected) in &theirs {
+        let got = &ours[name];
+        assert_eq!((got.shape(), got.dtype()), (expected.shape(), expected.dtype()), "{name}");
+        match got.dtype() {
+            // Each value of a smaller float is one of f32.
+            Dtype::Float16 | Dtype::Bfloat16 | Dtype::Float32 => {
+                let values = |a: &Array| a.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+                assert_eq!(values(got), values(expected), "{name}");
+            }
+            _ => {
+                let values = |a: &Array| a.astype(Dtype::Uint32).unwrap().to_vec::<u32>().unwrap();
+                assert_eq!(values(got), values(expected), "{name}");
+            }
+        }
+    }
+}
+
 /// Questions drawn from the corpus that the demo model learned.
 pub fn demo_questions() -> Vec<String> {
     serde_json::from_value(read_json(&fixture("demo-questions.json"))).unwrap()
@@ -203,11 +225,14 @@ fn config_name(dtype: Dtype) -> &'static str {
 }
 
 fn read_as(raw: &Path, dtype: Dtype) -> HashMap<String, Array> {
-    let files = fs::read_dir(raw).unwrap().map(|entry| entry.unwrap().path());
+    read_all(raw).into_iter().map(|(name, tensor)| (name, tensor.astype(dtype).unwrap())).collect()
+}
+
+fn read_all(checkpoint: &Path) -> HashMap<String, Array> {
+    let files = fs::read_dir(checkpoint).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
         .flat_map(|file| mlx::load_safetensors(&file).unwrap())
-        .map(|(name, tensor)| (name, tensor.astype(dtype).unwrap()))
         .collect()
 }
 

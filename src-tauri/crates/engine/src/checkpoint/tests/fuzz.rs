@@ -31,8 +31,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_config_value_is_taken_or_refused(key in any::<prop::sample::Index>(), value in any_json(), nested: bool) {
-        let mut fixture = Fixture::raw();
+    fn any_config_value_is_taken_or_refused(
+        key in any::<prop::sample::Index>(), value in any_json(), nested: bool, experts: bool,
+    ) {
+        let mut fixture = if experts { Fixture::moe().one_by_one("mtp.") } else { Fixture::raw() };
         let keys: Vec<String> = fixture.config["text_config"].as_object().unwrap().keys().cloned().collect();
         if nested {
             fixture.config["quantization"] = value;
@@ -48,6 +50,19 @@ proptest! {
         let path = dir.path().join(SHARD_1);
         if framed { write_file(&path, &bytes, 16) } else { fs::write(&path, &bytes).unwrap() }
         prop_assert!(plan(dir.path()).is_err());
+    }
+
+    /// Whatever is beside a model, the model stays.
+    #[test]
+    fn any_head_beside_the_model_leaves_it(bytes in prop::collection::vec(any::<u8>(), 0..200), own in any_json()) {
+        let (mut trunk, head) = Fixture::converted(None).split_head();
+        trunk = trunk.with_file("mtp/weights.safetensors", head);
+        trunk.json = [("mtp/config.json".to_owned(), own)].into();
+        let dir = trunk.write();
+        prop_assert!(plan(dir.path()).is_ok());
+        fs::write(dir.path().join("mtp/weights.safetensors"), &bytes).unwrap();
+        let layout = plan(dir.path()).unwrap();
+        prop_assert!(!layout.has_mtp() && layout.notes.len() == 1);
     }
 
     #[test]

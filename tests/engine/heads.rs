@@ -45,7 +45,8 @@ fn what_became_of_the_head_is_told() {
     let cases = Cases::of("heads");
     let state = |name: &str| {
         let folder = cases.checkpoint(name);
-        Layout::plan(&Config::read(&folder).unwrap(), &Index::read(&folder).unwrap()).unwrap().mtp
+        let config = Config::read(&folder).unwrap();
+        Layout::plan(&config, &Index::read(&folder, &config).unwrap()).unwrap().mtp
     };
     for name in ["stripped", "stripped-raw"] {
         assert_eq!(state(name), MtpState::Stripped, "{name}");

@@ -164,7 +164,7 @@ impl Convert {
         let session = Session::load(model, &mut |_, _| ()).map_err(engine)?;
         let ids = read_ids(file, &session)?;
         session.check_ids(&ids).map_err(engine)?;
-        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(|e| engine(e))?;
+        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;
         let Some(perplexity) = figures.perplexity() else {
             let problem = format!("{} is too short to measure anything. Take a longer text.", file.display());
             return Err(CliError::Usage(problem));
@@ -210,18 +210,24 @@ fn with_type(name: &str, value: &impl serde::Serialize) -> Result<serde_json::Va
 }
 
 fn summary(report: &ConversionReport) -> String {
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     let head = report
         .mtp_bits_per_weight
         .map_or_else(|| "no MTP head".to_owned(), |bits| format!("{bits:.2} in the MTP head"));
     format!(
-        "{}: {:.3} GB from {:.3} GB, {:.2} bits per weight, {head}, {:.1} s",
+        "{}: {} from {}, {:.2} bits per weight, {head}, {:.1} s",
         report.path,
-        gigabytes(report.bytes),
-        gigabytes(report.source_bytes),
+        size(report.bytes),
+        size(report.source_bytes),
         report.bits_per_weight,
         report.seconds
     )
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{:.2} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
 
 /// Progress on the screen: one line that changes, or JSON lines.

@@ -126,3 +126,108 @@ pub(super) fn convert(module: &Module, slab: &Array) -> Result<Vec<Vec<u8>>, Eng
 fn is_finite(array: &Array) -> mlx::Result<bool> {
     Ok(array.is_finite()?.all()?.to_vec::<bool>()? == [true])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::checkpoint::{FloatType, QuantSpec, Rows, Source};
+    use crate::mlx::QuantMode;
+
+    fn source(file: &Path, offset: u64, shape: &[usize], rows: Rows) -> Source {
+        let bytes = shape.iter().product::<usize>() as u64 * 4;
+        Source { name: "w".into(), file: file.to_owned(), offset, bytes, shape: shape.to_vec(), rows }
+    }
+
+    fn plan(sources: Vec<Source>, shape: &[usize], transform: Transform) -> TensorPlan {
+        let (stored, shape) = (safetensors::Dtype::F32, shape.to_vec());
+        TensorPlan { name: "w".into(), sources, stored, dtype: stored, shape, transform }
+    }
+
+    fn write(path: &Path, values: &[f32]) {
+        fs::write(path, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()).unwrap();
+    }
+
+    fn read(tensor: &TensorPlan, slab_bytes: u64) -> Vec<f32> {
+        let (mut values, mut next) = (Vec::new(), 0);
+        let slabs = Slabs::new(tensor, slab_bytes);
+        let mut each = |start: usize, slab: &Array| {
+            assert_eq!(start, next);
+            next += slab.dim(0) as usize;
+            assert!(slab.nbytes() as u64 <= slab_bytes.max(slabs.row_bytes as u64));
+            values.extend(transform(slab.clone(), tensor.transform)?.to_vec::<f32>()?);
+            Ok(())
+        };
+        slabs.read(&mut SourceFiles::default(), &mut each).unwrap();
+        assert_eq!(next, slabs.rows());
+        values
+    }
+
+    /// Two experts of two fused matrices each, in two files: halves of `[4, 3]` blocks, one after the other.
+    #[test]
+    fn halves_of_experts_from_several_files_make_one_tensor() {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| dir.path().join(name));
+        write(&a, &(0..24).map(|i| i as f32).collect::<Vec<_>>());
+        write(&b, &(100..112).map(|i| i as f32).collect::<Vec<_>>());
+        let upper = Rows::OfBlocks { block: 4, start: 2, end: 4 };
+        let tensor = plan(
+            vec![source(&a, 0, &[2, 4, 3], upper), source(&b, 0, &[4, 3], upper)],
+            &[3, 2, 3],
+            Transform::None,
+        );
+        let expected: Vec<f32> = (6..12).chain(18..24).chain(106..112).map(|i| i as f32).collect();
+        for slab_bytes in [1, 12, 24, 30, 36, 48, 60, 72, 1000] {
+            assert_eq!(read(&tensor, slab_bytes), expected, "{slab_bytes}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_turned_and_norms_shifted_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        write(&file, &(0..24).map(|i| i as f32).collect::<Vec<_>>());
+        let kernel =
+            plan(vec![source(&file, 0, &[3, 2, 4], Rows::All)], &[3, 2, 4], Transform::ConvTranspose);
+        let turned: Vec<f32> = (0..3)
+            .flat_map(|c| (0..4).flat_map(move |k| (0..2).map(move |i| (c * 8 + i * 4 + k) as f32)))
+            .collect();
+        let norm = plan(vec![source(&file, 16, &[5], Rows::All)], &[5], Transform::AddOne);
+        for slab_bytes in [1, 32, 70, 1000] {
+            assert_eq!(read(&kernel, slab_bytes), turned, "{slab_bytes}");
+            assert_eq!(read(&norm, slab_bytes), [5.0, 6.0, 7.0, 8.0, 9.0]);
+        }
+    }
+
+    #[test]
+    fn quantized_slabs_are_rows_of_the_quantized_matrix() {
+        let values: Vec<f32> = (0..12 * 128).map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0).collect();
+        let matrix = Array::from_slice(&values, &[12, 128]).unwrap();
+        for (mode, group_size, bits) in [
+            (QuantMode::Affine, 32, 2),
+            (QuantMode::Affine, 64, 3),
+            (QuantMode::Affine, 128, 5),
+            (QuantMode::Affine, 64, 6),
+            (QuantMode::Mxfp4, 32, 4),
+            (QuantMode::Mxfp8, 32, 8),
+            (QuantMode::Nvfp4, 16, 4),
+        ] {
+            let quantized = Some(QuantSpec { group_size, bits, mode });
+            let tensor = plan(Vec::new(), &[12, 128], Transform::None);
+            let float = FloatType::Bfloat16;
+            let module = Module { tensor, matrix: Some("w".into()), float, quantized, parts: Vec::new() };
+            let bf16 = matrix.astype(Dtype::Bfloat16).unwrap();
+            let whole = mlx::quantize(&bf16, group_size as i32, bits as i32, mode).unwrap();
+            let mut joined = vec![Vec::new(); whole.len()];
+            for (start, end) in [(0, 1), (1, 6), (6, 12)] {
+                let pieces = convert(&module, &matrix.slice_axis(0, start, end).unwrap()).unwrap();
+                assert_eq!(pieces.len(), whole.len());
+                joined.iter_mut().zip(pieces).for_each(|(all, piece)| all.extend(piece));
+            }
+            for (joined, whole) in joined.iter().zip(&whole) {
+                assert_eq!(joined, &whole.to_bytes().unwrap(), "{mode:?}, {bits} bits");
+            }
+        }
+    }
+}

@@ -364,6 +364,7 @@ fn a_conversion_is_cancelled_and_discarded() {
         assert!(progress.iter().all(|progress| progress.done < progress.total));
     }
     assert!(work.is_dir() && !out.exists());
+    assert!(!folder.path().join("other.partial").exists(), "it never began");
     for _ in 0..2 {
         engine.send(&Request::DiscardConversion { id: 4, out: out.to_str().unwrap().to_owned() });
         assert!(matches!(engine.next(), Some(Event::Discarded { id: 4 })));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_protocol::{ConversionProgress, ConversionSettings, ErrorReport, Event, Request, RequestId};
 
-use crate::convert::{self, Conversion, Limits};
+use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::session::{Prepared, Progress, Session};
@@ -128,6 +128,9 @@ impl Server {
         settings: &ConversionSettings,
     ) -> io::Result<()> {
         let Self { inbox, out, .. } = self;
+        if inbox.is_cancelled(id) {
+            return out.send(&Event::Failed { id: Some(id), error: (&ConvertError::Cancelled).into() });
+        }
         let mut sent = Ok(());
         let mut last = None::<Instant>;
         let mut observe = |progress: &ConversionProgress| {

@@ -33,12 +33,12 @@ pub use error::ConvertError;
 pub use recipe::Recipe;
 pub use work::discard;
 
-/// Sizes that decide how a conversion is cut up. They change neither a tensor nor what memory is needed for it.
+/// How a conversion is cut up. No byte of a tensor depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// A file of the result is closed before it would grow beyond this; only a single larger tensor exceeds it.
     pub shard_bytes: u64,
-    /// How much of a source is in memory at a time.
+    /// How much of the source is in memory at a time; what is made of it takes a few times as much.
     pub slab_bytes: u64,
     /// How much may be written between two entries in the journal, and is done again after an interruption.
     pub journal_bytes: u64,

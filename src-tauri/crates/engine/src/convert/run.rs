@@ -158,7 +158,7 @@ fn check(
 }
 
 /// The checksum of a tensor of the result; `None` if its file ends within it.
-fn checksum(part: &Part, files: &ShardFiles, meter: &mut Meter<'_>) -> Result<Option<u32>, ConvertError> {
+fn checksum(part: &Part, files: &ShardFiles, meter: &mut Meter<'_>) -> Result<Option<u32>, EngineError> {
     let mut sum = Hasher::new();
     let mut buffer = Vec::new();
     let mut at = 0;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::ConvertError;
 use super::journal::{JOURNAL, Journal};
 use super::output::{Part, Shard};
+use crate::checkpoint::CheckpointError;
 
 const CONFIG: &str = "config.json";
 /// The unit that the system counts the blocks of a file in.
@@ -60,6 +61,8 @@ fn open_journal(path: &Path, out: &Path) -> Result<File, ConvertError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(ConvertError::Busy { path: out.to_owned() }),
+        // Some network disks have no locks.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
@@ -130,8 +133,14 @@ impl Work {
     }
 }
 
+/// Some disks cannot sync a folder; they keep its entries by other means or not at all.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
+    match File::open(path)?.sync_all() {
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            Ok(())
+        }
+        synced => synced,
+    }
 }
 
 /// The tensor files of a result, open.
@@ -171,12 +180,12 @@ impl ShardFiles {
     }
 
     /// Reads bytes of a tensor back; false if the file ends before them.
-    pub(super) fn read(&self, part: &Part, at: u64, buffer: &mut [u8]) -> Result<bool, ConvertError> {
+    pub(super) fn read(&self, part: &Part, at: u64, buffer: &mut [u8]) -> Result<bool, CheckpointError> {
         let shard = &self.files[part.shard];
         match shard.file.read_exact_at(buffer, part.offset + at) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            Err(error) => Err(ConvertError::write(&shard.path)(error)),
+            Err(source) => Err(CheckpointError::Io { path: shard.path.clone(), source }),
         }
     }
 
@@ -192,5 +201,27 @@ impl ShardFiles {
             shard.dirty = false;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_fit_the_disk_is_refused_before_it_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = Work::open(&dir.path().join("out"), &json!({})).unwrap();
+        let shard = |bytes| Shard { name: "model.safetensors".into(), header: Vec::new(), bytes };
+        work.check_space(&[shard(1000)]).unwrap();
+        let error = work.check_space(&[shard(1000), shard(1 << 60)]).unwrap_err();
+        assert_eq!(error.code(), "disk_full");
+        assert!(error.to_string().contains("1152921504607 MB"), "{error}");
+        // What an interrupted start has written needs no room any more.
+        let free = rustix::fs::statvfs(dir.path()).map(|stats| stats.f_bavail * stats.f_frsize).unwrap();
+        fs::write(work.path.join("model.safetensors"), vec![7; 4 << 20]).unwrap();
+        work.check_space(&[shard(free.saturating_sub(64 << 20))]).unwrap();
     }
 }

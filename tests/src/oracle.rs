@@ -1,11 +1,12 @@
 //! Checkpoints in every layout, and what they must give, made by `oracle/cases.py` when the tests run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use foretoken_engine::mlx::{self, Array};
 use serde::Deserialize;
 
 use crate::goldens::Goldens;
@@ -45,7 +46,7 @@ impl Cases {
         lock.lock().unwrap();
         let folder = parent.join(format!("{:016x}", inputs.finish()));
         if !folder.exists() {
-            make(&python, &scripts, group, &parent, &folder);
+            make(group, &parent, &folder);
         }
         let cases = fs::read(folder.join("cases.json")).unwrap();
         Self { cases: serde_json::from_slice(&cases).unwrap(), folder }
@@ -82,6 +83,20 @@ impl Cases {
     }
 }
 
+/// Logits of mlx-lm for `ids`, f32 `[T, V]`, by the names given to model folders.
+pub fn mlx_lm_logits(ids: &[u32], models: &[(String, PathBuf)]) -> HashMap<String, Array> {
+    let dir = tempfile::tempdir().unwrap();
+    let (list, out) = (dir.path().join("ids.json"), dir.path().join("logits.safetensors"));
+    fs::write(&list, serde_json::to_vec(ids).unwrap()).unwrap();
+    let models = models.iter().map(|(name, folder)| format!("{name}={}", folder.display()));
+    let arguments = [list.display().to_string(), out.display().to_string()].into_iter().chain(models);
+    run("mlx_lm_logits.py", arguments);
+    let logits = mlx::load_safetensors(&out).unwrap();
+    // The file goes when this returns.
+    mlx::eval(logits.values()).unwrap();
+    logits
+}
+
 /// The Python with mlx-lm that the set-up prepares.
 fn reference_python() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in a checkout");
@@ -97,7 +112,7 @@ fn temporary() -> PathBuf {
 }
 
 /// Fills a folder beside the final one, and renames it when it is whole. Removes what older scripts made.
-fn make(python: &Path, scripts: &Path, group: &str, parent: &Path, folder: &Path) {
+fn make(group: &str, parent: &Path, folder: &Path) {
     for entry in fs::read_dir(parent).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -105,14 +120,19 @@ fn make(python: &Path, scripts: &Path, group: &str, parent: &Path, folder: &Path
         }
     }
     let partial = parent.join("partial");
-    let output = Command::new(python)
+    run("cases.py", [group.to_owned(), partial.display().to_string()]);
+    fs::rename(partial, folder).unwrap();
+}
+
+/// Runs one of the scripts, which must succeed.
+fn run(script: &str, arguments: impl IntoIterator<Item = String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle").join(script);
+    let output = Command::new(reference_python())
         .arg("-B")
-        .arg(scripts.join("cases.py"))
-        .arg(group)
-        .arg(&partial)
+        .arg(path)
+        .args(arguments)
         .stdin(Stdio::null())
         .output()
-        .unwrap_or_else(|error| panic!("{}: {error}", python.display()));
-    assert!(output.status.success(), "cases.py {group}: {}", String::from_utf8_lossy(&output.stderr));
-    fs::rename(partial, folder).unwrap();
+        .unwrap_or_else(|error| panic!("{script}: {error}"));
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }

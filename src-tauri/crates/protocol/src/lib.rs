@@ -5,6 +5,7 @@
 
 mod bridge;
 mod chat;
+mod conversion;
 mod engine;
 mod error;
 mod model;
@@ -16,6 +17,9 @@ pub use bridge::{
     Snapshot,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
+pub use conversion::{
+    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
+};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use model::{ModelInfo, MtpState};

@@ -99,8 +99,18 @@ pub(super) fn style(raw: &str) -> Style {
     }
 }
 
+/// The name that conversions to MLX give to a tensor or module: `language_model.model.layers.0.mlp.gate`.
+pub(crate) fn mlx_name(canonical: &str) -> String {
+    let head = canonical.split('.').next().unwrap_or_default();
+    if BESIDE_TRUNK.contains(&head) {
+        format!("language_model.{canonical}")
+    } else {
+        format!("language_model.model.{canonical}")
+    }
+}
+
 /// Whether a canonical name belongs to the MTP head.
-pub(super) fn is_mtp(canonical: &str) -> bool {
+pub(crate) fn is_mtp(canonical: &str) -> bool {
     canonical.starts_with("mtp.")
 }
 
@@ -149,6 +159,8 @@ mod tests {
             for raw in raws {
                 assert_eq!(text(raw), canonical, "{raw}");
             }
+            assert_eq!(text(&mlx_name(canonical)), canonical);
+            assert_eq!(style(&mlx_name(canonical)), Style::Mlx);
         }
     }
 

@@ -24,3 +24,4 @@ pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
 pub use rope::Rope;
+pub(crate) use weights::{dtype, transform};

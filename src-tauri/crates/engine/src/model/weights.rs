@@ -120,7 +120,7 @@ impl Stored {
 }
 
 /// A type of tensor files as MLX calls it.
-fn dtype(dtype: safetensors::Dtype) -> Dtype {
+pub(crate) fn dtype(dtype: safetensors::Dtype) -> Dtype {
     match dtype {
         safetensors::Dtype::BF16 => Dtype::Bfloat16,
         safetensors::Dtype::F16 => Dtype::Float16,
@@ -130,7 +130,8 @@ fn dtype(dtype: safetensors::Dtype) -> Dtype {
     }
 }
 
-fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
+/// Makes of a stored tensor what the model works with. The one that norms get is added in the tensor's own type.
+pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
     match transform {
         Transform::None => Ok(tensor),
         Transform::AddOne => tensor.add(&Array::scalar(1.0, tensor.dtype())?),

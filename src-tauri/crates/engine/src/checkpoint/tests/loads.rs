@@ -184,7 +184,7 @@ fn yarn_is_read_from_either_key() {
         truncate: true,
     };
     let outer = parse(Fixture::raw().set("rope_scaling", short));
-    assert_eq!(outer.attention.rope_scaling, Some(defaults.clone()));
+    assert_eq!(outer.attention.rope_scaling, Some(defaults));
     assert_eq!((outer.attention.rope_theta, outer.max_position_embeddings), (1e7, 8192));
     let inner = parse(Fixture::raw().set(
         "rope_parameters",

@@ -18,3 +18,6 @@ pub use mlp::Mlp;
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
+
+pub(crate) use delta_net::CHUNK as DELTA_CHUNK;
+pub(crate) use weights::FINITE_BLOCK;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use foretoken_engine::EngineError;
-use foretoken_engine::checkpoint::{Config, FloatType, Index, Layout, WeightKind, inspect};
+use foretoken_engine::checkpoint::{
+    CheckpointError, Config, Files, FloatType, Index, Inspection, Layout, Metadata, WeightKind, inspect,
+};
 use foretoken_engine::convert::{Conversion, Limits, discard};
 use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
@@ -71,6 +73,10 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
         .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
         .filter(|(name, _)| name != "foretoken.json")
         .collect()
+}
+
+fn inspected(dir: &Path) -> Result<Inspection, CheckpointError> {
+    inspect(&Metadata::read(dir, Files::Whole)?, None)
 }
 
 fn index(dir: &Path) -> Index {
@@ -168,7 +174,7 @@ fn the_config_records_the_recipe_under_the_names_of_mlx() {
     assert!(record["source"]["path"].as_str().unwrap().ends_with("tiny-dense"), "{record}");
     assert_eq!(record["tool"]["version"], env!("CARGO_PKG_VERSION"));
     let size: u64 = tensors(&out).values().map(|(_, _, bytes)| bytes.len() as u64).sum();
-    assert_eq!((report.bytes, report.parameters), (size, inspect(&out).unwrap().parameters));
+    assert_eq!((report.bytes, report.parameters), (size, inspected(&out).unwrap().parameters));
     assert!((report.bits_per_weight - 8.0 * size as f64 / report.parameters as f64).abs() < 1e-9);
     assert!(report.mtp_bits_per_weight.unwrap() > report.bits_per_weight, "the fusion is not quantized");
 }
@@ -370,7 +376,7 @@ fn kill_at(source: &Path, out: &Path, at: u64) {
         .unwrap();
     assert_eq!(status.code(), None, "killed by a signal");
     assert!(!out.exists());
-    assert!(inspect(&work_folder(out)).is_err(), "half a result must not look like a model");
+    assert!(inspected(&work_folder(out)).is_err(), "half a result must not look like a model");
 }
 
 #[test]
@@ -470,7 +476,7 @@ fn what_does_not_read_as_it_was_written_is_converted_again() {
     let error =
         try_convert(&fixture("tiny-dense"), &out, &settings(affine(4)), once, &mut damage).unwrap_err();
     assert_eq!(error.code, "damaged", "{error}");
-    assert!(!out.exists() && inspect(&work_folder(&out)).is_err());
+    assert!(!out.exists() && inspected(&work_folder(&out)).is_err());
     assert!(convert(&fixture("tiny-dense"), &out, &settings(affine(4))).resumed);
     assert!(contents(&out) == contents(&expected));
 }
@@ -483,7 +489,7 @@ fn weights_that_are_no_numbers_are_named_and_leave_no_model() {
     let error = refusal(&source, &out, &settings(affine(4)));
     assert_eq!(error.code, "non_finite_tensor");
     assert!(error.message.contains("mtp.layers.0.mlp.up_proj.weight"), "{error}");
-    assert!(!out.exists() && inspect(&work_folder(&out)).is_err());
+    assert!(!out.exists() && inspected(&work_folder(&out)).is_err());
     discard(&out).unwrap();
     assert!(!work_folder(&out).exists());
 
@@ -550,7 +556,7 @@ fn what_is_in_the_way_is_left_alone() {
     try_convert(&demo_model(), &empty, &four, Limits::default(), &mut observe).unwrap();
     let (convert, discard) = second.unwrap();
     assert_eq!((convert.code.as_str(), discard.code()), ("busy", "busy"));
-    inspect(&empty).unwrap();
+    inspected(&empty).unwrap();
 }
 
 #[test]
@@ -641,7 +647,7 @@ fn a_full_disk_leaves_a_conversion_that_can_go_on() {
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && message.contains("Free some space"), "{message}");
-    assert!(!out.exists() && inspect(&work_folder(&out)).is_err());
+    assert!(!out.exists() && inspected(&work_folder(&out)).is_err());
     let report = convert(&demo_model(), &out, &settings(affine(4)));
     assert!(report.resumed);
     assert!(contents(&out) == contents(&expected));
@@ -671,7 +677,7 @@ fn memory_does_not_grow_with_a_tensor() {
             peak = peak.max(high.unwrap_or(0) * 1024);
         }
         assert!(process.wait().unwrap().success());
-        assert_eq!(inspect(&out).unwrap().files, 1);
+        assert_eq!(inspected(&out).unwrap().files, 1);
         println!("{} MiB tensor: peak {} MiB", tensor_bytes / MIB, peak / MIB);
         peak
     };

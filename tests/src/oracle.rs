@@ -83,6 +83,12 @@ impl Cases {
     }
 }
 
+/// Writes one of the random checkpoints of `make_checkpoint.py`, without a tokenizer.
+pub fn write_random(preset: &str, out: &Path) {
+    let out = out.display().to_string();
+    run("make_checkpoint.py", [preset.to_owned(), out, "--no-tokenizer".to_owned()]);
+}
+
 /// Logits of mlx-lm for `ids`, f32 `[T, V]`, by the names given to model folders.
 pub fn mlx_lm_logits(ids: &[u32], models: &[(String, PathBuf)]) -> HashMap<String, Array> {
     let dir = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
 //! MTP heads in files of their own beside the model, where tools put them.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::CheckpointError;
-use super::config::{CONFIG_LIMIT, Config, HEAD_ARCHITECTURE, NormEncoding};
+use super::config::{Config, HEAD_ARCHITECTURE, NormEncoding};
 use super::declaration::HeadDeclaration;
-use super::index::{Index, tensor_files};
-use super::json::{Keys, invalid, read_object};
+use super::index::Index;
+use super::json::Keys;
+use super::metadata::{FileHeader, Metadata};
 use super::names::{Name, classify, is_mtp};
 
 /// After the file that the config names, the first of these is used.
@@ -33,51 +33,48 @@ pub struct SidecarContent {
 }
 
 impl Sidecar {
-    /// Finds the heads in a model's folder, the first that counts first.
-    pub(super) fn find(dir: &Path, config: &Config) -> Result<Vec<Self>, CheckpointError> {
+    /// Finds the heads beside a model, the first that counts first.
+    pub(super) fn find(metadata: &Metadata, config: &Config) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for place in config.mtp_file.iter().map(String::as_str).chain(PLACES) {
-            let path = dir.join(place);
-            let named = config.mtp_file.as_deref() == Some(place);
-            if named && path.exists() && !is_inside(&path, dir) {
-                let expected = "a file inside the folder of the model, not a link that leads out of it";
-                return Err(invalid("mlx_lm_extra_tensors.mtp_file", Some(&place.into()), expected));
-            }
-            let (files, home) = match path.is_dir() {
-                true => (tensor_files(&path)?, path.as_path()),
-                false if path.is_file() => (vec![path.clone()], path.parent().unwrap_or(dir)),
-                false => continue,
+            let (path, is_file) =
+                (metadata.place(place), metadata.files.iter().any(|file| file.path == place));
+            let files: Vec<&FileHeader> = match is_file {
+                true => metadata.files.iter().filter(|file| file.path == place).collect(),
+                false => metadata.files.iter().filter(|file| file.folder() == Some(place)).collect(),
             };
             if files.is_empty() || found.iter().any(|other| other.path.starts_with(&path)) {
                 continue;
             }
-            let content = SidecarContent::read(files, home, home == dir);
+            let home = if is_file { files[0].folder() } else { Some(place) };
+            let content = SidecarContent::of(metadata, &files, home);
             // A whole model may have any name.
             let is_model =
                 content.as_ref().is_ok_and(|content| content.index.tensors.keys().any(|raw| is_trunk(raw)));
-            if home == dir && is_model {
+            if home.is_none() && is_model {
                 continue;
             }
             found.push(Self { path, content: content.map(Box::new) });
         }
-        Ok(found)
+        found
     }
 }
 
 impl SidecarContent {
-    fn read(files: Vec<PathBuf>, home: &Path, home_is_model: bool) -> Result<Self, CheckpointError> {
+    /// From files in the folder `home`; `None` is that of the model itself.
+    fn of(metadata: &Metadata, files: &[&FileHeader], home: Option<&str>) -> Result<Self, CheckpointError> {
         let mut index = Index::default();
         for file in files {
-            index.add(file)?;
+            index.add(metadata.place(&file.path), file)?;
         }
+        let beside = |name: &str| home.map_or_else(|| name.to_owned(), |home| format!("{home}/{name}"));
         // The config of the model itself has been read already.
-        let config_file = home.join("config.json");
-        let config = match !home_is_model && config_file.is_file() {
-            true => Some(read_object(&config_file, CONFIG_LIMIT)?),
-            false => None,
+        let config = match home {
+            Some(_) => metadata.object(&beside("config.json"))?,
+            None => None,
         };
         // Other tools use this name for other things.
-        let manifest = read_object(&home.join("manifest.json"), CONFIG_LIMIT).ok();
+        let manifest = metadata.object(&beside("manifest.json")).ok().flatten();
         let mut keys = Keys(config.iter().chain(&manifest).collect());
         if let Some(text) = keys.object("text_config")? {
             keys.0.insert(0, text);
@@ -94,16 +91,4 @@ impl SidecarContent {
 
 fn is_trunk(raw: &str) -> bool {
     matches!(classify(raw), Name::Text(name) if !is_mtp(&name))
-}
-
-/// Whether a path is in a folder when links are followed. The files of a Hugging Face cache are links into its store.
-fn is_inside(path: &Path, dir: &Path) -> bool {
-    let (Ok(path), Ok(dir)) = (fs::canonicalize(path), fs::canonicalize(dir)) else { return false };
-    let store = match dir.parent() {
-        Some(snapshots) if snapshots.ends_with("snapshots") => {
-            snapshots.parent().map(|cache| cache.join("blobs"))
-        }
-        _ => None,
-    };
-    path.starts_with(&dir) || store.is_some_and(|store| path.starts_with(store))
 }

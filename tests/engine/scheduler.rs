@@ -36,7 +36,7 @@ impl<'a> Desk<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         Self {
             model,
-            scheduler: Scheduler::new(model, limits, Policy::default()).unwrap(),
+            scheduler: Scheduler::new(model, limits, Policy::default()),
             replies: BTreeMap::new(),
             finished: BTreeMap::new(),
             admitted: Vec::new(),
@@ -90,7 +90,7 @@ impl<'a> Desk<'a> {
 
     /// Room for so many rows like this one and no more.
     fn limits_for(model: &Qwen, rows: u64, spec: &RowSpec) -> Limits {
-        let bytes = Footprint::of(model).unwrap().row(spec.prompt.len() + spec.max_tokens, true);
+        let bytes = Footprint::of(model).row(spec.prompt.len() + spec.max_tokens, true);
         Limits { memory: rows * bytes + bytes / 2, ..Limits::default() }
     }
 }
@@ -219,8 +219,7 @@ fn requests_wait_for_memory_in_order() {
     let mut dice = Dice::new(11);
     let spec = greedy(&dice.prompt(8), 12);
     let large = greedy(&dice.prompt(1200), 12);
-    let bytes =
-        |spec: &RowSpec| Footprint::of(&model).unwrap().row(spec.prompt.len() + spec.max_tokens, false);
+    let bytes = |spec: &RowSpec| Footprint::of(&model).row(spec.prompt.len() + spec.max_tokens, false);
     let memory = bytes(&large).max(2 * bytes(&spec));
     assert!(3 * bytes(&spec) > memory && bytes(&large) + bytes(&spec) > memory);
     let mut desk = Desk::new(&model, Limits { memory, ..Limits::default() });

@@ -17,7 +17,7 @@ const REQUESTS: usize = 400;
 const COMPANY: usize = 6;
 
 fn cancelled_requests_free_everything_at_once(model: &Qwen) {
-    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default()).unwrap();
+    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default());
     let mut dice = Dice::new(1);
     let long = greedy(&dice.prompt(3 * CELL), 50);
     let short = greedy(&dice.prompt(10), 50);
@@ -47,7 +47,7 @@ fn cancelled_requests_free_everything_at_once(model: &Qwen) {
 }
 
 fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
-    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default()).unwrap();
+    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default());
     let mut dice = Dice::new(2);
     let samplings = samplings();
     let baseline = mlx::active_memory();

@@ -1,6 +1,6 @@
 //! Checkpoints and prompts that the tests read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -40,12 +40,12 @@ pub enum Stored {
 
 impl Stored {
     /// Its reference values' folder.
-    pub fn goldens(self) -> &'static str {
-        match self {
+    pub fn goldens(self) -> PathBuf {
+        fixture("goldens").join(match self {
             Self::F32 => "tiny-dense-f32",
             Self::Q4 => "tiny-dense-q4f32",
             Self::Q8 => "tiny-dense-q8f32",
-        }
+        })
     }
 }
 
@@ -62,7 +62,7 @@ pub fn demo_model() -> PathBuf {
 /// Loads the network in a folder.
 pub fn load(dir: &Path) -> Qwen {
     let config = Config::read(dir).unwrap();
-    let layout = Layout::plan(&config, &Index::read(dir).unwrap()).unwrap();
+    let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
     Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
@@ -185,6 +185,28 @@ pub fn write_converted(raw: &Path, out: &Path, bits: i32, dtype: Dtype) {
     fs::write(out.join("config.json"), config.to_string()).unwrap();
 }
 
+/// Compares all tensors of two checkpoints, bit for bit.
+pub fn same_tensors(ours: &Path, theirs: &Path) {
+    let (ours, theirs) = (read_all(ours), read_all(theirs));
+    let names = |tensors: &HashMap<String, Array>| tensors.keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(names(&ours), names(&theirs));
+    for (name, expected) in &theirs {
+        let got = &ours[name];
+        assert_eq!((got.shape(), got.dtype()), (expected.shape(), expected.dtype()), "{name}");
+        match got.dtype() {
+            // Each value of a smaller float is one of f32.
+            Dtype::Float16 | Dtype::Bfloat16 | Dtype::Float32 => {
+                let values = |a: &Array| a.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+                assert_eq!(values(got), values(expected), "{name}");
+            }
+            _ => {
+                let values = |a: &Array| a.astype(Dtype::Uint32).unwrap().to_vec::<u32>().unwrap();
+                assert_eq!(values(got), values(expected), "{name}");
+            }
+        }
+    }
+}
+
 /// Questions drawn from the corpus that the demo model learned.
 pub fn demo_questions() -> Vec<String> {
     serde_json::from_value(read_json(&fixture("demo-questions.json"))).unwrap()
@@ -204,11 +226,14 @@ fn config_name(dtype: Dtype) -> &'static str {
 }
 
 fn read_as(raw: &Path, dtype: Dtype) -> HashMap<String, Array> {
-    let files = fs::read_dir(raw).unwrap().map(|entry| entry.unwrap().path());
+    read_all(raw).into_iter().map(|(name, tensor)| (name, tensor.astype(dtype).unwrap())).collect()
+}
+
+fn read_all(checkpoint: &Path) -> HashMap<String, Array> {
+    let files = fs::read_dir(checkpoint).unwrap().map(|entry| entry.unwrap().path());
     files
         .filter(|file| file.extension().is_some_and(|extension| extension == "safetensors"))
         .flat_map(|file| mlx::load_safetensors(&file).unwrap())
-        .map(|(name, tensor)| (name, tensor.astype(dtype).unwrap()))
         .collect()
 }
 
@@ -219,4 +244,41 @@ fn save(out: &Path, tensors: &HashMap<String, Array>) {
 
 fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The small random model in the raw layout with a vocabulary of another size, whose embedding is zero and takes no
+/// room on the disk: 128 bytes a token to read.
+pub fn write_with_vocab(out: &Path, vocab: u64) {
+    const EMBEDDING: &str = "model.language_model.embed_tokens.weight";
+    let raw = fixture("tiny-dense");
+    let mut config = read_json(&raw.join("config.json"));
+    config["text_config"]["vocab_size"] = json!(vocab);
+    fs::write(out.join("config.json"), config.to_string()).unwrap();
+
+    let mut header = serde_json::Map::new();
+    let mut data = Vec::<u8>::new();
+    let index = Index::read(&raw, &Config::read(&raw).unwrap()).unwrap();
+    for (name, tensor) in index.tensors.iter().filter(|(name, _)| *name != EMBEDDING) {
+        let file = fs::read(&tensor.file).unwrap();
+        let start = data.len();
+        data.extend(&file[tensor.offset as usize..][..tensor.bytes as usize]);
+        let offsets = [start, data.len()];
+        header.insert(
+            name.clone(),
+            json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": offsets }),
+        );
+    }
+    let (start, columns) = (data.len() as u64, index.tensors[EMBEDDING].shape[1] as u64);
+    let end = start + vocab * columns * 2;
+    header.insert(
+        EMBEDDING.into(),
+        json!({ "dtype": "BF16", "shape": [vocab, columns], "data_offsets": [start, end] }),
+    );
+    let header = Value::Object(header).to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    let length = bytes.len() as u64 + end;
+    bytes.extend(data);
+    fs::write(out.join(TENSORS), bytes).unwrap();
+    fs::OpenOptions::new().write(true).open(out.join(TENSORS)).unwrap().set_len(length).unwrap();
 }

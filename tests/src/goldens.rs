@@ -1,11 +1,11 @@
 //! Reference values, made by another implementation.
 
 use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
 
 use foretoken_engine::mlx::{self, Array};
 use serde_json::Value;
-
-use crate::fixtures::{Stored, fixture};
 
 /// Lengths of the prompts.
 pub const LENGTHS: [usize; 4] = [1, 7, 64, 300];
@@ -18,11 +18,10 @@ pub struct Goldens {
 }
 
 impl Goldens {
-    /// Reads those of a checkpoint.
-    pub fn read(stored: Stored) -> Self {
-        let dir = fixture("goldens").join(stored.goldens());
-        let tensors = mlx::load_safetensors(&dir.join("goldens.safetensors")).unwrap();
-        let json = serde_json::from_slice(&std::fs::read(dir.join("goldens.json")).unwrap()).unwrap();
+    /// Reads a folder.
+    pub fn read(folder: &Path) -> Self {
+        let tensors = mlx::load_safetensors(&folder.join("goldens.safetensors")).unwrap();
+        let json = serde_json::from_slice(&fs::read(folder.join("goldens.json")).unwrap()).unwrap();
         Self { tensors, json }
     }
 
@@ -36,9 +35,26 @@ impl Goldens {
         serde_json::from_value(self.json[format!("rows_{length}")].clone()).unwrap()
     }
 
-    /// The 64 tokens that follow the prompt of a length.
-    pub fn greedy(&self, length: usize) -> Vec<u32> {
-        serde_json::from_value(self.json["greedy"][length.to_string()]["tokens"].clone()).unwrap()
+    /// The lengths of the prompts whose logits are kept.
+    pub fn lengths(&self) -> Vec<usize> {
+        LENGTHS.into_iter().filter(|length| self.tensors.contains_key(&format!("logits_{length}"))).collect()
+    }
+
+    /// How far rounding to 16 bits takes another implementation from these logits: the root mean square of the
+    /// difference, relative to that of the logits. `None` where these are the values of a model that computes in f32.
+    pub fn rounding(&self, length: usize) -> Option<f64> {
+        self.json[format!("rounding_{length}")].as_f64()
+    }
+
+    /// Whether the logits of an MTP head are known too.
+    pub fn has_mtp(&self, length: usize) -> bool {
+        self.tensors.contains_key(&format!("mtp_logits_{length}"))
+    }
+
+    /// The tokens that follow the prompt of a length, where they are known.
+    pub fn greedy(&self, length: usize) -> Option<Vec<u32>> {
+        let tokens = self.json["greedy"].get(length.to_string())?["tokens"].clone();
+        Some(serde_json::from_value(tokens).unwrap())
     }
 
     /// A tensor of floats, row-major.

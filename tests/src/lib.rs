@@ -1,9 +1,11 @@
-//! What the tests share: fixtures, programs, runs of the decoder, states to compare, a sampler by definition.
+//! What the tests share: fixtures, checkpoints of every layout, programs, runs of the decoder, states to compare, a sampler by definition.
 
+pub mod agreement;
 pub mod dice;
 pub mod fixtures;
 pub mod goldens;
 pub mod known;
+pub mod oracle;
 pub mod programs;
 pub mod reference;
 pub mod runs;

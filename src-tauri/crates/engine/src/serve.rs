@@ -7,8 +7,11 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ErrorReport, Event, FinishReason, ReplyStats, Request, RequestId};
+use foretoken_protocol::{
+    ConversionProgress, ConversionSettings, ErrorReport, Event, FinishReason, ReplyStats, Request, RequestId,
+};
 
+use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::session::{Prepared, Progress, ReplyRequest, Session};
@@ -95,8 +98,9 @@ impl Server {
                 let stats = ReplyStats::default();
                 self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
             }
-            Request::Load { id, .. } => {
-                self.out.send(&Event::Failed { id: Some(id), error: (&EngineError::Cancelled).into() })
+            Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
+            Request::Load { id, .. } | Request::DiscardConversion { id, .. } => {
+                self.out.fail(id, &EngineError::Cancelled)
             }
             Request::Cancel { .. } => Ok(()),
         }
@@ -106,6 +110,13 @@ impl Server {
         match received {
             Ok(Request::Load { id, model }) => self.load(id, Path::new(&model)),
             Ok(request @ Request::Generate { .. }) => self.generate(request),
+            Ok(Request::Convert { id, source, out, settings }) => {
+                self.convert(id, Path::new(&source), Path::new(&out), &settings)
+            }
+            Ok(Request::DiscardConversion { id, out }) => match convert::discard(Path::new(&out)) {
+                Ok(()) => self.out.send(&Event::Discarded { id }),
+                Err(error) => self.out.fail(id, &error.into()),
+            },
             Ok(Request::Cancel { .. }) => Ok(()),
             Err(Unreadable { id, error }) => {
                 let error = ErrorReport {
@@ -119,38 +130,44 @@ impl Server {
     }
 
     fn load(&mut self, id: RequestId, dir: &Path) -> io::Result<()> {
-        let Self { inbox, out, session, .. } = self;
-        let failed = |out: &mut Output, error: &EngineError| {
-            out.send(&Event::Failed { id: Some(id), error: error.into() })
-        };
         let prepared = match Prepared::read(dir) {
             Ok(prepared) => prepared,
-            Err(error) => return failed(out, &error),
+            Err(error) => return self.out.fail(id, &error),
         };
         // Two models at once may not fit.
-        *session = None;
+        self.session = None;
         mlx::clear_cache();
-        let mut sent = Ok(());
-        let mut last = None::<Instant>;
-        let loaded = prepared.load(&mut |done, total| {
-            if done == total || last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL) {
-                last = Some(Instant::now());
-                sent = out.send(&Event::Loading { id, done, total });
-            }
-            if sent.is_err() || inbox.is_cancelled(id) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-        sent?;
+        let mut work = Work::new(id, &mut self.inbox, &mut self.out);
+        let loaded = prepared
+            .load(&mut |done, total| work.proceed(done == total, || Event::Loading { id, done, total }));
+        work.sent?;
         match loaded {
-            Ok(loaded) => {
-                let model = loaded.info.clone();
-                *session = Some(loaded);
-                out.send(&Event::Loaded { id, model })
+            Ok(session) => {
+                let model = session.info.clone();
+                self.session = Some(session);
+                self.out.send(&Event::Loaded { id, model })
             }
-            Err(error) => failed(out, &error),
+            Err(error) => self.out.fail(id, &error),
+        }
+    }
+
+    fn convert(
+        &mut self,
+        id: RequestId,
+        source: &Path,
+        target: &Path,
+        settings: &ConversionSettings,
+    ) -> io::Result<()> {
+        let mut work = Work::new(id, &mut self.inbox, &mut self.out);
+        let mut observe = |&progress: &ConversionProgress| {
+            work.proceed(progress.done == progress.total, || Event::Converting { id, progress })
+        };
+        let converted = Conversion::plan(source, target, settings, None, Limits::default())
+            .and_then(|conversion| conversion.run(&mut observe));
+        work.sent?;
+        match converted {
+            Ok(report) => self.out.send(&Event::Converted { id, report }),
+            Err(error) => self.out.fail(id, &error),
         }
     }
 
@@ -169,7 +186,7 @@ impl Server {
         };
         match submitted {
             Ok(()) => Ok(()),
-            Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
+            Err(error) => self.out.fail(id, &error),
         }
     }
 
@@ -226,6 +243,35 @@ impl Server {
     }
 }
 
+/// The one request at work, while no replies are written.
+struct Work<'a> {
+    id: RequestId,
+    inbox: &'a mut Inbox,
+    out: &'a mut Output,
+    /// When its progress was last sent.
+    last: Option<Instant>,
+    sent: io::Result<()>,
+}
+
+impl<'a> Work<'a> {
+    fn new(id: RequestId, inbox: &'a mut Inbox, out: &'a mut Output) -> Self {
+        Self { id, inbox, out, last: None, sent: Ok(()) }
+    }
+
+    /// Sends its progress now and then, and where it is `complete`; says whether to go on.
+    fn proceed(&mut self, complete: bool, progress: impl FnOnce() -> Event) -> ControlFlow<()> {
+        if complete || self.last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL) {
+            self.last = Some(Instant::now());
+            self.sent = self.out.send(&progress());
+        }
+        if self.sent.is_err() || self.inbox.is_cancelled(self.id) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
 /// Requests in order. Cancellations overtake the others.
 struct Inbox {
     requests: Receiver<Received>,
@@ -261,7 +307,9 @@ impl Inbox {
                 }
             }
         }
-        let beside = |request: &mut Received| matches!(request, Ok(Request::Generate { .. }) | Err(_));
+        let beside = |request: &mut Received| {
+            matches!(request, Ok(Request::Generate { .. } | Request::DiscardConversion { .. }) | Err(_))
+        };
         self.waiting.pop_front_if(|request| !busy || beside(request))
     }
 
@@ -308,6 +356,11 @@ impl Output {
     fn send(&mut self, event: &Event) -> io::Result<()> {
         self.write(event)?;
         self.flush()
+    }
+
+    /// Says that a request has failed.
+    fn fail(&mut self, id: RequestId, error: &EngineError) -> io::Result<()> {
+        self.send(&Event::Failed { id: Some(id), error: error.into() })
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {

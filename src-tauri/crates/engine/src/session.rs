@@ -9,7 +9,7 @@ use foretoken_protocol::{
     Sampling,
 };
 
-use crate::checkpoint::{Config, Index, Layout, model_info};
+use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info};
 use crate::decode::{Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
@@ -60,8 +60,9 @@ pub struct Prepared {
 impl Prepared {
     /// Reads the small files of a model folder and the headers of the large ones.
     pub fn read(dir: &Path) -> Result<Self, EngineError> {
-        let config = Config::read(dir)?;
-        let layout = Layout::plan(&config, &Index::read(dir)?)?;
+        let metadata = Metadata::read(dir, Files::Whole)?;
+        let config = Config::of(&metadata)?;
+        let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
@@ -74,7 +75,7 @@ impl Prepared {
         let Self { config, layout, info, tokenizer, template, stop_ids } = self;
         let model = Qwen::load(&config, &layout, progress)?;
         let limits = Limits { memory: memory_for_rows(&info), ..Limits::default() };
-        let scheduler = Scheduler::new(&model, limits, Policy::default())?;
+        let scheduler = Scheduler::new(&model, limits, Policy::default());
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         Ok(Session { info, model, tokenizer, template, stop_ids, vocab, scheduler, writing })
     }
@@ -87,9 +88,9 @@ impl Session {
     }
 
     /// The same, with other limits than the machine suggests.
-    pub fn with_limits(self, limits: Limits) -> Result<Self, EngineError> {
+    pub fn with_limits(self, limits: Limits) -> Self {
         let policy = self.scheduler.policy().clone();
-        Ok(Self { scheduler: Scheduler::new(&self.model, limits, policy)?, ..self })
+        Self { scheduler: Scheduler::new(&self.model, limits, policy), ..self }
     }
 
     /// The same, with what was learned of this model on this machine before.

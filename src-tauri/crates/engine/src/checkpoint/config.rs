@@ -1,21 +1,23 @@
 use std::fmt;
-use std::fs;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use safetensors::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::CheckpointError;
-use super::json::{Keys, Object, excerpt, invalid, read_object};
+use super::declaration::HeadDeclaration;
+use super::dims::{AttentionDims, LinearDims, MoeDims};
+use super::json::{Keys, MAX_SIZE, Object, excerpt, invalid};
+use super::metadata::{Files, Metadata};
 use super::quantization::Quantization;
 
-/// The model types that can be loaded.
-pub const SUPPORTED_ARCHITECTURES: [&str; 2] = ["qwen3_5", "qwen3_5_text"];
+/// The model types that can be loaded. Qwen3.6 and later models of the same design carry those of Qwen3.5.
+pub const SUPPORTED_ARCHITECTURES: [&str; 5] =
+    ["qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next"];
+/// The model type of an MTP head that was exported without its model.
+pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";
 
-const CONFIG_LIMIT: u64 = 16 << 20;
-/// Far above any model; below it, products of two sizes fit 64 bits.
-const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1024;
 
 /// How a layer mixes tokens.
@@ -26,6 +28,16 @@ pub enum LayerKind {
     LinearAttention,
     /// Gated softmax attention: keys and values of every token.
     FullAttention,
+}
+
+/// What follows the mixer in a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MlpKind {
+    /// One MLP for every token.
+    Dense,
+    /// A few of many experts for each token.
+    Sparse,
 }
 
 /// A floating-point type that a model can compute in.
@@ -100,70 +112,6 @@ pub enum NormEncoding {
     Gamma,
 }
 
-/// Sizes of the full-attention layers, the MTP head's included.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AttentionDims {
-    /// Query heads.
-    pub heads: usize,
-    /// Key and value heads; divides `heads`.
-    pub kv_heads: usize,
-    /// Width of a head.
-    pub head_dim: usize,
-    /// Base of the rotary frequencies.
-    pub rope_theta: f32,
-    /// How many of a head's first dimensions are rotated; even.
-    pub rope_dims: usize,
-}
-
-impl AttentionDims {
-    /// Width of all query heads.
-    pub fn query_dim(&self) -> usize {
-        self.heads * self.head_dim
-    }
-
-    /// Rows of the query projection, which also yields the gate.
-    pub fn query_and_gate_dim(&self) -> usize {
-        2 * self.query_dim()
-    }
-
-    /// Width of all key heads, and of all value heads.
-    pub fn kv_dim(&self) -> usize {
-        self.kv_heads * self.head_dim
-    }
-}
-
-/// Sizes of the Gated DeltaNet layers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinearDims {
-    /// Key heads, and query heads.
-    pub key_heads: usize,
-    /// Value heads; a multiple of `key_heads`.
-    pub value_heads: usize,
-    /// Width of a key head.
-    pub key_head_dim: usize,
-    /// Width of a value head.
-    pub value_head_dim: usize,
-    /// Width of the causal convolution, at least 2.
-    pub conv_kernel: usize,
-}
-
-impl LinearDims {
-    /// Width of all key heads.
-    pub fn key_dim(&self) -> usize {
-        self.key_heads * self.key_head_dim
-    }
-
-    /// Width of all value heads.
-    pub fn value_dim(&self) -> usize {
-        self.value_heads * self.value_head_dim
-    }
-
-    /// Channels of the convolution: queries, keys and values.
-    pub fn conv_dim(&self) -> usize {
-        2 * self.key_dim() + self.value_dim()
-    }
-}
-
 /// The text model that a config describes, checked: sizes are positive, bounded and fit each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -171,10 +119,14 @@ pub struct Config {
     pub architecture: String,
     /// Width of the residual stream.
     pub hidden_size: usize,
-    /// Width of the MLP.
-    pub intermediate_size: usize,
+    /// Width of the MLP of dense layers; a model whose every layer has experts may leave it out.
+    pub intermediate_size: Option<usize>,
     /// The trunk's layers in order.
     pub layers: Vec<LayerKind>,
+    /// What follows the mixer in each of them.
+    pub mlps: Vec<MlpKind>,
+    /// The experts of sparse layers, where there are any.
+    pub moe: Option<MoeDims>,
     /// Full attention.
     pub attention: AttentionDims,
     /// Gated DeltaNet.
@@ -187,12 +139,10 @@ pub struct Config {
     pub tied: bool,
     /// Layers of the MTP head that the config declares; its tensors may be absent.
     pub mtp_layers: usize,
-    /// A file of its own that the config names for the MTP head.
+    /// A file that the config names for the MTP head, inside the model's folder.
     pub mtp_file: Option<String>,
-    /// How the norms of the MTP head are stored, where the config declares it.
-    pub mtp_norms: Option<NormEncoding>,
-    /// What the MTP head reads.
-    pub hidden_mode: HiddenMode,
+    /// What the config says about the MTP head.
+    pub mtp: HeadDeclaration,
     /// Longest context the model was made for, in tokens.
     pub max_position_embeddings: u32,
     /// The data type that the config declares; what is computed in is decided by the tensors.
@@ -204,20 +154,18 @@ pub struct Config {
 impl Config {
     /// Reads `config.json` of a model folder.
     pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
-        let not_a_model = |problem| CheckpointError::NotAModelFolder { path: dir.to_owned(), problem };
-        match fs::metadata(dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_a_model("does not exist"));
-            }
-            Err(source) => return Err(CheckpointError::Io { path: dir.to_owned(), source }),
-            Ok(metadata) if !metadata.is_dir() => return Err(not_a_model("is a file")),
-            Ok(_) => {}
+        Self::of(&Metadata::read(dir, Files::HeadersOnly)?)
+    }
+
+    /// Reads the config of a model.
+    pub fn of(metadata: &Metadata) -> Result<Self, CheckpointError> {
+        match metadata.object("config.json")? {
+            Some(config) => Self::parse(&config),
+            None => Err(CheckpointError::NotAModelFolder {
+                path: metadata.folder.clone(),
+                problem: "has no config.json",
+            }),
         }
-        let path = dir.join("config.json");
-        if !path.exists() {
-            return Err(not_a_model("has no config.json"));
-        }
-        Self::parse(&read_object(&path, CONFIG_LIMIT)?)
     }
 
     /// Checks a config, nested (`text_config`) or flat.
@@ -230,36 +178,42 @@ impl Config {
         let architecture = supported_architecture(&root, &keys)?;
         refuse_variations(&keys)?;
 
-        let size = |key: &str| match keys.integer(key, 1, MAX_SIZE)? {
-            Some(size) => Ok(size as usize),
-            None => Err(invalid(key, None, format!("a whole number from 1 to {MAX_SIZE}"))),
-        };
-        let hidden_size = size("hidden_size")?;
+        let hidden_size = keys.size("hidden_size")?;
         let layers = layer_kinds(&keys)?;
-        let attention = attention_dims(&keys, hidden_size, size)?;
-        let linear = linear_dims(size)?;
+        let moe = moe_dims(&keys, &architecture)?;
+        let mlps = mlp_kinds(&keys, &layers, moe.is_some())?;
+        let intermediate_size = match mlps.contains(&MlpKind::Dense) {
+            true => Some(keys.size("intermediate_size")?),
+            false => keys.optional_size("intermediate_size")?,
+        };
+        let attention = AttentionDims::parse(&keys, hidden_size)?;
+        let context = keys.size("max_position_embeddings")? as u32;
         let mtp_layers = match keys.integer("mtp_num_hidden_layers", 0, MAX_LAYERS)? {
             Some(layers) => layers,
             None => keys.integer("num_nextn_predict_layers", 0, MAX_LAYERS)?.unwrap_or(0),
         };
-        let extra = Keys(keys.object("mlx_lm_extra_tensors")?.into_iter().collect());
         Ok(Self {
             architecture,
             hidden_size,
-            intermediate_size: size("intermediate_size")?,
+            intermediate_size,
             layers,
-            attention,
-            linear,
+            mlps,
+            moe,
+            linear: LinearDims::parse(&keys)?,
             rms_norm_eps: keys
                 .number("rms_norm_eps", "a number between 0 and 1", |eps| eps > 0.0 && eps < 1.0)?
                 .unwrap_or(1e-6) as f32,
-            vocab_size: size("vocab_size")?,
+            vocab_size: keys.size("vocab_size")?,
             tied: keys.flag("tie_word_embeddings")?.unwrap_or(false),
             mtp_layers: mtp_layers as usize,
-            mtp_file: extra.text("mtp_file")?.map(str::to_owned),
-            mtp_norms: mtp_norms(&keys)?,
-            hidden_mode: hidden_mode(&keys)?,
-            max_position_embeddings: size("max_position_embeddings")? as u32,
+            mtp_file: mtp_file(&keys)?,
+            mtp: HeadDeclaration::parse(&keys)?,
+            // Whoever adds YaRN to a config leaves the original context in it.
+            max_position_embeddings: attention
+                .rope_scaling
+                .as_ref()
+                .map_or(context, |scaling| scaling.context().max(context)),
+            attention,
             dtype: float_type(&keys)?,
             quantization: Quantization::parse(&keys)?,
         })
@@ -272,22 +226,46 @@ impl Config {
 }
 
 fn supported_architecture(root: &Keys<'_>, keys: &Keys<'_>) -> Result<String, CheckpointError> {
-    let not_yet = |what: String| Err(CheckpointError::NotSupportedYet { what });
-    let Some(model_type) = root.text("model_type")?.or(keys.text("model_type")?) else {
-        return Err(invalid("model_type", None, SUPPORTED_ARCHITECTURES.join(" or ")));
-    };
-    match model_type {
-        "qwen3_5_moe" | "qwen3_5_moe_text" => not_yet(format!("Mixture-of-experts models ({model_type})")),
-        "qwen3_next" => not_yet(format!("Qwen3-Next models ({model_type})")),
-        "qwen3_5_mtp" => not_yet(format!("MTP heads in a folder of their own ({model_type})")),
-        _ if !SUPPORTED_ARCHITECTURES.contains(&model_type) => {
-            Err(CheckpointError::UnsupportedArchitecture { model_type: model_type.into() })
-        }
-        _ => match keys.integer("num_experts", 0, MAX_SIZE)? {
-            Some(experts @ 1..) => not_yet(format!("Mixture-of-experts models (num_experts {experts})")),
-            _ => Ok(model_type.into()),
-        },
+    match root.text("model_type")?.or(keys.text("model_type")?) {
+        None => Err(invalid("model_type", None, SUPPORTED_ARCHITECTURES.join(" or "))),
+        Some(HEAD_ARCHITECTURE) => Err(CheckpointError::HeadOnly { model_type: HEAD_ARCHITECTURE }),
+        Some(model_type) if SUPPORTED_ARCHITECTURES.contains(&model_type) => Ok(model_type.into()),
+        Some(model_type) => Err(CheckpointError::UnsupportedArchitecture { model_type: model_type.into() }),
     }
+}
+
+fn moe_dims(keys: &Keys<'_>, architecture: &str) -> Result<Option<MoeDims>, CheckpointError> {
+    let moe = MoeDims::parse(keys)?;
+    if moe.is_none() && architecture.starts_with("qwen3_5_moe") {
+        let expected = format!("the number of experts, which {architecture} has");
+        return Err(invalid("num_experts", keys.get("num_experts"), expected));
+    }
+    Ok(moe)
+}
+
+fn mlp_kinds(
+    keys: &Keys<'_>,
+    layers: &[LayerKind],
+    has_experts: bool,
+) -> Result<Vec<MlpKind>, CheckpointError> {
+    if !has_experts {
+        return Ok(vec![MlpKind::Dense; layers.len()]);
+    }
+    let sparse = MoeDims::sparse_layers(keys, layers.len())?;
+    Ok(sparse.into_iter().map(|sparse| if sparse { MlpKind::Sparse } else { MlpKind::Dense }).collect())
+}
+
+/// The file must be inside the folder: a model from the network must not name other files of the machine.
+fn mtp_file(keys: &Keys<'_>) -> Result<Option<String>, CheckpointError> {
+    let extra = Keys(keys.object("mlx_lm_extra_tensors")?.into_iter().collect());
+    let Some(file) = extra.text("mtp_file")? else { return Ok(None) };
+    let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    // A backslash separates folders on some systems; no tool writes one.
+    if file.is_empty() || file.contains('\\') || !Path::new(file).components().all(inside) {
+        let expected = "a file inside the folder of the model";
+        return Err(invalid("mlx_lm_extra_tensors.mtp_file", extra.get("mtp_file"), expected));
+    }
+    Ok(Some(file.to_owned()))
 }
 
 /// Settings that would change the arithmetic must have the one value that is implemented.
@@ -307,14 +285,6 @@ fn refuse_variations(keys: &Keys<'_>) -> Result<(), CheckpointError> {
     for key in ["hidden_act", "output_gate_type"] {
         if let Some(value) = keys.get(key).filter(|value| !matches!(value.as_str(), Some("silu" | "swish"))) {
             return refuse(key, value, "silu");
-        }
-    }
-    for key in ["rope_parameters", "rope_scaling"] {
-        let Some(rope) = keys.object(key)? else { continue };
-        for name in ["rope_type", "type"] {
-            if let Some(value) = rope.get(name).filter(|value| value.as_str() != Some("default")) {
-                return refuse(&format!("{key}.{name}"), value, "default");
-            }
         }
     }
     Ok(())
@@ -353,111 +323,6 @@ fn layer_kinds(keys: &Keys<'_>) -> Result<Vec<LayerKind>, CheckpointError> {
         return Err(invalid("layer_types", Some(value), expected));
     }
     Ok(layers)
-}
-
-fn attention_dims(
-    keys: &Keys<'_>,
-    hidden_size: usize,
-    size: impl Fn(&str) -> Result<usize, CheckpointError>,
-) -> Result<AttentionDims, CheckpointError> {
-    let heads = size("num_attention_heads")?;
-    let kv_heads = match keys.get("num_key_value_heads") {
-        Some(_) => size("num_key_value_heads")?,
-        None => heads,
-    };
-    if !heads.is_multiple_of(kv_heads) {
-        let expected = format!("a divisor of num_attention_heads {heads}");
-        return Err(invalid("num_key_value_heads", Some(&kv_heads.into()), expected));
-    }
-    let head_dim = match keys.get("head_dim") {
-        Some(_) => size("head_dim")?,
-        None if hidden_size.is_multiple_of(heads) => hidden_size / heads,
-        None => {
-            return Err(invalid(
-                "num_attention_heads",
-                Some(&heads.into()),
-                format!("a divisor of hidden_size {hidden_size} where head_dim is absent"),
-            ));
-        }
-    };
-    bounded("num_attention_heads", &[2, heads, head_dim])?;
-
-    let mut rope = keys.clone();
-    if let Some(parameters) = keys.object("rope_parameters")? {
-        rope.0.insert(0, parameters);
-    }
-    const THETA: &str = "a number from 1 to 1e12";
-    let rope_theta = rope
-        .number("rope_theta", THETA, |theta| (1.0..=1e12).contains(&theta))?
-        .ok_or_else(|| invalid("rope_theta", None, THETA))?;
-    let fraction = rope
-        .number("partial_rotary_factor", "a number above 0, at most 1", |part| part > 0.0 && part <= 1.0)?
-        .unwrap_or(0.25);
-    let rope_dims = (head_dim as f64 * fraction) as usize;
-    if rope_dims == 0 || !rope_dims.is_multiple_of(2) {
-        let expected =
-            format!("a fraction that rotates an even number of the {head_dim} dimensions of a head");
-        return Err(invalid("partial_rotary_factor", Some(&fraction.into()), expected));
-    }
-    Ok(AttentionDims { heads, kv_heads, head_dim, rope_theta: rope_theta as f32, rope_dims })
-}
-
-fn linear_dims(size: impl Fn(&str) -> Result<usize, CheckpointError>) -> Result<LinearDims, CheckpointError> {
-    let dims = LinearDims {
-        key_heads: size("linear_num_key_heads")?,
-        value_heads: size("linear_num_value_heads")?,
-        key_head_dim: size("linear_key_head_dim")?,
-        value_head_dim: size("linear_value_head_dim")?,
-        conv_kernel: size("linear_conv_kernel_dim")?,
-    };
-    if !dims.value_heads.is_multiple_of(dims.key_heads) {
-        let expected = format!("a multiple of linear_num_key_heads {}", dims.key_heads);
-        return Err(invalid("linear_num_value_heads", Some(&dims.value_heads.into()), expected));
-    }
-    // A width of 1 would leave no state to carry, and no way to tell the two layouts of the kernel apart.
-    if dims.conv_kernel < 2 {
-        return Err(invalid("linear_conv_kernel_dim", Some(&dims.conv_kernel.into()), "at least 2"));
-    }
-    bounded("linear_num_key_heads", &[4, dims.key_heads, dims.key_head_dim])?;
-    bounded("linear_num_value_heads", &[2, dims.value_heads, dims.value_head_dim])?;
-    Ok(dims)
-}
-
-/// Refuses heads whose projections would be absurdly wide.
-fn bounded(key: &str, factors: &[usize]) -> Result<(), CheckpointError> {
-    let product = factors.iter().try_fold(1u64, |product, factor| product.checked_mul(*factor as u64));
-    match product {
-        Some(product) if product <= MAX_SIZE => Ok(()),
-        _ => {
-            let expected = format!("small enough that the projection has at most {MAX_SIZE} rows");
-            Err(invalid(key, Some(&factors[1].into()), expected))
-        }
-    }
-}
-
-fn mtp_norms(keys: &Keys<'_>) -> Result<Option<NormEncoding>, CheckpointError> {
-    for key in ["mtplx_mtp_norm_encoding", "mtp_norm_encoding"] {
-        match keys.text(key)? {
-            None => {}
-            Some("delta" | "delta_plus_one" | "mlx_delta") => return Ok(Some(NormEncoding::Delta)),
-            Some("gamma" | "mlx_gamma") => return Ok(Some(NormEncoding::Gamma)),
-            Some(_) => return Err(invalid(key, keys.get(key), "delta or gamma")),
-        }
-    }
-    Ok(None)
-}
-
-fn hidden_mode(keys: &Keys<'_>) -> Result<HiddenMode, CheckpointError> {
-    let contract = Keys(keys.object("mtplx_mtp_contract")?.into_iter().collect());
-    for (keys, key) in [(&contract, "base_hidden_variant"), (keys, "mtp_hidden_state_mode")] {
-        match keys.text(key)? {
-            None => {}
-            Some("post_norm") => return Ok(HiddenMode::PostNorm),
-            Some("pre_norm") => return Ok(HiddenMode::PreNorm),
-            Some(_) => return Err(invalid(key, keys.get(key), "post_norm or pre_norm")),
-        }
-    }
-    Ok(HiddenMode::default())
 }
 
 fn float_type(keys: &Keys<'_>) -> Result<Option<FloatType>, CheckpointError> {

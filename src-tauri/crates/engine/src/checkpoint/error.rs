@@ -55,11 +55,19 @@ pub enum CheckpointError {
         /// The values that work.
         supported: &'static str,
     },
-    /// A known kind of checkpoint that the engine cannot load yet.
-    #[error("{what} are not supported yet.")]
-    NotSupportedYet {
-        /// What the checkpoint needs, in the plural.
-        what: String,
+    /// Weights that another tool quantized, in a packing of its own.
+    #[error("The weights are quantized as {method} ({key}), which only other programs can read.")]
+    ForeignQuantization {
+        /// The key that says so.
+        key: String,
+        /// What the other tool calls it, as `fp8`.
+        method: String,
+    },
+    /// An MTP head without its model.
+    #[error("This folder holds only an MTP head ({model_type}), without the model it belongs to.")]
+    HeadOnly {
+        /// What the config names.
+        model_type: &'static str,
     },
     /// A tensor file whose header makes no sense.
     #[error("The header of {} cannot be read: {reason}.", file.display())]
@@ -93,6 +101,16 @@ pub enum CheckpointError {
         /// Its canonical name.
         name: String,
     },
+    /// Some experts of a layer are there and one is not.
+    #[error("Expert {expert} of {experts} in {module} is missing.")]
+    MissingExpert {
+        /// Its number, from 0.
+        expert: usize,
+        /// How many the config calls for.
+        experts: usize,
+        /// The MLP, as `layers.3.mlp`.
+        module: String,
+    },
     /// A tensor that this model has no use for.
     #[error("{} holds the tensor {name}, which this model does not have.", file.display())]
     UnexpectedTensor {
@@ -110,6 +128,16 @@ pub enum CheckpointError {
         first: PathBuf,
         /// The file that has it too.
         second: PathBuf,
+    },
+    /// The same weights in two forms, as experts one by one and stacked.
+    #[error("The weights of {module} are there twice: as {first} and as {second}.")]
+    TwoForms {
+        /// The module, by its canonical path.
+        module: String,
+        /// A module that holds them.
+        first: String,
+        /// Another that holds them too.
+        second: String,
     },
     /// A tensor of another shape than the config asks for.
     #[error("The tensor {name} has shape {found:?}, but the config asks for {expected:?} ({because}).")]
@@ -141,7 +169,7 @@ pub enum CheckpointError {
         /// What the tensors say.
         tensors: String,
     },
-    /// Nothing tells whether the norms of the MTP head are stored as weight or as weight minus one.
+    /// Nothing tells whether norms are stored as weight or as weight minus one.
     #[error("Nothing tells how the norms in {} are stored.", file.display())]
     NormsUndecided {
         /// The file that holds them.
@@ -177,12 +205,13 @@ impl CheckpointError {
             Self::ConfigInvalid { .. } => "config_invalid",
             Self::UnsupportedArchitecture { .. } => "unsupported_architecture",
             Self::UnsupportedConfig { .. } => "unsupported_config",
-            Self::NotSupportedYet { .. } => "not_supported_yet",
+            Self::ForeignQuantization { .. } => "foreign_quantization",
+            Self::HeadOnly { .. } => "head_only",
             Self::HeaderUnreadable { .. } | Self::WrongLength { .. } => "header_unreadable",
             Self::MissingFile { .. } => "missing_file",
-            Self::MissingTensor { .. } => "missing_tensor",
+            Self::MissingTensor { .. } | Self::MissingExpert { .. } => "missing_tensor",
             Self::UnexpectedTensor { .. } => "unexpected_tensor",
-            Self::DuplicateTensor { .. } => "duplicate_tensor",
+            Self::DuplicateTensor { .. } | Self::TwoForms { .. } => "duplicate_tensor",
             Self::MisshapenTensor { .. } => "misshapen_tensor",
             Self::WrongDtype { .. } => "wrong_dtype",
             Self::Contradiction { .. } => "config_contradicts_tensors",
@@ -201,16 +230,21 @@ impl CheckpointError {
             Self::ConfigUnreadable { .. } | Self::ConfigInvalid { .. } => {
                 "Get the file again from the source of the model."
             }
-            Self::UnsupportedArchitecture { .. } => "Choose a dense Qwen3.5 or Qwen3.6 model.",
+            Self::UnsupportedArchitecture { .. } => "Choose a Qwen3-Next, Qwen3.5 or Qwen3.6 model.",
             Self::UnsupportedConfig { .. } => "Choose a checkpoint without this variation.",
-            Self::NotSupportedYet { .. } => {
-                "Choose a dense Qwen3.5 or Qwen3.6 checkpoint with the MTP head in its main files."
+            Self::ForeignQuantization { .. } => {
+                "Use the original repository with the bfloat16 weights, or one quantized with MLX."
+            }
+            Self::HeadOnly { .. } => {
+                "Put it as the folder mtp into the folder of the model that it belongs to."
             }
             Self::HeaderUnreadable { .. } | Self::WrongLength { .. } | Self::MissingFile { .. } => {
                 DOWNLOAD_AGAIN
             }
-            Self::MissingTensor { .. } | Self::NonFiniteTensor { .. } => CHECK_SOURCE,
-            Self::UnexpectedTensor { .. } | Self::DuplicateTensor { .. } => {
+            Self::MissingTensor { .. } | Self::MissingExpert { .. } | Self::NonFiniteTensor { .. } => {
+                CHECK_SOURCE
+            }
+            Self::UnexpectedTensor { .. } | Self::DuplicateTensor { .. } | Self::TwoForms { .. } => {
                 "Keep only the files of one model in the folder."
             }
             Self::MisshapenTensor { .. } | Self::WrongDtype { .. } | Self::Contradiction { .. } => {

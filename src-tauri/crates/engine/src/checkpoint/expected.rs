@@ -1,11 +1,14 @@
 //! The tensors that a config calls for.
 
-use super::config::{Config, LayerKind};
+use super::CheckpointError;
+use super::config::{Config, LayerKind, MlpKind};
+use super::dims::MoeDims;
+use super::json::invalid;
 
 /// What a tensor is to the model, which decides how it may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The weight of a linear layer or an embedding: may be quantized.
+    /// The weight of a linear layer or an embedding, or of the same layer of all experts: may be quantized.
     Matrix,
     /// An RMSNorm weight that raw checkpoints store minus one.
     Norm,
@@ -23,43 +26,65 @@ pub(super) struct Slot {
     pub(super) shape: Vec<usize>,
     pub(super) role: Role,
     /// The config keys behind each dimension.
-    pub(super) because: &'static str,
+    pub(super) because: String,
 }
 
-/// Lists every tensor of the trunk and, where asked for, of the MTP head.
-pub(super) fn slots(config: &Config, with_mtp: bool) -> Vec<Slot> {
+/// Lists every tensor of the trunk.
+pub(super) fn trunk(config: &Config) -> Result<Vec<Slot>, CheckpointError> {
     let hidden = config.hidden_size;
     let mut slots = Slots::default();
     slots.matrix("embed_tokens", [config.vocab_size, hidden], "vocab_size, hidden_size");
-    for (index, kind) in config.layers.iter().enumerate() {
-        slots.layer(&format!("layers.{index}"), *kind, config);
+    for (index, (mixer, mlp)) in config.layers.iter().zip(&config.mlps).enumerate() {
+        slots.layer(&format!("layers.{index}"), *mixer, *mlp, config)?;
     }
     slots.norm("norm.weight", hidden, "hidden_size");
     if !config.tied {
         slots.matrix("lm_head", [config.vocab_size, hidden], "vocab_size, hidden_size");
     }
-    if with_mtp {
-        slots.matrix("mtp.fc", [hidden, 2 * hidden], "hidden_size, 2 × hidden_size");
-        slots.layer("mtp.layers.0", LayerKind::FullAttention, config);
-        for norm in ["mtp.norm.weight", "mtp.pre_fc_norm_embedding.weight", "mtp.pre_fc_norm_hidden.weight"] {
-            slots.norm(norm, hidden, "hidden_size");
-        }
+    Ok(slots.0)
+}
+
+/// Lists every tensor of the MTP head, whose layer is dense or sparse.
+pub(super) fn mtp_head(config: &Config, mlp: MlpKind) -> Result<Vec<Slot>, CheckpointError> {
+    let hidden = config.hidden_size;
+    let mut slots = Slots::default();
+    slots.matrix("mtp.fc", [hidden, 2 * hidden], "hidden_size, 2 × hidden_size");
+    slots.layer("mtp.layers.0", LayerKind::FullAttention, mlp, config)?;
+    for norm in ["mtp.norm.weight", "mtp.pre_fc_norm_embedding.weight", "mtp.pre_fc_norm_hidden.weight"] {
+        slots.norm(norm, hidden, "hidden_size");
     }
-    slots.0
+    Ok(slots.0)
 }
 
 #[derive(Default)]
 struct Slots(Vec<Slot>);
 
 impl Slots {
-    fn layer(&mut self, path: &str, kind: LayerKind, config: &Config) {
+    fn layer(
+        &mut self,
+        path: &str,
+        mixer: LayerKind,
+        mlp: MlpKind,
+        config: &Config,
+    ) -> Result<(), CheckpointError> {
         self.norm(&format!("{path}.input_layernorm.weight"), config.hidden_size, "hidden_size");
-        match kind {
+        match mixer {
             LayerKind::LinearAttention => self.linear_attention(&format!("{path}.linear_attn"), config),
             LayerKind::FullAttention => self.full_attention(&format!("{path}.self_attn"), config),
         }
         self.norm(&format!("{path}.post_attention_layernorm.weight"), config.hidden_size, "hidden_size");
-        self.mlp(&format!("{path}.mlp"), config);
+        let (path, hidden) = (format!("{path}.mlp"), config.hidden_size);
+        match (mlp, &config.moe, config.intermediate_size) {
+            (MlpKind::Dense, _, Some(inner)) => self.mlp(&path, [inner, hidden], "intermediate_size"),
+            (MlpKind::Dense, _, None) => {
+                return Err(invalid("intermediate_size", None, format!("the width of {path}")));
+            }
+            (MlpKind::Sparse, Some(moe), _) => self.experts(&path, moe, hidden),
+            (MlpKind::Sparse, None, _) => {
+                return Err(invalid("num_experts", None, format!("the number of experts in {path}")));
+            }
+        }
+        Ok(())
     }
 
     fn full_attention(&mut self, path: &str, config: &Config) {
@@ -100,22 +125,41 @@ impl Slots {
         self.push(norm, vec![dims.value_head_dim], Role::Recurrence, "linear_value_head_dim");
     }
 
-    fn mlp(&mut self, path: &str, config: &Config) {
-        let (hidden, inner) = (config.hidden_size, config.intermediate_size);
-        self.matrix(&format!("{path}.gate_proj"), [inner, hidden], "intermediate_size, hidden_size");
-        self.matrix(&format!("{path}.up_proj"), [inner, hidden], "intermediate_size, hidden_size");
-        self.matrix(&format!("{path}.down_proj"), [hidden, inner], "hidden_size, intermediate_size");
+    fn mlp(&mut self, path: &str, [inner, hidden]: [usize; 2], key: &str) {
+        let (up, down) = (format!("{key}, hidden_size"), format!("hidden_size, {key}"));
+        self.matrix(&format!("{path}.gate_proj"), [inner, hidden], &up);
+        self.matrix(&format!("{path}.up_proj"), [inner, hidden], &up);
+        self.matrix(&format!("{path}.down_proj"), [hidden, inner], &down);
     }
 
-    fn matrix(&mut self, path: &str, shape: [usize; 2], because: &'static str) {
+    fn experts(&mut self, path: &str, moe: &MoeDims, hidden: usize) {
+        let (experts, inner) = (moe.experts, moe.intermediate_size);
+        self.matrix(&format!("{path}.gate"), [experts, hidden], "num_experts, hidden_size");
+        let up = "num_experts, moe_intermediate_size, hidden_size";
+        let down = "num_experts, hidden_size, moe_intermediate_size";
+        for (projection, shape, because) in [
+            ("gate_proj", [experts, inner, hidden], up),
+            ("up_proj", [experts, inner, hidden], up),
+            ("down_proj", [experts, hidden, inner], down),
+        ] {
+            self.push(format!("{path}.switch_mlp.{projection}"), shape.into(), Role::Matrix, because);
+        }
+        if let Some(shared) = moe.shared_intermediate_size {
+            let key = "shared_expert_intermediate_size";
+            self.mlp(&format!("{path}.shared_expert"), [shared, hidden], key);
+            self.matrix(&format!("{path}.shared_expert_gate"), [1, hidden], "1, hidden_size");
+        }
+    }
+
+    fn matrix(&mut self, path: &str, shape: [usize; 2], because: &str) {
         self.push(path.into(), shape.into(), Role::Matrix, because);
     }
 
-    fn norm(&mut self, name: &str, size: usize, because: &'static str) {
+    fn norm(&mut self, name: &str, size: usize, because: &str) {
         self.push(name.into(), vec![size], Role::Norm, because);
     }
 
-    fn push(&mut self, name: String, shape: Vec<usize>, role: Role, because: &'static str) {
-        self.0.push(Slot { name, shape, role, because });
+    fn push(&mut self, name: String, shape: Vec<usize>, role: Role, because: &str) {
+        self.0.push(Slot { name, shape, role, because: because.into() });
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -14,6 +15,9 @@ use super::{CheckpointError, Config, Index, Layout};
 pub(super) const HIDDEN: usize = 64;
 const VOCAB: usize = 256;
 const MLP: usize = 128;
+pub(super) const EXPERTS: usize = 4;
+/// Width of an expert.
+pub(super) const EXPERT: usize = 64;
 
 /// Data type, as in a header, and shape.
 type Entry = (String, Vec<usize>);
@@ -23,6 +27,10 @@ type Entry = (String, Vec<usize>);
 pub(super) struct Fixture {
     pub(super) config: Value,
     pub(super) files: BTreeMap<String, Shard>,
+    /// Other JSON files, by name.
+    pub(super) json: BTreeMap<String, Value>,
+    /// What the bfloat16 tensors with such a part in their names hold, the first that fits; all others hold zeros.
+    pub(super) values: Vec<(&'static str, f32)>,
 }
 
 /// A tensor file before it is written.
@@ -62,7 +70,10 @@ fn config() -> Value {
     })
 }
 
-fn mlp(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
+/// Names and shapes.
+type Tensors = Vec<(String, Vec<usize>)>;
+
+fn mlp(list: &mut Tensors, path: &str) {
     list.push((format!("{path}.mlp.gate_proj.weight"), vec![MLP, HIDDEN]));
     list.push((format!("{path}.mlp.up_proj.weight"), vec![MLP, HIDDEN]));
     list.push((format!("{path}.mlp.down_proj.weight"), vec![HIDDEN, MLP]));
@@ -70,7 +81,7 @@ fn mlp(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
     list.push((format!("{path}.post_attention_layernorm.weight"), vec![HIDDEN]));
 }
 
-fn full_attention(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
+fn full_attention(list: &mut Tensors, path: &str) {
     list.push((format!("{path}.self_attn.q_proj.weight"), vec![512, HIDDEN]));
     list.push((format!("{path}.self_attn.k_proj.weight"), vec![128, HIDDEN]));
     list.push((format!("{path}.self_attn.v_proj.weight"), vec![128, HIDDEN]));
@@ -80,7 +91,7 @@ fn full_attention(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
     mlp(list, path);
 }
 
-fn linear_attention(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
+fn linear_attention(list: &mut Tensors, path: &str) {
     list.push((format!("{path}.linear_attn.A_log"), vec![4]));
     list.push((format!("{path}.linear_attn.dt_bias"), vec![4]));
     list.push((format!("{path}.linear_attn.conv1d.weight"), vec![256, 1, 4]));
@@ -94,7 +105,7 @@ fn linear_attention(list: &mut Vec<(String, Vec<usize>)>, path: &str) {
 }
 
 /// Canonical names and raw shapes of the language model.
-fn text_tensors() -> Vec<(String, Vec<usize>)> {
+fn text_tensors() -> Tensors {
     let mut list = vec![
         ("embed_tokens.weight".into(), vec![VOCAB, HIDDEN]),
         ("norm.weight".into(), vec![HIDDEN]),
@@ -132,7 +143,162 @@ impl Fixture {
             ("model.safetensors-00001-of-00002.safetensors", trunk),
             ("model.safetensors-00002-of-00002.safetensors", rest),
         ];
-        Self { config: config(), files: files.map(|(name, shard)| (name.into(), shard)).into() }
+        Self {
+            config: config(),
+            files: files.map(|(name, shard)| (name.into(), shard)).into(),
+            ..Self::empty()
+        }
+    }
+
+    fn empty() -> Self {
+        Self { config: Value::Null, files: BTreeMap::new(), json: BTreeMap::new(), values: Vec::new() }
+    }
+
+    /// The same with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has them.
+    pub(super) fn moe() -> Self {
+        let fixture = Self::raw().set("intermediate_size", Value::Null);
+        let mut fixture = fixture.with_experts(|mlp| {
+            vec![
+                (format!("{mlp}.experts.gate_up_proj"), vec![EXPERTS, 2 * EXPERT, HIDDEN]),
+                (format!("{mlp}.experts.down_proj"), vec![EXPERTS, HIDDEN, EXPERT]),
+            ]
+        });
+        fixture.config["model_type"] = json!("qwen3_5_moe");
+        fixture
+    }
+
+    /// The same with an expert a tensor, where `part` is in its path.
+    pub(super) fn one_by_one(self, part: &str) -> Self {
+        self.map_tensors(|name, shape| {
+            let Some((mlp, projection)) = name.split_once(".experts.").filter(|_| name.contains(part)) else {
+                return vec![(name, shape)];
+            };
+            let projections = match projection {
+                "gate_up_proj" => vec![("gate_proj", [EXPERT, HIDDEN]), ("up_proj", [EXPERT, HIDDEN])],
+                _ => vec![("down_proj", [HIDDEN, EXPERT])],
+            };
+            (0..EXPERTS)
+                .flat_map(|expert| projections.iter().map(move |projection| (expert, *projection)))
+                .map(|(expert, (name, shape))| {
+                    (format!("{mlp}.experts.{expert}.{name}.weight"), shape.to_vec())
+                })
+                .collect()
+        })
+    }
+
+    /// The same as a conversion to MLX writes it.
+    pub(super) fn converted_moe(bits: Option<usize>) -> Self {
+        let fixture = Self::converted(None).set("intermediate_size", Value::Null);
+        let mut fixture = fixture.with_experts(|mlp| {
+            let stack = |name: &str, shape: [usize; 2]| {
+                (format!("{mlp}.switch_mlp.{name}.weight"), vec![EXPERTS, shape[0], shape[1]])
+            };
+            vec![
+                stack("gate_proj", [EXPERT, HIDDEN]),
+                stack("up_proj", [EXPERT, HIDDEN]),
+                stack("down_proj", [HIDDEN, EXPERT]),
+            ]
+        });
+        fixture.config["model_type"] = json!("qwen3_5_moe");
+        match bits {
+            Some(bits) => fixture.quantized(bits, 64, "affine"),
+            None => fixture,
+        }
+    }
+
+    /// Qwen3-Next: a flat config, fused projections, every expert a tensor.
+    pub(super) fn next() -> Self {
+        let mut fixture = Self::moe().one_by_one("").without("model.visual").map_tensors(|name, shape| {
+            let Some((layer, projection)) = name.split_once(".linear_attn.in_proj_") else {
+                return vec![(name.replace("model.language_model.", "model."), shape)];
+            };
+            let layer = layer.replace("model.language_model.", "model.");
+            match projection {
+                "qkv.weight" => vec![(format!("{layer}.linear_attn.in_proj_qkvz.weight"), vec![384, HIDDEN])],
+                "b.weight" => vec![(format!("{layer}.linear_attn.in_proj_ba.weight"), vec![8, HIDDEN])],
+                _ => vec![],
+            }
+        });
+        fixture.config = fixture.config["text_config"].take();
+        for (key, value) in [
+            ("model_type", json!("qwen3_next")),
+            ("rope_parameters", Value::Null),
+            ("rope_theta", json!(1e7)),
+            ("partial_rotary_factor", json!(0.25)),
+            ("tie_word_embeddings", json!(true)),
+            ("mtp_num_hidden_layers", json!(1)),
+        ] {
+            fixture.config[key] = value;
+        }
+        fixture
+    }
+
+    fn with_experts(mut self, experts: impl Fn(&str) -> Tensors) -> Self {
+        for (key, value) in [
+            ("num_experts", EXPERTS),
+            ("num_experts_per_tok", 2),
+            ("moe_intermediate_size", EXPERT),
+            ("shared_expert_intermediate_size", EXPERT),
+        ] {
+            self = self.set(key, value);
+        }
+        self.map_tensors(|name, shape| {
+            let Some((layer, projection)) = name.split_once(".mlp.") else { return vec![(name, shape)] };
+            let mlp = format!("{layer}.mlp");
+            match projection {
+                "gate_proj.weight" => [
+                    experts(&mlp),
+                    vec![
+                        (format!("{mlp}.gate.weight"), vec![EXPERTS, HIDDEN]),
+                        (format!("{mlp}.shared_expert_gate.weight"), vec![1, HIDDEN]),
+                        (format!("{mlp}.shared_expert.gate_proj.weight"), vec![EXPERT, HIDDEN]),
+                        (format!("{mlp}.shared_expert.up_proj.weight"), vec![EXPERT, HIDDEN]),
+                        (format!("{mlp}.shared_expert.down_proj.weight"), vec![HIDDEN, EXPERT]),
+                    ],
+                ]
+                .concat(),
+                _ => vec![],
+            }
+        })
+    }
+
+    /// Puts other tensors in the place of each.
+    pub(super) fn map_tensors(mut self, map: impl Fn(String, Vec<usize>) -> Tensors) -> Self {
+        for shard in self.files.values_mut() {
+            shard.tensors = std::mem::take(&mut shard.tensors)
+                .into_iter()
+                .flat_map(|(name, (dtype, shape))| {
+                    map(name, shape).into_iter().map(move |(name, shape)| (name, (dtype.clone(), shape)))
+                })
+                .collect();
+        }
+        self
+    }
+
+    /// Quantizes every matrix, and says so.
+    pub(super) fn quantized(mut self, bits: usize, group_size: usize, mode: &str) -> Self {
+        for shard in self.files.values_mut() {
+            shard.quantize(bits, group_size, mode == "affine");
+        }
+        self.config["quantization"] = json!({"group_size": group_size, "bits": bits, "mode": mode});
+        self.config["quantization_config"] = self.config["quantization"].clone();
+        self
+    }
+
+    /// Takes the MTP head out, as a file of its own.
+    pub(super) fn split_head(mut self) -> (Self, Shard) {
+        let mut head = Shard::default();
+        for shard in self.files.values_mut() {
+            head.format = shard.format;
+            head.tensors.extend(shard.tensors.extract_if(.., |name, _| name.contains("mtp.")));
+        }
+        (self, head)
+    }
+
+    /// The same with a head in a file of its own.
+    pub(super) fn with_file(mut self, name: &str, shard: Shard) -> Self {
+        self.files.insert(name.into(), shard);
+        self
     }
 
     /// As a conversion to MLX writes it: one file, other names, other layouts; quantized where `bits` is given.
@@ -146,22 +312,14 @@ impl Fixture {
             if name.ends_with("conv1d.weight") {
                 shape.swap(1, 2);
             }
-            let (Some(bits), [rows, columns]) = (bits, &shape[..]) else {
-                shard.tensors.insert(raw, ("BF16".into(), shape));
-                continue;
-            };
-            let module = raw.trim_end_matches(".weight").to_owned();
-            shard.tensors.insert(raw, ("U32".into(), vec![*rows, columns * bits / 32]));
-            for part in ["scales", "biases"] {
-                shard.tensors.insert(format!("{module}.{part}"), ("BF16".into(), vec![*rows, columns / 64]));
-            }
+            shard.tensors.insert(raw, ("BF16".into(), shape));
         }
-        let mut config = config();
-        if let Some(bits) = bits {
-            config["quantization"] = json!({"group_size": 64, "bits": bits, "mode": "affine"});
-            config["quantization_config"] = config["quantization"].clone();
+        let files = [("model.safetensors".into(), shard)].into();
+        let fixture = Self { config: config(), files, ..Self::empty() };
+        match bits {
+            Some(bits) => fixture.quantized(bits, 64, "affine"),
+            None => fixture,
         }
-        Self { config, files: [("model.safetensors".into(), shard)].into() }
     }
 
     /// Sets a key of the text config; `null` takes it out.
@@ -200,11 +358,32 @@ impl Fixture {
     pub(super) fn write(&self) -> TempDir {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::write(dir.path().join("config.json"), self.config.to_string()).expect("config.json");
+        for (name, value) in &self.json {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, value.to_string()).expect("a JSON file");
+        }
         for (name, shard) in &self.files {
             let (header, data) = shard.header();
-            write_file(&dir.path().join(name), header.to_string().as_bytes(), data);
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            write_file(&path, header.to_string().as_bytes(), data);
+            self.fill(&path, &header);
         }
         dir
+    }
+
+    /// Writes values in place of zeros.
+    fn fill(&self, path: &Path, header: &Value) {
+        let start = 8 + header.to_string().len() as u64;
+        for (name, entry) in header.as_object().expect("a header") {
+            let value = self.values.iter().find(|(part, _)| name.contains(part) && entry["dtype"] == "BF16");
+            let Some((_, value)) = value else { continue };
+            let [from, to] = [0, 1].map(|index| entry["data_offsets"][index].as_u64().expect("an offset"));
+            let bytes = ((value.to_bits() >> 16) as u16).to_le_bytes().repeat((to - from) as usize / 2);
+            let file = File::options().write(true).open(path).expect("a tensor file");
+            file.write_all_at(&bytes, start + from).expect("values");
+        }
     }
 
     /// Writes it and plans its loading.
@@ -214,6 +393,36 @@ impl Fixture {
 }
 
 impl Shard {
+    /// As a tool writes it that gives all names another prefix than `from`.
+    pub(super) fn renamed(mut self, from: &str, to: &str, format: Option<&'static str>) -> Self {
+        self.format = format;
+        let names = std::mem::take(&mut self.tensors).into_iter();
+        let renamed = |name: String| format!("{to}{}", name.strip_prefix(from).expect(from));
+        self.tensors = names.map(|(name, entry)| (renamed(name), entry)).collect();
+        self
+    }
+
+    /// Packs every matrix; affine mode has scales of a float type and biases, the others 8-bit scales.
+    pub(super) fn quantize(&mut self, bits: usize, group_size: usize, affine: bool) {
+        let matrices = self.tensors.extract_if(.., |name, (_, shape)| {
+            shape.len() > 1 && !name.ends_with("conv1d.weight") && !name.contains("visual")
+        });
+        let matrices: Vec<_> = matrices.collect();
+        for (name, (_, shape)) in matrices {
+            let module = name.trim_end_matches(".weight").to_owned();
+            let with_width = |width: usize| [&shape[..shape.len() - 1], &[width]].concat();
+            let columns = shape[shape.len() - 1];
+            let mut insert = |part: &str, dtype: &str, width: usize| {
+                self.tensors.insert(format!("{module}.{part}"), (dtype.into(), with_width(width)));
+            };
+            insert("weight", "U32", columns * bits / 32);
+            insert("scales", if affine { "BF16" } else { "U8" }, columns / group_size);
+            if affine {
+                insert("biases", "BF16", columns / group_size);
+            }
+        }
+    }
+
     /// The header, and how many bytes of data it describes.
     pub(super) fn header(&self) -> (Value, u64) {
         let mut header = serde_json::Map::new();
@@ -223,9 +432,10 @@ impl Shard {
         let mut end = 0;
         for (name, (dtype, shape)) in &self.tensors {
             let width = match dtype.as_str() {
-                "I8" => 1,
+                "I8" | "U8" | "F8_E4M3" => 1,
                 "BF16" | "F16" => 2,
                 "F32" | "U32" | "I32" => 4,
+                "F64" => 8,
                 other => panic!("{other} is not used in tests"),
             };
             let start = end;
@@ -247,7 +457,8 @@ pub(super) fn write_file(path: &Path, header: &[u8], data: u64) {
 
 /// Plans the loading of a folder.
 pub(super) fn plan(dir: &Path) -> Result<Layout, CheckpointError> {
-    Layout::plan(&Config::read(dir)?, &Index::read(dir)?)
+    let config = Config::read(dir)?;
+    Layout::plan(&config, &Index::read(dir, &config)?)
 }
 
 /// The demo checkpoint that the app ships.

@@ -1,20 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
-use safetensors::tensor::Metadata;
 
 use super::CheckpointError;
-use super::json::read_object;
+use super::config::Config;
+use super::metadata::{FileHeader, Files, Header, Metadata};
+use super::names::{Name, classify};
+use super::sidecar::Sidecar;
 
-/// Headers of real shards have a few hundred kilobytes.
-const HEADER_LIMIT: u64 = 100_000_000;
 const INDEX_FILE: &str = "model.safetensors.index.json";
-/// Where tools put an MTP head that they keep apart from the trunk.
-const SIDECARS: [&str; 3] = ["mtp.safetensors", "mtp/weights.safetensors", "optiq/mtp.safetensors"];
-
 /// A tensor as the header of its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
@@ -42,31 +37,36 @@ pub struct TensorFile {
 }
 
 /// Every tensor of a model folder, read from the headers alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Index {
     /// The tensors by their names in the files.
     pub tensors: BTreeMap<String, TensorInfo>,
     /// The files they are in, by name.
     pub files: Vec<TensorFile>,
-    /// Files that hold an MTP head apart from the trunk; their tensors are not listed.
-    pub sidecars: Vec<PathBuf>,
+    /// MTP heads apart from the trunk, the first that counts first; their tensors are not listed here.
+    pub sidecars: Vec<Sidecar>,
 }
 
 impl Index {
-    /// Reads the headers of all tensor files in a folder.
-    pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
-        let sidecars: Vec<PathBuf> =
-            SIDECARS.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
-        let paths = tensor_files(dir)?;
-        if paths.is_empty() {
-            let problem = "has no .safetensors file";
-            return Err(CheckpointError::NotAModelFolder { path: dir.to_owned(), problem });
+    /// Reads the headers of all tensor files in a folder. The config may name one for the MTP head.
+    pub fn read(dir: &Path, config: &Config) -> Result<Self, CheckpointError> {
+        Self::of(&Metadata::read(dir, Files::Whole)?, config)
+    }
+
+    /// Every tensor that the headers name. The config may name a file for the MTP head.
+    pub fn of(metadata: &Metadata, config: &Config) -> Result<Self, CheckpointError> {
+        let mut index = Self { sidecars: Sidecar::find(metadata, config), ..Self::default() };
+        for file in metadata.files.iter().filter(|file| !file.path.contains('/')) {
+            let path = metadata.place(&file.path);
+            if !index.sidecars.iter().any(|sidecar| sidecar.path == path) {
+                index.add(path, file)?;
+            }
         }
-        let mut index = Self { tensors: BTreeMap::new(), files: Vec::new(), sidecars };
-        for path in paths {
-            index.add(path)?;
+        if index.files.is_empty() {
+            let (path, problem) = (metadata.folder.clone(), "has no .safetensors file");
+            return Err(CheckpointError::NotAModelFolder { path, problem });
         }
-        index.check_shards(dir)?;
+        index.check_shards(metadata)?;
         Ok(index)
     }
 
@@ -75,8 +75,9 @@ impl Index {
         self.files.iter().find(|file| file.path == path)
     }
 
-    fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
-        let Header { tensors: header, data_start, file_bytes } = read_header(&path)?;
+    /// Takes in one more file.
+    pub(super) fn add(&mut self, path: PathBuf, file: &FileHeader) -> Result<(), CheckpointError> {
+        let Header { tensors: header, data_start, file_bytes } = file.parse(&path)?;
         for (name, info) in header.tensors() {
             let tensor = TensorInfo {
                 file: path.clone(),
@@ -94,78 +95,26 @@ impl Index {
         Ok(())
     }
 
-    /// The files are the truth; the index only tells which of them did not arrive.
-    fn check_shards(&self, dir: &Path) -> Result<(), CheckpointError> {
-        let Ok(index) = read_object(&dir.join(INDEX_FILE), HEADER_LIMIT) else { return Ok(()) };
+    /// The files are the truth; the index only tells which of them did not arrive. One that names none of them is left
+    /// over from another version of the model.
+    fn check_shards(&self, metadata: &Metadata) -> Result<(), CheckpointError> {
+        let Ok(Some(index)) = metadata.object(INDEX_FILE) else { return Ok(()) };
         let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
-        for (tensor, shard) in map {
-            let Some(shard) = shard.as_str().map(|shard| dir.join(shard)) else { continue };
-            if !self.tensors.contains_key(tensor)
-                && !present.contains(shard.as_path())
-                && !self.sidecars.contains(&shard)
-            {
+        let shards: Vec<(&String, PathBuf)> = map
+            .iter()
+            .filter_map(|(tensor, shard)| Some((tensor, metadata.place(shard.as_str()?))))
+            .collect();
+        if !shards.iter().any(|(_, shard)| present.contains(shard.as_path())) {
+            return Ok(());
+        }
+        for (tensor, shard) in shards {
+            let apart = self.sidecars.iter().any(|sidecar| shard.starts_with(&sidecar.path));
+            let needed = matches!(classify(tensor), Name::Text(_) | Name::Unknown);
+            if needed && !apart && !self.tensors.contains_key(tensor) && !present.contains(shard.as_path()) {
                 return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
             }
         }
         Ok(())
-    }
-}
-
-/// The `.safetensors` files in a folder, sorted, without hidden files and sidecars.
-fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
-    let io = |source| CheckpointError::Io { path: dir.to_owned(), source };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(dir).map_err(io)? {
-        let name = entry.map_err(io)?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if name.ends_with(".safetensors") && !name.starts_with('.') && !SIDECARS.contains(&name) {
-            paths.push(dir.join(name));
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-/// What a tensor file says of itself.
-struct Header {
-    tensors: Metadata,
-    /// Where the tensors' data begins.
-    data_start: u64,
-    /// Length of the file.
-    file_bytes: u64,
-}
-
-/// Reads the header of a tensor file and checks it against the length of the file.
-fn read_header(path: &Path) -> Result<Header, CheckpointError> {
-    let io = |source| CheckpointError::Io { path: path.to_owned(), source };
-    let unreadable = |reason: String| CheckpointError::HeaderUnreadable { file: path.to_owned(), reason };
-    let mut file = File::open(path).map_err(io)?;
-    let found = file.metadata().map_err(io)?.len();
-    let mut prefix = [0; 8];
-    if found < prefix.len() as u64 {
-        return Err(unreadable(format!("the file is {found} bytes long")));
-    }
-    file.read_exact(&mut prefix).map_err(io)?;
-    if &prefix == b"version " {
-        return Err(unreadable("the file is a Git LFS pointer to the real one".into()));
-    }
-    let header_length = u64::from_le_bytes(prefix);
-    if header_length > HEADER_LIMIT {
-        return Err(unreadable(format!("it claims to be {header_length} bytes long")));
-    }
-    let data_start = prefix.len() as u64 + header_length;
-    let wrong_length = |expected| CheckpointError::WrongLength { file: path.to_owned(), found, expected };
-    if found < data_start {
-        return Err(wrong_length(data_start));
-    }
-    let mut header = vec![0; header_length as usize];
-    file.read_exact(&mut header).map_err(io)?;
-    // This checks shapes and offsets too: no gaps, no overlaps, no overflow.
-    let tensors: Metadata = serde_json::from_slice(&header).map_err(|error| unreadable(error.to_string()))?;
-    match data_start.checked_add(tensors.data_len() as u64) {
-        Some(expected) if expected == found => Ok(Header { tensors, data_start, file_bytes: found }),
-        Some(expected) => Err(wrong_length(expected)),
-        None => Err(unreadable("its tensors end beyond any file".into())),
     }
 }

@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 
 use super::CheckpointError;
 
+/// Far above any model; below it, products of two sizes fit 64 bits.
+pub(super) const MAX_SIZE: u64 = 1 << 24;
+
 /// A JSON object.
 pub(super) type Object = Map<String, Value>;
 
@@ -20,7 +23,13 @@ pub(super) fn read_object(path: &Path, limit: u64) -> Result<Object, CheckpointE
     if bytes.len() as u64 > limit {
         return Err(unreadable(format!("it is longer than {limit} bytes")));
     }
-    match serde_json::from_slice(&bytes) {
+    parse_object(path, &bytes)
+}
+
+/// The JSON object that a file's bytes are.
+pub(super) fn parse_object(path: &Path, bytes: &[u8]) -> Result<Object, CheckpointError> {
+    let unreadable = |reason: String| CheckpointError::ConfigUnreadable { path: path.to_owned(), reason };
+    match serde_json::from_slice(bytes) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(unreadable("it is not a JSON object".into())),
         Err(error) => Err(unreadable(error.to_string())),
@@ -46,6 +55,17 @@ impl<'a> Keys<'a> {
         self.read(key, &format!("a whole number from {min} to {max}"), |value| {
             value.as_u64().filter(|number| (min..=max).contains(number))
         })
+    }
+
+    /// A size that must be there, from 1 to [`MAX_SIZE`].
+    pub(super) fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+        self.optional_size(key)?
+            .ok_or_else(|| invalid(key, None, format!("a whole number from 1 to {MAX_SIZE}")))
+    }
+
+    /// Like `size`, where the key may be absent.
+    pub(super) fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        Ok(self.integer(key, 1, MAX_SIZE)?.map(|size| size as usize))
     }
 
     /// A number for which `allowed` holds.

@@ -1,34 +1,47 @@
 //! What is on disk: config, tensor names and shapes, quantization, the MTP head.
 //!
-//! Everything here reads headers, never tensors. [`Config`] is what `config.json` promises, [`Index`] what the files
+//! Everything here reads headers; of tensors at most a few norms, where nothing else tells how they are stored. [`Config`] is what `config.json` promises, [`Index`] what the files
 //! hold, and [`Layout`] the plan that reconciles the two: which tensor to read from where and what to make of it. A
 //! checkpoint loads completely or not at all, so a plan that exists has every tensor in its right shape and type.
 
 mod config;
+mod declaration;
 mod defaults;
+mod dims;
 mod error;
 mod expected;
 #[cfg(test)]
 mod fixture;
+mod forms;
+mod head;
 mod index;
 mod inspect;
 mod json;
 mod layout;
+mod memory;
+mod metadata;
 mod names;
 mod norms;
 mod plan;
+mod planner;
 mod quantization;
+mod sidecar;
+mod sort;
 #[cfg(test)]
 mod tests;
+mod values;
 
-pub use config::{
-    AttentionDims, Config, FloatType, HiddenMode, LayerKind, LinearDims, NormEncoding,
-    SUPPORTED_ARCHITECTURES,
-};
+pub use config::{Config, FloatType, HiddenMode, LayerKind, MlpKind, NormEncoding, SUPPORTED_ARCHITECTURES};
+pub use declaration::HeadDeclaration;
 pub use defaults::sampling_defaults;
+pub use dims::{AttentionDims, LinearDims, MoeDims, RopeScaling};
 pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
-pub use inspect::{Inspection, MemoryNeed, SkippedGroup, inspect, model_info, model_name};
+pub use inspect::{Inspection, SkippedGroup, inspect, model_info, model_name};
 pub use layout::{Layout, SkipReason, Skipped, Weight, WeightKind};
+pub use memory::{MemoryNeed, RowMemory};
+pub use metadata::{FileHeader, Files, Metadata};
+pub(crate) use names::{is_mtp, mlx_name};
 pub use plan::{Rows, Run, Source, TensorPlan, Transform};
 pub use quantization::{QuantSpec, Quantization};
+pub use sidecar::{Sidecar, SidecarContent};

@@ -8,8 +8,21 @@ pub(super) enum Name {
     Text(String),
     /// A part of the vision tower, which text needs nothing of.
     Vision,
+    /// A table that follows from the config.
+    Derived,
     /// Anything else.
     Unknown,
+}
+
+/// Who writes names like this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Style {
+    /// Hugging Face: `model.language_model.layers`, `mtp.fc`. Some conversions keep these names.
+    Raw,
+    /// Conversions to MLX: `language_model.model.layers`, `language_model.mtp.fc`.
+    Mlx,
+    /// Heads that were split off by a conversion: `fc`.
+    Bare,
 }
 
 const VISION: [&str; 4] = ["model.visual.", "vision_tower.", "model.vision_tower.", "visual."];
@@ -23,6 +36,9 @@ const PREFIXES: [(&str, bool); 5] = [
 ];
 const TRUNK: [&str; 3] = ["embed_tokens", "layers", "norm"];
 const BESIDE_TRUNK: [&str; 2] = ["lm_head", "mtp"];
+const HEAD: [&str; 5] = ["fc", "layers", "norm", "pre_fc_norm_embedding", "pre_fc_norm_hidden"];
+/// Position tables that old libraries saved with the weights.
+const DERIVED: &str = "rotary_emb.inv_freq";
 
 /// Tells what a tensor or module is from its name in a file or config.
 pub(super) fn classify(raw: &str) -> Name {
@@ -35,21 +51,66 @@ pub(super) fn classify(raw: &str) -> Name {
     else {
         return Name::Unknown;
     };
-    let head = rest.split('.').next().unwrap_or_default();
-    if BESIDE_TRUNK.contains(&head) || has_trunk && TRUNK.contains(&head) {
-        Name::Text(rest.to_owned())
+    let first = first_part(rest);
+    if rest.ends_with(DERIVED) && (first == "rotary_emb" || has_trunk && first == "layers") {
+        Name::Derived
+    } else if BESIDE_TRUNK.contains(&first) || has_trunk && TRUNK.contains(&first) {
+        Name::Text(canonical(rest))
     } else {
         Name::Unknown
     }
 }
 
-/// Whether a name is as MLX conversions write it, rather than as Hugging Face does.
-pub(super) fn is_mlx_style(raw: &str) -> bool {
-    raw.starts_with("language_model.")
+/// The same for a file that holds nothing but an MTP head, whose names may do without a prefix.
+pub(super) fn classify_head(raw: &str) -> Name {
+    match classify(raw) {
+        Name::Text(name) if is_mtp(&name) => Name::Text(name),
+        _ if HEAD.contains(&first_part(raw)) => Name::Text(canonical(&format!("mtp.{raw}"))),
+        _ => Name::Unknown,
+    }
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
+}
+
+/// Hugging Face stacks experts in bare parameters: the matrices that go down are what MLX calls a module, those that
+/// go up are two of its modules in one.
+fn canonical(name: &str) -> String {
+    const DOWN: &str = ".mlp.experts.down_proj";
+    match name.split_once(DOWN) {
+        Some((layer, part)) => format!("{layer}.mlp.switch_mlp.down_proj{part}"),
+        None => name.to_owned(),
+    }
+}
+
+/// The canonical name of a tensor, by that of the module or parameter that it is in the file.
+pub(super) fn tensor_name(canonical: String) -> String {
+    let bare = canonical.ends_with(".switch_mlp.down_proj") || canonical.ends_with(".experts.gate_up_proj");
+    if bare { canonical + ".weight" } else { canonical }
+}
+
+/// Tells who writes such names.
+pub(super) fn style(raw: &str) -> Style {
+    match first_part(raw) {
+        "language_model" => Style::Mlx,
+        first if HEAD.contains(&first) => Style::Bare,
+        _ => Style::Raw,
+    }
+}
+
+/// The name that conversions to MLX give to a tensor or module: `language_model.model.layers.0.mlp.gate`.
+pub(crate) fn mlx_name(canonical: &str) -> String {
+    let head = canonical.split('.').next().unwrap_or_default();
+    if BESIDE_TRUNK.contains(&head) {
+        format!("language_model.{canonical}")
+    } else {
+        format!("language_model.model.{canonical}")
+    }
 }
 
 /// Whether a canonical name belongs to the MTP head.
-pub(super) fn is_mtp(canonical: &str) -> bool {
+pub(crate) fn is_mtp(canonical: &str) -> bool {
     canonical.starts_with("mtp.")
 }
 
@@ -87,10 +148,19 @@ mod tests {
                 &["mtp.norm.weight", "model.mtp.norm.weight", "language_model.mtp.norm.weight"],
             ),
             ("lm_head", &["lm_head", "language_model.lm_head"]),
+            (
+                "layers.1.mlp.switch_mlp.down_proj",
+                &[
+                    "model.language_model.layers.1.mlp.experts.down_proj",
+                    "language_model.model.layers.1.mlp.switch_mlp.down_proj",
+                ],
+            ),
         ] {
             for raw in raws {
                 assert_eq!(text(raw), canonical, "{raw}");
             }
+            assert_eq!(text(&mlx_name(canonical)), canonical);
+            assert_eq!(style(&mlx_name(canonical)), Style::Mlx);
         }
     }
 
@@ -107,6 +177,42 @@ mod tests {
             "language_model.layers.0.x",
         ] {
             assert_eq!(classify(raw), Name::Unknown, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_head_alone_needs_no_prefix() {
+        for raw in ["fc.weight", "mtp.fc.weight", "model.mtp.fc.weight", "language_model.mtp.fc.weight"] {
+            assert_eq!(classify_head(raw), Name::Text("mtp.fc.weight".into()), "{raw}");
+        }
+        assert_eq!(
+            classify_head("layers.0.mlp.experts.down_proj"),
+            Name::Text("mtp.layers.0.mlp.switch_mlp.down_proj".into())
+        );
+        for raw in ["model.layers.0.mlp.up_proj.weight", "embed_tokens.weight", "lm_head.weight", ""] {
+            assert_eq!(classify_head(raw), Name::Unknown, "{raw}");
+        }
+        let styles = ["mtp.fc.weight", "language_model.mtp.fc.weight", "norm.weight"].map(style);
+        assert_eq!(styles, [Style::Raw, Style::Mlx, Style::Bare]);
+    }
+
+    #[test]
+    fn tables_of_positions_are_derived() {
+        for raw in
+            ["model.layers.3.self_attn.rotary_emb.inv_freq", "model.language_model.rotary_emb.inv_freq"]
+        {
+            assert_eq!(classify(raw), Name::Derived, "{raw}");
+        }
+    }
+
+    #[test]
+    fn stacked_experts_are_parameters_of_their_own() {
+        for (name, tensor) in [
+            ("layers.0.mlp.experts.gate_up_proj", "layers.0.mlp.experts.gate_up_proj.weight"),
+            ("layers.0.mlp.switch_mlp.down_proj", "layers.0.mlp.switch_mlp.down_proj.weight"),
+            ("layers.0.mlp.switch_mlp.down_proj.scales", "layers.0.mlp.switch_mlp.down_proj.scales"),
+        ] {
+            assert_eq!(tensor_name(name.into()), tensor);
         }
     }
 

@@ -1,40 +1,19 @@
 //! Whether norms are stored as weight or as weight minus one. Decided once for the trunk and once for the MTP head,
 //! never by looking at one tensor: a trained weight can be near zero as well as near one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::config::{Config, NormEncoding};
+use super::CheckpointError;
+use super::config::NormEncoding;
 use super::index::{Index, TensorInfo};
-use super::names::{is_mlx_style, is_mtp};
-use super::{CheckpointError, layout::TextTensors};
+use super::names::{Style, style};
+use super::sort::TextTensors;
+use super::values;
 
-/// How the parts of a checkpoint are stored.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Encodings {
-    /// The trunk's norms. The convolution kernels follow: raw files have them as `[C, 1, K]`, MLX as `[C, K, 1]`.
-    pub(super) trunk: NormEncoding,
-    /// The MTP head's norms.
-    pub(super) mtp: NormEncoding,
-}
-
-impl Encodings {
-    pub(super) fn of(&self, canonical: &str) -> NormEncoding {
-        if is_mtp(canonical) { self.mtp } else { self.trunk }
-    }
-}
-
-pub(super) fn decide(
-    config: &Config,
-    index: &Index,
-    tensors: &TextTensors<'_>,
-) -> Result<Encodings, CheckpointError> {
-    let trunk = trunk(index, tensors)?;
-    Ok(Encodings { trunk, mtp: mtp(config, index, tensors, trunk)? })
-}
-
-/// Raw files are recognised by the layout of the convolution kernels; a trunk without any, by its names.
-fn trunk(index: &Index, tensors: &TextTensors<'_>) -> Result<NormEncoding, CheckpointError> {
+/// Raw files are recognised by the layout of the convolution kernels, which are `[C, 1, K]` there and `[C, K, 1]` in
+/// MLX; a trunk without any, by its names.
+pub(super) fn trunk(index: &Index, tensors: &TextTensors<'_>) -> Result<NormEncoding, CheckpointError> {
     if let Some(encoding) = tensors.iter().find_map(|(name, (_, info))| by_conv(name, info)) {
         return Ok(encoding);
     }
@@ -45,47 +24,113 @@ fn trunk(index: &Index, tensors: &TextTensors<'_>) -> Result<NormEncoding, Check
         .ok_or_else(|| CheckpointError::NormsUndecided { file: info.file.clone() })
 }
 
-/// In this order: what the config declares; the trunk's convolutions in the same file; what names and metadata say of
-/// the file's origin, alone and beside the trunk's. Where these disagree or say nothing, no guess is made.
-fn mtp(
-    config: &Config,
+/// A trunk and how its norms are stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trunk<'a> {
+    pub(super) index: &'a Index,
+    pub(super) tensors: &'a TextTensors<'a>,
+    pub(super) norms: NormEncoding,
+}
+
+/// Each file of a head is decided by itself, in this order: convolutions and experts in it; what its names and
+/// metadata say of its origin, alone and beside the trunk's; the values of its norms. No guess is made where these
+/// disagree or say nothing, nor where two files differ.
+pub(super) fn head(
     index: &Index,
-    tensors: &TextTensors<'_>,
-    trunk: NormEncoding,
+    head: &TextTensors<'_>,
+    trunk: Trunk<'_>,
 ) -> Result<NormEncoding, CheckpointError> {
-    if let Some(declared) = config.mtp_norms {
-        return Ok(declared);
-    }
-    let conv_files: BTreeSet<&Path> = tensors
-        .iter()
-        .filter(|(name, (_, info))| by_conv(name, info).is_some())
-        .map(|(_, (_, info))| info.file.as_path())
-        .collect();
-    let trunk_origins: BTreeSet<(bool, Option<&str>)> = tensors
-        .iter()
-        .filter(|(name, _)| !is_mtp(name))
-        .map(|(_, (raw, info))| (is_mlx_style(raw), format(index, &info.file)))
-        .collect();
-    let mut by_file: BTreeMap<&Path, NormEncoding> = BTreeMap::new();
-    for (_, (raw, info)) in tensors.iter().filter(|(name, _)| is_mtp(name)) {
-        let file = info.file.as_path();
-        let format = format(index, file);
-        let as_trunk = trunk_origins.contains(&(is_mlx_style(raw), format)).then_some(trunk);
-        let encoding = match (by_origin(raw, format), as_trunk) {
-            _ if conv_files.contains(file) => Some(trunk),
-            (Some(origin), Some(trunk)) if origin != trunk => None,
-            (origin, as_trunk) => origin.or(as_trunk),
-        };
-        match encoding {
-            Some(encoding) if *by_file.entry(file).or_insert(encoding) == encoding => {}
-            _ => return Err(CheckpointError::NormsUndecided { file: file.to_owned() }),
+    let files: BTreeSet<&Path> = head.values().map(|(_, info)| info.file.as_path()).collect();
+    let mut decided = None;
+    for file in files {
+        let undecided = || CheckpointError::NormsUndecided { file: file.to_owned() };
+        let of_file: Vec<_> = head
+            .iter()
+            .filter(|(_, (_, info))| info.file == file)
+            .map(|(name, stored)| (name, *stored))
+            .collect();
+        let encoding = by_neighbours(file, &of_file, trunk)
+            .or_else(|| by_origins(index, file, &of_file, trunk))
+            .or_else(|| by_values(&of_file))
+            .ok_or_else(undecided)?;
+        if *decided.get_or_insert(encoding) != encoding {
+            return Err(undecided());
         }
     }
-    let mut encodings = by_file.into_iter();
-    let Some((_, first)) = encodings.next() else { return Ok(trunk) };
-    match encodings.find(|(_, encoding)| *encoding != first) {
-        Some((file, _)) => Err(CheckpointError::NormsUndecided { file: file.to_owned() }),
-        None => Ok(first),
+    Ok(decided.unwrap_or(trunk.norms))
+}
+
+type HeadTensor<'a> = (&'a String, (&'a str, &'a TensorInfo));
+
+/// What else is in the file: the trunk's convolutions, experts as Hugging Face or as MLX stores them.
+fn by_neighbours(file: &Path, head: &[HeadTensor<'_>], trunk: Trunk<'_>) -> Option<NormEncoding> {
+    let conv = |(name, (_, info)): (&String, &(&str, &TensorInfo))| {
+        (info.file == file && by_conv(name, info).is_some()).then_some(trunk.norms)
+    };
+    let mut signs: BTreeSet<bool> =
+        trunk.tensors.iter().find_map(conv).map(|norms| norms == NormEncoding::Delta).into_iter().collect();
+    // Experts one by one that are quantized went through a conversion that did not stack them.
+    let quantized = head.iter().any(|(name, _)| name.ends_with(".scales"));
+    for (_, (raw, _)) in head {
+        if raw.contains(".switch_mlp.") {
+            signs.insert(false);
+        } else if raw.contains(".mlp.experts.") && !quantized {
+            signs.insert(true);
+        }
+    }
+    match (signs.contains(&true), signs.contains(&false)) {
+        (true, false) => Some(NormEncoding::Delta),
+        (false, true) => Some(NormEncoding::Gamma),
+        _ => None,
+    }
+}
+
+fn by_origins(index: &Index, file: &Path, head: &[HeadTensor<'_>], trunk: Trunk<'_>) -> Option<NormEncoding> {
+    let format_here = format(index, file);
+    let like_trunk = |raw: &str| {
+        trunk
+            .tensors
+            .values()
+            .any(|(other, info)| (style(other), format(trunk.index, &info.file)) == (style(raw), format_here))
+            .then_some(trunk.norms)
+    };
+    let styles: BTreeSet<Style> = head.iter().map(|(_, (raw, _))| style(raw)).collect();
+    let mut decided = None;
+    for wanted in styles {
+        let (_, (raw, _)) = head.iter().find(|(_, (raw, _))| style(raw) == wanted)?;
+        let encoding = match (by_origin(raw, format_here), like_trunk(raw)) {
+            (Some(origin), Some(trunk)) if origin != trunk => return None,
+            (origin, trunk) => origin.or(trunk)?,
+        };
+        if *decided.get_or_insert(encoding) != encoding {
+            return None;
+        }
+    }
+    decided
+}
+
+/// Trained weights of query and key norms average well above one, those of the other norms anywhere from a quarter up.
+/// So large means of the first say that the values are weights, and small means of both that they are weights minus
+/// one. Anything else decides nothing.
+fn by_values(head: &[HeadTensor<'_>]) -> Option<NormEncoding> {
+    let means = |suffixes: &[&str]| -> Option<Vec<f64>> {
+        head.iter()
+            .filter(|(name, _)| suffixes.iter().any(|suffix| name.ends_with(suffix)))
+            .map(|(_, (_, info))| values::mean(info))
+            .collect()
+    };
+    let query_key = means(&[".q_norm.weight", ".k_norm.weight"])?.into_iter().reduce(f64::max)?;
+    let others = means(&[
+        ".input_layernorm.weight",
+        ".post_attention_layernorm.weight",
+        ".pre_fc_norm_embedding.weight",
+        ".pre_fc_norm_hidden.weight",
+    ])?;
+    let others = others.into_iter().reduce(f64::min)?;
+    match (query_key < 1.25, others < 0.5) {
+        (true, true) => Some(NormEncoding::Delta),
+        (false, _) => Some(NormEncoding::Gamma),
+        (true, false) => None,
     }
 }
 
@@ -101,9 +146,9 @@ fn by_conv(name: &str, info: &TensorInfo) -> Option<NormEncoding> {
 }
 
 fn by_origin(raw: &str, format: Option<&str>) -> Option<NormEncoding> {
-    match (is_mlx_style(raw), format == Some("mlx")) {
-        (false, false) => Some(NormEncoding::Delta),
-        (true, true) => Some(NormEncoding::Gamma),
+    match (style(raw), format == Some("mlx")) {
+        (Style::Raw, false) => Some(NormEncoding::Delta),
+        (Style::Mlx | Style::Bare, true) => Some(NormEncoding::Gamma),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use safetensors::Dtype;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,13 +10,13 @@ use super::json::{Keys, Object, excerpt, invalid};
 use super::names::{Name, classify};
 use crate::mlx::QuantMode;
 
-/// Group size and bits where a config leaves them out.
-fn defaults(mode: QuantMode) -> (usize, usize) {
+/// Group sizes and bits that a mode has, the first where a config leaves them out.
+fn variants(mode: QuantMode) -> (&'static [u64], &'static [u64]) {
     match mode {
-        QuantMode::Affine => (64, 4),
-        QuantMode::Mxfp4 => (32, 4),
-        QuantMode::Mxfp8 => (32, 8),
-        QuantMode::Nvfp4 => (16, 4),
+        QuantMode::Affine => (&[64, 32, 128], &[4, 2, 3, 5, 6, 8]),
+        QuantMode::Mxfp4 => (&[32], &[4]),
+        QuantMode::Mxfp8 => (&[32], &[8]),
+        QuantMode::Nvfp4 => (&[16], &[4]),
     }
 }
 
@@ -52,18 +53,56 @@ impl QuantSpec {
             Some(Some("nvfp4")) => QuantMode::Nvfp4,
             Some(_) => return Err(refuse("mode", "affine, mxfp4, mxfp8 or nvfp4")),
         };
-        let (group_size, bits) = defaults(mode);
-        let one_of =
-            |key: &str, default: usize, allowed: &[u64], expected: &str| match get(key).map(Value::as_u64) {
-                None => Ok(default),
-                Some(Some(number)) if allowed.contains(&number) => Ok(number as usize),
-                Some(_) => Err(refuse(key, expected)),
+        let (group_sizes, bits) = variants(mode);
+        let one_of = |key: &str, allowed: &[u64]| match get(key).map(Value::as_u64) {
+            None => Ok(allowed[0] as usize),
+            Some(Some(number)) if allowed.contains(&number) => Ok(number as usize),
+            Some(_) => {
+                let mut allowed = allowed.to_vec();
+                allowed.sort_unstable();
+                let allowed: Vec<String> = allowed.iter().map(u64::to_string).collect();
+                Err(refuse(key, &format!("{} in mode {}", allowed.join(" or "), mode_name(mode))))
+            }
+        };
+        Ok(Self { group_size: one_of("group_size", group_sizes)?, bits: one_of("bits", bits)?, mode })
+    }
+
+    /// The only quantization that rows of `columns` weights can have whose packed weight and scales have these widths.
+    pub(super) fn infer(
+        columns: usize,
+        packed_columns: usize,
+        groups: usize,
+        scales: Dtype,
+        has_biases: bool,
+    ) -> Option<Self> {
+        let modes: &[QuantMode] = match (scales, has_biases) {
+            (Dtype::U8, false) => &[QuantMode::Mxfp4, QuantMode::Mxfp8, QuantMode::Nvfp4],
+            (Dtype::BF16 | Dtype::F16 | Dtype::F32, true) => &[QuantMode::Affine],
+            _ => return None,
+        };
+        modes.iter().find_map(|mode| {
+            let (group_sizes, bits) = variants(*mode);
+            let specs = group_sizes.iter().flat_map(|group_size| {
+                bits.iter().map(|bits| Self {
+                    group_size: *group_size as usize,
+                    bits: *bits as usize,
+                    mode: *mode,
+                })
+            });
+            let fits = |spec: &Self| {
+                spec.packed_columns(columns) == Some(packed_columns) && spec.groups(columns) == Some(groups)
             };
-        Ok(Self {
-            group_size: one_of("group_size", group_size, &[16, 32, 64, 128], "16, 32, 64 or 128")?,
-            bits: one_of("bits", bits, &[2, 3, 4, 5, 6, 8], "2, 3, 4, 5, 6 or 8")?,
-            mode,
+            specs.into_iter().find(fits)
         })
+    }
+}
+
+fn mode_name(mode: QuantMode) -> &'static str {
+    match mode {
+        QuantMode::Affine => "affine",
+        QuantMode::Mxfp4 => "mxfp4",
+        QuantMode::Mxfp8 => "mxfp8",
+        QuantMode::Nvfp4 => "nvfp4",
     }
 }
 
@@ -71,9 +110,7 @@ impl fmt::Display for QuantSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mode {
             QuantMode::Affine => write!(f, "{}-bit, group {}", self.bits, self.group_size),
-            QuantMode::Mxfp4 => f.write_str("mxfp4"),
-            QuantMode::Mxfp8 => f.write_str("mxfp8"),
-            QuantMode::Nvfp4 => f.write_str("nvfp4"),
+            mode => f.write_str(mode_name(mode)),
         }
     }
 }
@@ -98,29 +135,24 @@ impl Quantization {
             return Ok(None);
         };
         let object = value.as_object().ok_or_else(|| invalid(key, Some(value), "an object"))?;
-        // Other tools name themselves here; their packing is not MLX's.
-        if let Some(method) = object.get("quant_method").filter(|method| method.as_str() != Some("mlx")) {
-            return Err(CheckpointError::UnsupportedConfig {
-                key: format!("{key}.quant_method"),
-                value: excerpt(method),
-                supported: "MLX quantization",
-            });
+        if let Some(method) = foreign_method(object) {
+            return Err(CheckpointError::ForeignQuantization { key: key.into(), method });
         }
         let default = QuantSpec::parse(key, object)?;
         let mut overrides = BTreeMap::new();
         for (path, value) in object {
+            let Name::Text(module) = classify(path) else { continue };
             let spec = match value {
                 Value::Object(entry) => Some(QuantSpec::parse(&format!("{key}.{path}"), entry)?),
                 Value::Bool(true) => Some(default),
                 Value::Bool(false) => None,
                 _ => continue,
             };
-            let Name::Text(path) = classify(path) else { continue };
-            if let Some(other) = overrides.insert(path.clone(), spec)
+            if let Some(other) = overrides.insert(module.clone(), spec)
                 && other != spec
             {
                 return Err(invalid(
-                    &format!("{key}.{path}"),
+                    &format!("{key}.{module}"),
                     Some(value),
                     "the same under each of its names",
                 ));
@@ -128,4 +160,23 @@ impl Quantization {
         }
         Ok(Some(Self { default, overrides }))
     }
+}
+
+/// The tool that quantized the weights, where it is another one: its packing is not MLX's.
+fn foreign_method(object: &Object) -> Option<String> {
+    let text = |key: &str| object.get(key).filter(|value| !value.is_null()).map(excerpt);
+    if let Some(method) = text("quant_method") {
+        return (method != "\"mlx\"").then(|| method.trim_matches('"').to_owned());
+    }
+    if object.contains_key("bits") || object.contains_key("group_size") || object.contains_key("mode") {
+        return None;
+    }
+    let signs = [
+        ("config_groups", "compressed-tensors"),
+        ("load_in_4bit", "bitsandbytes"),
+        ("load_in_8bit", "bitsandbytes"),
+        ("weight_block_size", "fp8"),
+        ("quant_algo", "modelopt"),
+    ];
+    signs.into_iter().find(|(key, _)| object.contains_key(*key)).map(|(_, method)| method.to_owned())
 }

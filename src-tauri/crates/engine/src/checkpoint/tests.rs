@@ -1,11 +1,14 @@
 //! The parts of this module together, on real files.
 
 mod configs;
+mod experts;
 mod files;
 mod fuzz;
 mod loads;
 mod mismatches;
 mod mtp;
+mod quantized;
+mod sidecars;
 mod told;
 
 use foretoken_protocol::{ErrorReport, MtpState};

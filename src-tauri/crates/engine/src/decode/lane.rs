@@ -6,6 +6,8 @@ use crate::model::{Form, Packed, Qwen};
 /// Tokens of a prompt that go through the model together. Cells begin at multiples of it, whatever else happens, so
 /// that nothing but the prompt decides how its reading is rounded.
 pub const CELL: usize = 512;
+/// Tokens of a reply that there is room for before it begins.
+const FIRST_TOKENS: usize = 256;
 
 /// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
 /// time.
@@ -35,7 +37,8 @@ struct Cell {
 impl Lane {
     /// A row that has read nothing.
     pub fn new(model: &Qwen, id: RowId, spec: RowSpec) -> Result<Self> {
-        let cache = model.empty_row(spec.drafts);
+        let mut cache = model.empty_row(spec.drafts);
+        cache.reserve(spec.prompt.len() + spec.max_tokens.min(FIRST_TOKENS));
         Ok(Self { row: Row::new(id, spec, cache), states: model.empty_states(1)?, read: 0, cell: None })
     }
 
@@ -81,7 +84,6 @@ impl Lane {
         if cell.layer == model.layers.len() {
             self.end_cell(model, cell)?;
         } else {
-            mlx::eval(self.arrays().chain([&cell.x]))?;
             self.cell = Some(cell);
         }
         Ok(done)

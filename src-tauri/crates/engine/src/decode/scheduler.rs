@@ -9,7 +9,7 @@ use super::memory::{Footprint, TooLarge};
 use super::pace::Pace;
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{RowId, RowSpec};
-use crate::mlx::{self, MlxError, Result};
+use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
 /// Prompts that are read at a time: one more than the one that is at work, so that a short one need not wait for the
@@ -125,10 +125,10 @@ struct Running {
 
 impl Scheduler {
     /// An idle scheduler for a model.
-    pub fn new(model: &Qwen, limits: Limits, policy: Policy) -> Result<Self> {
-        Ok(Self {
+    pub fn new(model: &Qwen, limits: Limits, policy: Policy) -> Self {
+        Self {
             limits,
-            footprint: Footprint::of(model)?,
+            footprint: Footprint::of(model),
             pace: Pace::new(limits.max_stall),
             policy,
             waiting: VecDeque::new(),
@@ -138,7 +138,7 @@ impl Scheduler {
             disturbed: false,
             emitted: 0,
             layers_read: 0,
-        })
+        }
     }
 
     /// What decides how many drafts pay.

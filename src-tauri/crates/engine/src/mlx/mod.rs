@@ -13,9 +13,9 @@ mod runtime;
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
 pub use ops::{
-    Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to, concatenate, conv1d, cumsum,
-    dequantize, logsumexp, quantize, quantized_matmul, rms_norm, rope, scaled_dot_product_attention, stack,
-    take, take_along_axis, tri, where_,
+    Frequencies, Gather, Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
+    concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, logsumexp, quantize, quantized_matmul,
+    rms_norm, rope, scaled_dot_product_attention, softmax, stack, take, take_along_axis, tri, where_,
 };
 pub use runtime::{
     DeviceKind, active_memory, async_eval, clear_cache, device, eval, load_safetensors, memory_limit,

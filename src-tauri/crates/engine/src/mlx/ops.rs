@@ -6,7 +6,7 @@ use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_in
 use serde::Serialize;
 
 use super::array::{Handles, vector_of};
-use super::runtime::stream;
+use super::runtime::{DeviceKind, device, stream};
 use super::{Array, Dtype, MlxError, Result};
 
 /// More axes than any array here has.
@@ -45,6 +45,32 @@ pub enum Mask {
     None,
     /// Those up to its own position, the last query being at the last key.
     Causal,
+}
+
+/// How fast the pairs of a rotary embedding turn with the position.
+#[derive(Debug, Clone)]
+pub enum Frequencies {
+    /// Pair i turns by base^(−2i/dims) radians a token.
+    Base(f32),
+    /// Pair i turns by one radian in this many tokens, f32 `[dims/2]`.
+    Periods(Array),
+}
+
+/// Which vectors meet which of a stack of matrices: product i is `x[rows[i]]` times `w[matrices[i]]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Gather<'a> {
+    /// Indices into the leading axes of x, in the shape of `matrices`; each vector once and in order where absent.
+    pub rows: Option<&'a Array>,
+    /// Indices into the stack; the result has their shape.
+    pub matrices: &'a Array,
+    /// `matrices` ascends, so that one read of a matrix can serve many vectors. MLX heeds it only without `rows`.
+    pub sorted: bool,
+}
+
+impl Gather<'_> {
+    fn raw_rows(&self) -> mlx_array {
+        self.rows.map_or_else(null, Array::raw)
+    }
 }
 
 fn null() -> mlx_array {
@@ -113,6 +139,8 @@ binary! {
     equal => mlx_equal;
     /// The smaller of the two.
     minimum => mlx_minimum;
+    /// Quotient rounded down; of integers an integer.
+    floor_divide => mlx_floor_divide;
     /// Bitwise exclusive or.
     bitwise_xor => mlx_bitwise_xor;
     /// Logical shift to the right for unsigned integers.
@@ -364,6 +392,11 @@ pub fn logsumexp(a: &Array, axis: i32) -> Result<Array> {
     Array::build("logsumexp", |res, s| unsafe { mlx_sys::mlx_logsumexp_axis(res, a.raw(), axis, true, s) })
 }
 
+/// eˣ / Σ eˣ over an axis, in the type of `a` but computed in f32.
+pub fn softmax(a: &Array, axis: i32) -> Result<Array> {
+    Array::build("softmax", |res, s| unsafe { mlx_sys::mlx_softmax_axis(res, a.raw(), axis, true, s) })
+}
+
 /// Depthwise convolution: x `[N, L, C]`, weight `[C, K, 1]`, no padding.
 pub fn conv1d(x: &Array, weight: &Array, groups: i32) -> Result<Array> {
     Array::build("conv1d", |res, s| unsafe {
@@ -380,10 +413,14 @@ pub fn rms_norm(x: &Array, weight: Option<&Array>, eps: f32) -> Result<Array> {
 /// Rotary position embedding of the first `dims` entries, halves paired (i, i + dims/2).
 ///
 /// x `[B, heads, L, D]`; `offset` is an int32 `[B]`: where each of the B starts.
-pub fn rope(x: &Array, dims: i32, theta: f32, offset: &Array) -> Result<Array> {
-    let base = mlx_optional_float { value: theta, has_value: true };
+pub fn rope(x: &Array, dims: i32, frequencies: &Frequencies, offset: &Array) -> Result<Array> {
+    let (value, has_value, periods) = match frequencies {
+        Frequencies::Base(base) => (*base, true, null()),
+        Frequencies::Periods(periods) => (0.0, false, periods.raw()),
+    };
+    let base = mlx_optional_float { value, has_value };
     Array::build("rope", |res, s| unsafe {
-        mlx_sys::mlx_fast_rope_dynamic(res, x.raw(), dims, false, base, 1.0, offset.raw(), null(), s)
+        mlx_sys::mlx_fast_rope_dynamic(res, x.raw(), dims, false, base, 1.0, offset.raw(), periods, s)
     })
 }
 
@@ -437,6 +474,57 @@ pub fn quantized_matmul(
             some(group_size),
             some(bits),
             mode.name().as_ptr(),
+            s,
+        )
+    })
+}
+
+/// Products of chosen vectors of x `[…, 1, in]` with chosen matrices of w `[E, in, out]`: `[…, 1, out]`.
+pub fn gather_mm(x: &Array, w: &Array, gather: Gather<'_>) -> Result<Array> {
+    let dtype = x.dtype();
+    if dtype != Dtype::Float32 && dtype == w.dtype() && device() == DeviceKind::Cpu {
+        // MLX's CPU backend has this operation for f32 only.
+        let (x, w) = (x.astype(Dtype::Float32)?, w.astype(Dtype::Float32)?);
+        return gather_mm(&x, &w, gather)?.astype(dtype);
+    }
+    Array::build("gather_mm", |res, s| unsafe {
+        mlx_sys::mlx_gather_mm(
+            res,
+            x.raw(),
+            w.raw(),
+            gather.raw_rows(),
+            gather.matrices.raw(),
+            gather.sorted,
+            s,
+        )
+    })
+}
+
+/// Like `gather_mm`, with a stack of quantized matrices `[E, out, in]`.
+pub fn gather_qmm(
+    x: &Array,
+    [weight, scales]: [&Array; 2],
+    biases: Option<&Array>,
+    group_size: i32,
+    bits: i32,
+    mode: QuantMode,
+    gather: Gather<'_>,
+) -> Result<Array> {
+    let biases = biases.map_or_else(null, Array::raw);
+    Array::build("gather_qmm", |res, s| unsafe {
+        mlx_sys::mlx_gather_qmm(
+            res,
+            x.raw(),
+            weight.raw(),
+            scales.raw(),
+            biases,
+            gather.raw_rows(),
+            gather.matrices.raw(),
+            true,
+            some(group_size),
+            some(bits),
+            mode.name().as_ptr(),
+            gather.sorted,
             s,
         )
     })
@@ -525,6 +613,85 @@ mod tests {
                 assert!((got - want).abs() < 1e-3, "{mode:?}: {got} {want}");
             }
         }
+    }
+
+    #[test]
+    fn a_gathered_product_takes_its_rows_and_matrices_by_index() {
+        let x: Vec<f32> = (0..3 * 64).map(|i| ((i * 17 % 31) as f32 - 15.0) / 15.0).collect();
+        let x = Array::from_slice(&x, &[3, 1, 64]).unwrap();
+        let w: Vec<f32> = (0..4 * 32 * 64).map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0).collect();
+        let w = Array::from_slice(&w, &[4, 32, 64]).unwrap();
+        let indices = |values: &[u32], shape: &[i32]| Array::from_slice(values, shape).unwrap();
+        let (rows, matrices) = (indices(&[2, 0, 1, 1], &[2, 2]), indices(&[3, 3, 0, 2], &[2, 2]));
+        let chosen = Gather { rows: Some(&rows), matrices: &matrices, sorted: false };
+        let ascending = indices(&[0, 2, 2], &[3]);
+        let in_order = Gather { rows: None, matrices: &ascending, sorted: true };
+        let check = |y: Array, w: &Array, shape: &[i32], pairs: &[(i32, i32)]| {
+            assert_eq!(y.shape(), shape);
+            let y = y.reshape(&[-1, 32]).unwrap();
+            for (i, &(row, matrix)) in pairs.iter().enumerate() {
+                let i = i as i32;
+                let x = x.slice_axis(0, row, row + 1).unwrap().reshape(&[1, 64]).unwrap();
+                let w = w.slice_axis(0, matrix, matrix + 1).unwrap().reshape(&[32, 64]).unwrap();
+                let want = x.matmul(&w.swapaxes(0, 1).unwrap()).unwrap().to_vec::<f32>().unwrap();
+                let got = y.slice_axis(0, i, i + 1).unwrap().to_vec::<f32>().unwrap();
+                assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-3), "pair {i}");
+            }
+        };
+        let (by_index, by_order) = ([(2, 3), (0, 3), (1, 0), (1, 2)], [(0, 0), (1, 2), (2, 2)]);
+
+        let transposed = w.swapaxes(1, 2).unwrap();
+        check(gather_mm(&x, &transposed, chosen).unwrap(), &w, &[2, 2, 1, 32], &by_index);
+        check(gather_mm(&x, &transposed, in_order).unwrap(), &w, &[3, 1, 32], &by_order);
+        for (mode, group, bits) in [
+            (QuantMode::Affine, 32, 4),
+            (QuantMode::Mxfp4, 32, 4),
+            (QuantMode::Mxfp8, 32, 8),
+            (QuantMode::Nvfp4, 16, 4),
+        ] {
+            let parts = quantize(&w, group, bits, mode).unwrap();
+            let biases = parts.get(2);
+            let back = dequantize(&parts[0], &parts[1], biases, group, bits, mode, Dtype::Float32).unwrap();
+            let product =
+                |gather| gather_qmm(&x, [&parts[0], &parts[1]], biases, group, bits, mode, gather).unwrap();
+            check(product(chosen), &back, &[2, 2, 1, 32], &by_index);
+            check(product(in_order), &back, &[3, 1, 32], &by_order);
+        }
+    }
+
+    #[test]
+    fn a_partition_of_one_row_does_not_depend_on_the_others() {
+        // Few distinct values: ties at every cut.
+        let values: Vec<f32> = (0..40 * 96).map(|i| ((i * i * 31 + i * 7) % 13) as f32).collect();
+        let rows = Array::from_slice(&values, &[40, 96]).unwrap();
+        let together = argpartition(&rows, 88, -1).unwrap().to_vec::<u32>().unwrap();
+        for (i, together) in together.chunks(96).enumerate() {
+            let row = rows.slice_axis(0, i as i32, i as i32 + 1).unwrap().contiguous().unwrap();
+            assert_eq!(together, argpartition(&row, 88, -1).unwrap().to_vec::<u32>().unwrap());
+        }
+    }
+
+    #[test]
+    fn softmax_of_half_precision_is_computed_in_f32() {
+        // In bf16 a sum of ones stops growing at 256.
+        let ones = Array::zeros(&[1, 4096], Dtype::Bfloat16).unwrap();
+        let p = softmax(&ones, -1).unwrap();
+        assert_eq!(p.dtype(), Dtype::Bfloat16);
+        assert_eq!(p.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap(), vec![1.0 / 4096.0; 4096]);
+    }
+
+    #[test]
+    fn rope_turns_by_the_position_over_the_period() {
+        let x = Array::from_slice(&[1.0f32, 1.0, 0.0, 0.0, 7.0, 8.0], &[1, 1, 1, 6]).unwrap();
+        let (periods, position) = ([2.0f32, 40.0], 5.0f32);
+        let freqs = Frequencies::Periods(Array::from_slice(&periods, &[2]).unwrap());
+        let offset = Array::from_slice(&[position as i32], &[1]).unwrap();
+        let y = rope(&x, 4, &freqs, &offset).unwrap().to_vec::<f32>().unwrap();
+        for (i, period) in periods.into_iter().enumerate() {
+            let (sin, cos) = (position / period).sin_cos();
+            assert!((y[i] - cos).abs() < 1e-5 && (y[i + 2] - sin).abs() < 1e-5, "{y:?}");
+        }
+        assert_eq!(y[4..], [7.0, 8.0]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
+use super::rope::Rope;
 use crate::cache::RowKv;
 use crate::mlx::{self, Array, Mask, Result};
 
@@ -12,10 +13,6 @@ pub struct AttentionDims {
     pub kv_heads: i32,
     /// Size of a head.
     pub head_dim: i32,
-    /// Leading entries of a head that are rotated.
-    pub rope_dims: i32,
-    /// Base of the rotation's frequencies.
-    pub rope_theta: f32,
     /// Added to the mean square in norms.
     pub eps: f32,
 }
@@ -24,10 +21,11 @@ pub struct AttentionDims {
 #[derive(Debug)]
 pub struct Attention {
     dims: AttentionDims,
+    rope: Rope,
     gate_qkv: Projections,
     kv: Projections,
     o_proj: Linear,
-    /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`.
+    /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
     qk_norm: Array,
     k_norm: Array,
 }
@@ -36,6 +34,7 @@ impl Attention {
     /// From its weights. `q_proj` holds, head by head, the query and then the gate.
     pub fn new(
         dims: AttentionDims,
+        rope: Rope,
         [q_proj, k_proj, v_proj, o_proj]: [Linear; 4],
         q_norm: Array,
         k_norm: Array,
@@ -43,10 +42,11 @@ impl Attention {
         let [q_proj, gate_proj] = q_proj.deinterleave(dims.head_dim)?;
         let gate_qkv = Projections::new(vec![gate_proj, q_proj, k_proj, v_proj])?;
         let kv = gate_qkv.without_first(2)?;
+        let (q_norm, k_norm) = (rope.scale(&q_norm)?, rope.scale(&k_norm)?);
         let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
         let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
         let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
-        Ok(Self { dims, gate_qkv, kv, o_proj, qk_norm, k_norm })
+        Ok(Self { dims, rope, gate_qkv, kv, o_proj, qk_norm, k_norm })
     }
 
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.
@@ -79,12 +79,6 @@ impl Attention {
         self.o_proj.forward(&out.multiply(&parts[0].sigmoid()?)?)
     }
 
-    /// Bytes that a cache holds for each position.
-    pub fn position_bytes(&self) -> u64 {
-        let element = self.k_norm.nbytes() / self.k_norm.shape().iter().product::<i32>() as usize;
-        2 * (self.dims.kv_heads * self.dims.head_dim) as u64 * element as u64
-    }
-
     /// Only what the caches need of `forward`.
     pub fn append<'a>(
         &self,
@@ -104,10 +98,10 @@ impl Attention {
 
     /// `[T, heads · D]` → normed and rotated `[T, heads, 1, D]`.
     fn rotate(&self, x: &Array, weight: &Array, packed: &Packed) -> Result<Array> {
-        let AttentionDims { head_dim, rope_dims, rope_theta, eps, .. } = self.dims;
+        let AttentionDims { head_dim, eps, .. } = self.dims;
         let x = x.reshape(&[x.dim(0), -1, head_dim])?;
         let x = mlx::rms_norm(&x, None, eps)?.multiply(weight)?;
-        mlx::rope(&x.expand_dims(2)?, rope_dims, rope_theta, packed.positions())
+        self.rope.rotate(&x.expand_dims(2)?, packed.positions())
     }
 
     /// Rotated keys `[T, Hkv, 1, D]` and values `[T, Hkv · D]` as the cache holds them, `[2, Hkv, T, D]`.
@@ -117,7 +111,58 @@ impl Attention {
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), vec![&self.qk_norm, &self.k_norm]]
-            .concat()
+        let norms = vec![&self.qk_norm, &self.k_norm];
+        [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), norms, self.rope.arrays()].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::RopeScaling;
+
+    fn matrix(shape: &[i32], seed: i32) -> Array {
+        let values: Vec<f32> = (0..shape.iter().product())
+            .map(|i: i32| ((i * 37 + seed * 11) % 101) as f32 / 50.0 - 1.0)
+            .collect();
+        Array::from_slice(&values, shape).unwrap()
+    }
+
+    /// Five tokens in one go, or the first three only into the cache.
+    fn run(rope: Rope, norms: [Array; 2], split: bool) -> Vec<f32> {
+        let dims = AttentionDims { heads: 2, kv_heads: 1, head_dim: 8, eps: 1e-6 };
+        let linear = |rows, seed| Linear::dense(matrix(&[rows, 16], seed)).unwrap();
+        let projections = [linear(32, 1), linear(8, 2), linear(8, 3), linear(16, 4)];
+        let [q_norm, k_norm] = norms;
+        let attention = Attention::new(dims, rope, projections, q_norm, k_norm).unwrap();
+        let (x, mut cache) = (matrix(&[5, 16], 5), RowKv::default());
+        let cut = if split { 3 } else { 0 };
+        if split {
+            let packed = Packed::new(&[(0, 3)]).unwrap();
+            let x = x.slice_axis(0, 0, cut).unwrap();
+            attention.append(&x, &packed, std::iter::once(&mut cache)).unwrap();
+        }
+        let packed = Packed::new(&[(cut as usize, 5 - cut as usize)]).unwrap();
+        let x = x.slice_axis(0, cut, 5).unwrap();
+        let y = attention.forward(&x, &packed, std::iter::once(&mut cache)).unwrap();
+        y.slice_axis(0, 3 - cut, 5 - cut).unwrap().to_vec().unwrap()
+    }
+
+    #[test]
+    fn the_attention_factor_scales_the_rotated_part_of_queries_and_keys() {
+        // With factor 1 only the attention factor of YaRN is left.
+        let yarn = RopeScaling { attention_factor: Some(2.0), ..RopeScaling::new(1.0, 64) };
+        let norm = matrix(&[8], 6);
+        let by_hand = Array::from_slice(&[2.0f32, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0], &[8]).unwrap();
+        let scaled = norm.multiply(&by_hand).unwrap();
+        for split in [false, true] {
+            let with_yarn = Rope::with_yarn(4, 1e4, &yarn).unwrap();
+            let got = run(with_yarn, [norm.clone(), norm.clone()], split);
+            let expected = run(Rope::new(4, 1e4), [scaled.clone(), scaled.clone()], split);
+            let plain = run(Rope::new(4, 1e4), [norm.clone(), norm.clone()], split);
+            let distance = |a: &[f32]| a.iter().zip(&got).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(distance(&expected) < 1e-4, "{got:?} {expected:?}");
+            assert!(distance(&plain) > 1e-2);
+        }
     }
 }

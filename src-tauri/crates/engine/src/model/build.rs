@@ -1,8 +1,11 @@
 //! From a checkpoint to a network.
 
 use super::weights::{LoadProgress, Weights};
-use super::{Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, Layer, Mixer, Mlp, MtpHead, Qwen};
-use crate::checkpoint::{Config, FloatType, LayerKind, Layout};
+use super::{
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Mixer, Mlp, Moe, MoeDims,
+    MtpHead, Qwen, Rope,
+};
+use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, RowMemory};
 use crate::error::EngineError;
 use crate::mlx::{self, Dtype};
 
@@ -19,7 +22,7 @@ impl Qwen {
             FloatType::Float32 => Dtype::Float32,
         };
         let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
-        let model = builder.qwen(layout.has_mtp())?;
+        let model = builder.qwen(layout)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)
@@ -33,7 +36,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn qwen(&mut self, with_mtp: bool) -> Result<Qwen, EngineError> {
+    fn qwen(&mut self, layout: &Layout) -> Result<Qwen, EngineError> {
         let config = self.config;
         let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
         let layers = config
@@ -44,9 +47,17 @@ impl Builder<'_> {
             .collect::<Result<_, _>>()?;
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
-        let mtp = if with_mtp { Some(self.mtp_head()?) } else { None };
-        let (hidden_mode, eps) = (config.hidden_mode, config.rms_norm_eps);
-        Ok(Qwen { embed_tokens, layers, norm, lm_head, mtp, hidden_mode, eps })
+        let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
+        Ok(Qwen {
+            embed_tokens,
+            layers,
+            norm,
+            lm_head,
+            mtp,
+            hidden_mode: layout.hidden_mode,
+            eps: config.rms_norm_eps,
+            row_memory: RowMemory::of(config, layout),
+        })
     }
 
     fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, EngineError> {
@@ -54,30 +65,35 @@ impl Builder<'_> {
             LayerKind::FullAttention => Mixer::Attention(self.attention(&format!("{path}.self_attn"))?),
             LayerKind::LinearAttention => Mixer::Delta(self.delta_net(&format!("{path}.linear_attn"))?),
         };
-        Ok(Layer {
+        let layer = Layer {
             input_layernorm: self.weights.tensor(&format!("{path}.input_layernorm.weight"))?,
             mixer,
             post_attention_layernorm: self
                 .weights
                 .tensor(&format!("{path}.post_attention_layernorm.weight"))?,
-            mlp: self.mlp(&format!("{path}.mlp"))?,
-        })
+            mlp: self.feed_forward(&format!("{path}.mlp"))?,
+        };
+        // Projections are put together here, and what they were made of goes at once.
+        mlx::eval(layer.arrays())?;
+        Ok(layer)
     }
 
     fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {
         let dims = &self.config.attention;
+        let rope = match &dims.rope_scaling {
+            None => Rope::new(dims.rope_dims as i32, dims.rope_theta),
+            Some(yarn) => Rope::with_yarn(dims.rope_dims as i32, dims.rope_theta, yarn)?,
+        };
         let dims = AttentionDims {
             heads: dims.heads as i32,
             kv_heads: dims.kv_heads as i32,
             head_dim: dims.head_dim as i32,
-            rope_dims: dims.rope_dims as i32,
-            rope_theta: dims.rope_theta,
             eps: self.config.rms_norm_eps,
         };
         let projections = self.linears(path, ["q_proj", "k_proj", "v_proj", "o_proj"])?;
         let q_norm = self.weights.tensor(&format!("{path}.q_norm.weight"))?;
         let k_norm = self.weights.tensor(&format!("{path}.k_norm.weight"))?;
-        Ok(Attention::new(dims, projections, q_norm, k_norm)?)
+        Ok(Attention::new(dims, rope, projections, q_norm, k_norm)?)
     }
 
     fn delta_net(&mut self, path: &str) -> Result<DeltaNet, EngineError> {
@@ -101,6 +117,29 @@ impl Builder<'_> {
         Ok(DeltaNet::new(dims, self.dtype, projections, [conv1d, a_log, dt_bias, norm], out_proj)?)
     }
 
+    /// The token-wise part of a layer: a mixture of experts where there are stacks of them.
+    fn feed_forward(&mut self, path: &str) -> Result<FeedForward, EngineError> {
+        if !self.weights.has(&format!("{path}.switch_mlp.gate_proj.weight")) {
+            return Ok(FeedForward::Dense(self.mlp(path)?));
+        }
+        let moe = self.config.moe.as_ref().ok_or_else(|| CheckpointError::Contradiction {
+            config: "nothing of experts".into(),
+            tensors: format!("that {path} has some"),
+        })?;
+        let dims =
+            MoeDims { experts_per_token: moe.experts_per_token as i32, norm_topk_prob: moe.norm_topk_prob };
+        let gate = self.weights.linear(&format!("{path}.gate"))?;
+        let experts = self.linears(&format!("{path}.switch_mlp"), ["gate_proj", "up_proj", "down_proj"])?;
+        let shared = match moe.shared_intermediate_size {
+            None => None,
+            Some(_) => Some((
+                self.mlp(&format!("{path}.shared_expert"))?,
+                self.weights.linear(&format!("{path}.shared_expert_gate"))?,
+            )),
+        };
+        Ok(FeedForward::Moe(Moe::new(dims, gate, experts, shared)?))
+    }
+
     fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
         let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
         Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
@@ -118,7 +157,7 @@ impl Builder<'_> {
             post_attention_layernorm: self
                 .weights
                 .tensor(&format!("{layer}.post_attention_layernorm.weight"))?,
-            mlp: self.mlp(&format!("{layer}.mlp"))?,
+            mlp: self.feed_forward(&format!("{layer}.mlp"))?,
             norm: self.weights.tensor("mtp.norm.weight")?,
             eps: self.config.rms_norm_eps,
         })

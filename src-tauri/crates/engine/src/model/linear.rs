@@ -1,6 +1,6 @@
-use crate::mlx::{self, Array, Dtype, QuantMode, Result};
+use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
-/// y = x · Wᵀ, without bias.
+/// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
 #[derive(Debug, Clone)]
 pub enum Linear {
     /// W in the compute type.
@@ -28,9 +28,9 @@ pub enum Linear {
 }
 
 impl Linear {
-    /// From a matrix `[out, in]`.
+    /// From a matrix `[out, in]`, or a stack `[E, out, in]`.
     pub fn dense(weight: Array) -> Result<Self> {
-        let transposed = weight.swapaxes(0, 1)?;
+        let transposed = weight.swapaxes(-2, -1)?;
         Ok(Self::Dense { weight, transposed })
     }
 
@@ -40,6 +40,16 @@ impl Linear {
             Self::Dense { transposed, .. } => x.matmul(transposed),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 mlx::quantized_matmul(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
+            }
+        }
+    }
+
+    /// Of a stack: the chosen vectors of x `[…, 1, in]` through the chosen matrices → `[…, 1, out]`.
+    pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
+        match self {
+            Self::Dense { transposed, .. } => mlx::gather_mm(x, transposed, gather),
+            Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
+                mlx::gather_qmm(x, [weight, scales], biases.as_ref(), *group_size, *bits, *mode, gather)
             }
         }
     }
@@ -57,7 +67,7 @@ impl Linear {
 
     /// Rows of W.
     pub fn out_features(&self) -> i32 {
-        self.weight().dim(0)
+        self.weight().dim(-2)
     }
 
     /// The arrays it holds.
@@ -87,7 +97,7 @@ impl Linear {
         }
     }
 
-    /// The same layer over other rows of its arrays.
+    /// The same layer over other rows of its arrays, which are their second-last axis.
     fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
         match self {
             Self::Dense { weight, .. } => Self::dense(rows(weight)?),
@@ -113,7 +123,7 @@ impl Linear {
         first
             .with_rows(|_| {
                 let column = column.next().expect("endless");
-                mlx::concatenate(&columns.iter().map(|part| part[column]).collect::<Vec<_>>(), 0)
+                mlx::concatenate(&columns.iter().map(|part| part[column]).collect::<Vec<_>>(), -2)
             })
             .map(Some)
     }
@@ -151,9 +161,18 @@ impl Projections {
 
     /// Like `forward`, with outputs that `arrange` puts into another form; it must leave their last axis alone.
     pub fn forward_into(&self, x: &Array, arrange: impl Fn(&Array) -> Result<Array>) -> Result<Vec<Array>> {
+        self.outputs(|part| arrange(&part.forward(x)?))
+    }
+
+    /// Of stacks: the chosen vectors of x `[…, 1, in]` through the chosen matrices of each → `[…, 1, out]` each.
+    pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Vec<Array>> {
+        self.outputs(|part| part.forward_experts(x, gather))
+    }
+
+    fn outputs(&self, output: impl Fn(&Linear) -> Result<Array>) -> Result<Vec<Array>> {
         match self.fused.as_slice() {
-            [one] => arrange(&one.forward(x)?)?.split(&self.cuts, -1),
-            parts => parts.iter().map(|part| arrange(&part.forward(x)?)).collect(),
+            [one] => output(one)?.split(&self.cuts, -1),
+            parts => parts.iter().map(output).collect(),
         }
     }
 
@@ -162,7 +181,7 @@ impl Projections {
         let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
         let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
         let fused = match self.fused.as_slice() {
-            [one] => vec![one.with_rows(|rows| rows.slice_axis(0, start, rows.dim(0)))?],
+            [one] => vec![one.with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?],
             parts => parts[count..].to_vec(),
         };
         Ok(Self { fused, cuts })
@@ -233,6 +252,35 @@ mod tests {
         let mut next = || parts.next().unwrap();
         let (weight, scales, biases) = (next(), next(), Some(next()));
         Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+    }
+
+    #[test]
+    fn stacks_of_one_format_run_as_one_and_the_others_apart() {
+        let stack = |rows, seed| matrix(3 * rows, seed).reshape(&[3, rows, 64]).unwrap();
+        let dense = |rows, seed| Linear::dense(stack(rows, seed)).unwrap();
+        let quantized = |rows, seed, bits| {
+            let parts = mlx::quantize(&stack(rows, seed), 32, bits, QuantMode::Affine).unwrap();
+            let [weight, scales, biases] = parts.try_into().unwrap();
+            let biases = Some(biases);
+            Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+        };
+        let x = matrix(2, 9).expand_dims(1).unwrap();
+        let rows = Array::from_slice(&[1u32, 0, 1, 0], &[4]).unwrap();
+        let matrices = Array::from_slice(&[2u32, 0, 1, 2], &[4]).unwrap();
+        let gather = Gather { rows: Some(&rows), matrices: &matrices, sorted: false };
+        for (parts, products) in [
+            ([dense(6, 1), dense(4, 2)], 1),
+            ([quantized(6, 1, 4), quantized(4, 2, 4)], 1),
+            ([quantized(6, 1, 4), quantized(4, 2, 8)], 2),
+        ] {
+            let together = Projections::new(parts.to_vec()).unwrap();
+            assert_eq!(together.fused.len(), products);
+            for (y, part) in together.forward_experts(&x, gather).unwrap().iter().zip(parts) {
+                assert_eq!(y.shape(), [4, 1, part.out_features()]);
+                let alone = part.forward_experts(&x, gather).unwrap();
+                assert_eq!(y.to_vec::<f32>().unwrap(), alone.to_vec::<f32>().unwrap());
+            }
+        }
     }
 
     #[test]

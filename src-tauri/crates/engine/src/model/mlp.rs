@@ -1,7 +1,7 @@
 use super::linear::{Linear, Projections};
-use crate::mlx::{Array, Result};
+use crate::mlx::{Array, Gather, Result};
 
-/// down(silu(gate(x)) ⊙ up(x)).
+/// down(silu(gate(x)) ⊙ up(x)); one of them, or with stacked matrices one for each expert.
 #[derive(Debug)]
 pub struct Mlp {
     gate_up: Projections,
@@ -16,12 +16,22 @@ impl Mlp {
 
     /// x `[T, H]` → `[T, H]`.
     pub fn forward(&self, x: &Array) -> Result<Array> {
-        let gate_up = self.gate_up.forward(x)?;
-        self.down_proj.forward(&gate_up[0].silu()?.multiply(&gate_up[1])?)
+        self.down_proj.forward(&activate(&self.gate_up.forward(x)?)?)
+    }
+
+    /// Of stacked matrices: the vectors of x `[…, 1, H]` that `inputs` chooses through its experts → `[…, 1, H]`.
+    /// `inner` chooses the same experts for the results of the first product.
+    pub fn forward_experts(&self, x: &Array, inputs: Gather<'_>, inner: Gather<'_>) -> Result<Array> {
+        let gate_up = self.gate_up.forward_experts(x, inputs)?;
+        self.down_proj.forward_experts(&activate(&gate_up)?, inner)
     }
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
         [self.gate_up.arrays(), self.down_proj.arrays()].concat()
     }
+}
+
+fn activate(gate_up: &[Array]) -> Result<Array> {
+    gate_up[0].silu()?.multiply(&gate_up[1])
 }

@@ -4,18 +4,27 @@
 mod attention;
 mod build;
 mod delta_net;
+mod feed_forward;
 mod linear;
 mod mlp;
+mod moe;
 mod mtp_head;
 mod packed;
 mod qwen;
+mod rope;
 mod weights;
 
 pub use attention::{Attention, AttentionDims};
 pub use delta_net::{DeltaDims, DeltaNet};
+pub use feed_forward::FeedForward;
 pub use linear::{Embedding, Linear, Projections};
 pub use mlp::Mlp;
+pub use moe::{Moe, MoeDims};
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
+pub use rope::Rope;
 pub use weights::LoadProgress;
+
+pub(crate) use delta_net::CHUNK as DELTA_CHUNK;
+pub(crate) use weights::{FINITE_BLOCK, dtype, transform};

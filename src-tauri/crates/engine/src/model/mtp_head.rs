@@ -1,6 +1,6 @@
 use super::linear::Linear;
 use super::packed::Packed;
-use super::{Attention, Mlp};
+use super::{Attention, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::{self, Array, Result};
 
@@ -16,10 +16,10 @@ pub struct MtpHead {
     pub input_layernorm: Array,
     /// Attention over the head's own cache.
     pub self_attn: Attention,
-    /// Norm before the MLP.
+    /// Norm before the token-wise part.
     pub post_attention_layernorm: Array,
-    /// The layer's MLP.
-    pub mlp: Mlp,
+    /// The layer's token-wise part.
+    pub mlp: FeedForward,
     /// Final norm; its output goes to the model's head, and down a chain of drafts in place of a hidden state.
     pub norm: Array,
     /// Added to the mean square in norms.

@@ -2,9 +2,9 @@ use std::ops::Range;
 
 use super::linear::{Embedding, Linear};
 use super::packed::Packed;
-use super::{Attention, DeltaNet, Mlp, MtpHead};
+use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
-use crate::checkpoint::HiddenMode;
+use crate::checkpoint::{HiddenMode, RowMemory};
 use crate::mlx::{self, Array, Result};
 
 /// What mixes tokens in a layer.
@@ -23,10 +23,10 @@ pub struct Layer {
     pub input_layernorm: Array,
     /// What mixes tokens.
     pub mixer: Mixer,
-    /// Norm before the MLP.
+    /// Norm before the token-wise part.
     pub post_attention_layernorm: Array,
     /// The token-wise part.
-    pub mlp: Mlp,
+    pub mlp: FeedForward,
 }
 
 impl Layer {
@@ -66,6 +66,8 @@ pub struct Qwen {
     pub hidden_mode: HiddenMode,
     /// Added to the mean square in norms.
     pub eps: f32,
+    /// What a row of it keeps.
+    pub row_memory: RowMemory,
 }
 
 /// What a forward pass gives for its T tokens.
@@ -91,7 +93,8 @@ impl Qwen {
         self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, form)?)
     }
 
-    /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once.
+    /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. Waits for
+    /// each layer of a [`Form::Prefill`], and for what it has appended.
     pub fn run_layers(
         &self,
         mut x: Array,
@@ -106,6 +109,7 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         for layer in &self.layers[layers] {
+            let mut recurrent = None;
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
             let mixed = match &layer.mixer {
                 Mixer::Attention(attention) => {
@@ -115,15 +119,21 @@ impl Qwen {
                 }
                 Mixer::Delta(delta) => {
                     let state = states.next().expect("one state per linear-attention layer");
-                    match form {
+                    let mixed = match form {
                         Form::Prefill => delta.prefill(&normed, state)?,
                         Form::Step(committed) => delta.step(&normed, packed, state, committed)?,
-                    }
+                    };
+                    recurrent = Some(state);
+                    mixed
                 }
             };
             let h = x.add(&mixed)?;
             let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
             x = h.add(&layer.mlp.forward(&normed)?)?;
+            // Waiting here keeps what a layer computes in passing from piling up over all layers.
+            if let Form::Prefill = form {
+                mlx::eval(std::iter::once(&x).chain(recurrent.iter().flat_map(|state| state.arrays())))?;
+            }
         }
         Ok(x)
     }

@@ -26,7 +26,7 @@ impl Weights {
         let mut stored = Stored::open(layout)?;
         let mut tensors = HashMap::new();
         for plan in &layout.tensors {
-            let tensor = transform(stored.assemble(plan)?, plan.transform)?;
+            let tensor = transform(stored.assemble(plan)?, plan.transform)?.astype(dtype(plan.dtype))?;
             check_finite(&tensor, &plan.name)?;
             tensors.insert(plan.name.clone(), tensor);
             done += plan.loaded_bytes();
@@ -36,12 +36,17 @@ impl Weights {
         Ok(Self { tensors, kinds })
     }
 
+    /// Whether there is a tensor that has not been taken out.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
     /// Takes a tensor out.
     pub(super) fn tensor(&mut self, name: &str) -> Result<Array, EngineError> {
         Ok(self.tensors.remove(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
     }
 
-    /// Takes the matrix of a module out.
+    /// Takes the matrix of a module out, or the stack of its experts' matrices.
     pub(super) fn linear(&mut self, path: &str) -> Result<Linear, EngineError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
@@ -87,16 +92,15 @@ impl Stored {
         Ok(Self { files, uses })
     }
 
-    /// The tensor of a plan before its transform.
+    /// The tensor of a plan before its transform, as it is stored.
     fn assemble(&mut self, plan: &TensorPlan) -> Result<Array, EngineError> {
         if let [Source { rows: Rows::All, .. }] = &plan.sources[..] {
-            return Ok(self.take(&plan.sources[0])?.astype(dtype(plan.dtype))?);
+            return self.take(&plan.sources[0]);
         }
         let parts: Vec<Array> =
             plan.sources.iter().map(|source| self.rows_of(source)).collect::<Result<_, _>>()?;
         let shape: Vec<i32> = plan.shape.iter().map(|&size| size as i32).collect();
-        let joined = mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?;
-        Ok(joined.astype(dtype(plan.dtype))?)
+        Ok(mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?)
     }
 
     /// What a source takes, as `[rows, columns]`.
@@ -126,9 +130,9 @@ impl Stored {
     }
 }
 
-/// The type in which a planned tensor is computed with.
-fn dtype(stored: safetensors::Dtype) -> Dtype {
-    match stored {
+/// A type of tensor files as MLX calls it.
+pub(crate) fn dtype(dtype: safetensors::Dtype) -> Dtype {
+    match dtype {
         safetensors::Dtype::BF16 => Dtype::Bfloat16,
         safetensors::Dtype::F16 => Dtype::Float16,
         safetensors::Dtype::F32 => Dtype::Float32,
@@ -137,7 +141,8 @@ fn dtype(stored: safetensors::Dtype) -> Dtype {
     }
 }
 
-fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
+/// Makes of a stored tensor what the model works with. The one that norms get is added in the tensor's own type.
+pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
     match transform {
         Transform::None => Ok(tensor),
         Transform::AddOne => tensor.add(&Array::scalar(1.0, tensor.dtype())?),
@@ -145,16 +150,24 @@ fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
     }
 }
 
+/// Numbers that are looked at together when a tensor is checked.
+pub(crate) const FINITE_BLOCK: usize = 1 << 22;
+
 /// Reads the tensor, and refuses it if it holds a NaN or an infinity.
 fn check_finite(tensor: &Array, name: &str) -> Result<(), EngineError> {
     if matches!(tensor.dtype(), Dtype::Bfloat16 | Dtype::Float16 | Dtype::Float32) {
-        let finite = tensor.is_finite()?.all()?;
-        mlx::eval([tensor, &finite])?;
-        if finite.to_vec::<bool>()? != [true] {
-            return Err(CheckpointError::NonFiniteTensor { name: name.into() }.into());
-        }
-    } else {
         mlx::eval([tensor])?;
+        let numbers = tensor.reshape(&[-1])?;
+        let count = numbers.dim(0);
+        // Block by block, because the answers for a whole embedding would take as much memory as the embedding.
+        for start in (0..count).step_by(FINITE_BLOCK) {
+            let block = numbers.slice_axis(0, start, count.min(start.saturating_add(FINITE_BLOCK as i32)))?;
+            if block.is_finite()?.all()?.to_vec::<bool>()? != [true] {
+                return Err(CheckpointError::NonFiniteTensor { name: name.into() }.into());
+            }
+        }
+        Ok(())
+    } else {
+        Ok(mlx::eval([tensor])?)
     }
-    Ok(())
 }

@@ -63,6 +63,12 @@ pub(crate) fn macos_settings(workspace: &Workspace) -> Result<[String; 2]> {
     Ok([format!("{table}.rustc-link-lib=[\"dylib=mlx\"]"), format!("{table}.rustc-env.OUT_DIR={out_dir}")])
 }
 
+/// The MLX release that the engine is built with.
+#[cfg(test)]
+pub(super) fn version(workspace: &Workspace) -> Result<String> {
+    Ok(Sources::locate(workspace)?.mlx_version)
+}
+
 fn native(workspace: &Workspace) -> PathBuf {
     workspace.target().join("native")
 }

@@ -7,6 +7,7 @@ mod debian;
 #[cfg(target_os = "linux")]
 pub(crate) mod mlx;
 mod python;
+mod reference;
 pub(crate) mod tools;
 pub(crate) mod ui;
 #[cfg(target_os = "macos")]
@@ -28,6 +29,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::rust_components(workspace)?;
     tools::nextest(workspace)?;
     tools::actionlint(workspace)?;
+    reference::prepare(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
     }

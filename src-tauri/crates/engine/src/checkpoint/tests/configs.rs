@@ -48,7 +48,16 @@ fn impossible_configs_name_the_key_and_the_value() {
         ("quantization", json!(4)),
         ("quantization", json!({"bits": 7})),
         ("quantization", json!({"bits": 4, "group_size": 0})),
+        ("quantization", json!({"bits": 4, "group_size": 16})),
         ("quantization", json!({"mode": "ternary"})),
+        ("quantization", json!({"mode": "mxfp4", "bits": 8})),
+        ("quantization", json!({"mode": "nvfp4", "group_size": 32})),
+        ("num_experts", json!(1u64 << 40)),
+        ("num_experts", json!("many")),
+        ("rope_scaling", json!({"rope_type": "yarn"})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 0.5})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "beta_fast": 0})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "truncate": 1})),
     ] {
         let fixture = Fixture::raw().set(key, value.clone());
         let result = Config::parse(fixture.config.as_object().unwrap());
@@ -74,16 +83,43 @@ fn variations_that_are_not_computed_are_refused() {
         ("mtp_use_dedicated_embeddings", json!(true)),
         ("hidden_act", json!("gelu")),
         ("output_gate_type", json!("sigmoid")),
-        ("rope_parameters", json!({"rope_type": "yarn", "rope_theta": 1e7})),
+        ("rope_parameters", json!({"rope_type": "llama3", "rope_theta": 1e7})),
         ("rope_scaling", json!({"type": "linear", "factor": 2})),
-        ("quantization_config", json!({"quant_method": "fp8"})),
     ] {
         assert_error(Fixture::raw().set(key, value).plan(), "unsupported_config", &[key]);
     }
-    assert_error(Fixture::raw().set("num_experts", 8).plan(), "not_supported_yet", &["num_experts 8"]);
-    let mut fixture = Fixture::converted(Some(4));
-    fixture.config["quantization"] = json!({"mode": "mxfp4"});
-    assert_error(fixture.plan(), "not_supported_yet", &["mxfp4", "embed_tokens"]);
+}
+
+#[test]
+fn impossible_experts_name_the_key_and_the_value() {
+    for (key, value) in [
+        ("num_experts", json!(0)),
+        ("num_experts_per_tok", json!(0)),
+        ("num_experts_per_tok", json!(5)),
+        ("num_experts_per_tok", Value::Null),
+        ("moe_intermediate_size", json!(0)),
+        ("moe_intermediate_size", Value::Null),
+        ("shared_expert_intermediate_size", json!(-1)),
+        ("norm_topk_prob", json!(1)),
+        ("decoder_sparse_step", json!(0)),
+        ("mlp_only_layers", json!("none")),
+        ("mlp_only_layers", json!([-1])),
+        // A dense layer needs the width of its MLP.
+        ("mlp_only_layers", json!([1])),
+    ] {
+        let fixture = Fixture::moe().set(key, value.clone());
+        let error = Config::parse(fixture.config.as_object().unwrap()).expect_err(&format!("{key} {value}"));
+        assert_eq!(error.code(), "config_invalid", "{key} {value}: {error}");
+    }
+}
+
+#[test]
+fn a_file_of_the_head_must_be_inside_the_folder() {
+    for file in ["/etc/passwd", "../other/mtp.safetensors", "a/../../b", "", "..\\mtp.safetensors"] {
+        let mut fixture = Fixture::raw();
+        fixture.config["mlx_lm_extra_tensors"] = json!({"mtp_file": file});
+        assert_error(fixture.plan(), "config_invalid", &["mtp_file", "inside"]);
+    }
 }
 
 #[test]
@@ -94,9 +130,8 @@ fn other_architectures_are_named() {
         fixture.plan()
     };
     assert_error(of(json!("llama")), "unsupported_architecture", &["llama", "qwen3_5"]);
-    for later in ["qwen3_5_moe", "qwen3_next", "qwen3_5_mtp"] {
-        assert_error(of(json!(later)), "not_supported_yet", &[later]);
-    }
+    assert_error(of(json!("qwen3_5_mtp")), "head_only", &["qwen3_5_mtp"]);
+    assert_error(of(json!("qwen3_5_moe")), "config_invalid", &["num_experts", "qwen3_5_moe"]);
     assert_error(of(json!(7)), "config_invalid", &["model_type", "7"]);
     assert!(of(Value::Null).is_ok(), "the text config names the type too");
 }

@@ -97,6 +97,12 @@ fn an_index_is_not_needed_where_the_files_suffice() {
     plan(dir.path()).unwrap();
     fs::write(dir.path().join("model.safetensors.index.json"), "{").unwrap();
     plan(dir.path()).unwrap();
+    // Left over from the version before a conversion: it names no file that is there.
+    write_index(dir.path(), json!({"model.layers.0.gone.weight": "model-00001-of-00026.safetensors"}));
+    plan(dir.path()).unwrap();
+    // A shard of nothing but pictures is not missed.
+    write_index(dir.path(), json!({"norm.weight": SHARD_1, "model.visual.x": "model-00003.safetensors"}));
+    plan(dir.path()).unwrap();
     fs::write(dir.path().join("._model.safetensors"), "what macOS leaves on foreign disks").unwrap();
     plan(dir.path()).unwrap();
 }

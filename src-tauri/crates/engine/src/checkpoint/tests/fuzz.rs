@@ -1,12 +1,17 @@
 //! Whatever the bytes, there is an answer.
 
 use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::SHARD_1;
+use super::{SHARD_1, assert_error};
 use crate::checkpoint::fixture::{Fixture, plan, write_file};
+use crate::checkpoint::{FileHeader, Metadata, inspect};
+
+#[path = "../../../fuzz/parts.rs"]
+mod parts;
 
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -31,8 +36,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_config_value_is_taken_or_refused(key in any::<prop::sample::Index>(), value in any_json(), nested: bool) {
-        let mut fixture = Fixture::raw();
+    fn any_config_value_is_taken_or_refused(
+        key in any::<prop::sample::Index>(), value in any_json(), nested: bool, experts: bool,
+    ) {
+        let mut fixture = if experts { Fixture::moe().one_by_one("mtp.") } else { Fixture::raw() };
         let keys: Vec<String> = fixture.config["text_config"].as_object().unwrap().keys().cloned().collect();
         if nested {
             fixture.config["quantization"] = value;
@@ -48,6 +55,19 @@ proptest! {
         let path = dir.path().join(SHARD_1);
         if framed { write_file(&path, &bytes, 16) } else { fs::write(&path, &bytes).unwrap() }
         prop_assert!(plan(dir.path()).is_err());
+    }
+
+    /// Whatever is beside a model, the model stays.
+    #[test]
+    fn any_head_beside_the_model_leaves_it(bytes in prop::collection::vec(any::<u8>(), 0..200), own in any_json()) {
+        let (mut trunk, head) = Fixture::converted(None).split_head();
+        trunk = trunk.with_file("mtp/weights.safetensors", head);
+        trunk.json = [("mtp/config.json".to_owned(), own)].into();
+        let dir = trunk.write();
+        prop_assert!(plan(dir.path()).is_ok());
+        fs::write(dir.path().join("mtp/weights.safetensors"), &bytes).unwrap();
+        let layout = plan(dir.path()).unwrap();
+        prop_assert!(!layout.has_mtp() && layout.notes.len() == 1);
     }
 
     #[test]
@@ -71,4 +91,54 @@ proptest! {
         write_file(&dir.path().join(SHARD_1), header.to_string().as_bytes(), data);
         prop_assert!(plan(dir.path()).is_err());
     }
+}
+
+#[test]
+fn names_that_lead_out_of_the_folder_are_never_followed() {
+    let dir = Fixture::raw().write();
+    for shard in ["../config.json", "/etc/passwd", "/dev/zero", "a/../../x", "\0"] {
+        let index = dir.path().join("model.safetensors.index.json");
+        let map = json!({"weight_map": {"model.language_model.norm.weight": SHARD_1, "gone.weight": shard}});
+        fs::write(&index, map.to_string()).unwrap();
+        assert_error(plan(dir.path()), "missing_file", &["gone.weight"]);
+        // One that names no file of the model is of another one, and counts for nothing.
+        fs::write(&index, json!({"weight_map": {"gone.weight": shard}}).to_string()).unwrap();
+        let layout = plan(dir.path()).unwrap();
+        let sources = layout.tensors.iter().flat_map(|tensor| &tensor.sources);
+        assert!(sources.into_iter().all(|source| source.file.parent() == Some(dir.path())));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_go_in_circles_or_to_devices_are_refused() {
+    use std::os::unix::fs::symlink;
+    let dir = Fixture::raw().write();
+    let path = dir.path().join(SHARD_1);
+    for (target, code) in [(SHARD_1, "io"), ("/dev/zero", "header_unreadable"), ("/", "header_unreadable")] {
+        fs::remove_file(&path).unwrap();
+        symlink(target, &path).unwrap();
+        assert_error(plan(dir.path()), code, &[SHARD_1]);
+    }
+}
+
+#[test]
+fn deep_and_long_texts_are_refused() {
+    let dir = Fixture::raw().write();
+    let config = dir.path().join("config.json");
+    fs::write(&config, format!("{{\"a\":{}", "[".repeat(100_000))).unwrap();
+    assert_error(plan(dir.path()), "config_unreadable", &["config.json"]);
+    fs::write(&config, format!("{{\"a\":\"{}\"}}", "x".repeat(5 << 20))).unwrap();
+    assert_error(plan(dir.path()), "config_unreadable", &["config.json", "longer than"]);
+}
+
+#[test]
+fn what_the_fuzzer_began_with_has_an_answer() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/checkpoint");
+    let mut planned = 0;
+    for entry in fs::read_dir(corpus).unwrap() {
+        let metadata: Metadata = parts::metadata(&fs::read(entry.unwrap().path()).unwrap());
+        planned += usize::from(inspect(&metadata, None).is_ok());
+    }
+    assert!(planned >= 2, "seeds that cannot be planned lead nowhere");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use safetensors::Dtype;
 use serde_json::{Value, json};
 
 use super::{assert_error, present, tensor};
@@ -159,13 +160,79 @@ fn a_head_beside_a_tied_embedding_is_left_out() {
 
 #[test]
 fn the_hidden_that_the_head_reads_can_be_declared() {
-    let mode = |fixture: Fixture| {
-        Config::parse(fixture.config.as_object().unwrap()).map(|config| config.hidden_mode)
-    };
+    let mode = |fixture: Fixture| fixture.plan().map(|layout| layout.hidden_mode);
     assert_eq!(mode(Fixture::raw()).unwrap(), HiddenMode::PostNorm);
     assert_eq!(mode(Fixture::raw().set("mtp_hidden_state_mode", "pre_norm")).unwrap(), HiddenMode::PreNorm);
     let mut contract = Fixture::raw().set("mtp_hidden_state_mode", "pre_norm");
     contract.config["mtplx_mtp_contract"] = json!({"base_hidden_variant": "post_norm"});
     assert_eq!(mode(contract).unwrap(), HiddenMode::PostNorm);
     assert_error(mode(Fixture::raw().set("mtp_hidden_state_mode", "mid")), "config_invalid", &["mid"]);
+}
+
+#[test]
+fn yarn_is_read_from_either_key() {
+    let parse = |fixture: Fixture| Config::parse(fixture.config.as_object().unwrap()).unwrap();
+    let short = json!({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048});
+    let defaults = RopeScaling {
+        factor: 4.0,
+        original_max_position_embeddings: 2048,
+        beta_fast: 32.0,
+        beta_slow: 1.0,
+        attention_factor: None,
+        mscale: None,
+        mscale_all_dim: None,
+        truncate: true,
+    };
+    let outer = parse(Fixture::raw().set("rope_scaling", short));
+    assert_eq!(outer.attention.rope_scaling, Some(defaults));
+    assert_eq!((outer.attention.rope_theta, outer.max_position_embeddings), (1e7, 8192));
+    let inner = parse(Fixture::raw().set(
+        "rope_parameters",
+        json!({
+            "rope_type": "yarn", "rope_theta": 1e6, "partial_rotary_factor": 0.25, "factor": 2.0,
+            "beta_fast": 16, "beta_slow": 2, "attention_factor": 1.1, "mscale": 0.5, "mscale_all_dim": 0.0,
+            "truncate": false
+        }),
+    ));
+    let all = RopeScaling {
+        factor: 2.0,
+        // Where no original context is given, the model's own is meant.
+        original_max_position_embeddings: 4096,
+        beta_fast: 16.0,
+        beta_slow: 2.0,
+        attention_factor: Some(1.1),
+        mscale: Some(0.5),
+        mscale_all_dim: Some(0.0),
+        truncate: false,
+    };
+    assert_eq!((inner.attention.rope_scaling, inner.attention.rope_theta), (Some(all), 1e6));
+    assert_eq!(inner.max_position_embeddings, 8192);
+}
+
+#[test]
+fn tensors_of_other_float_types_are_cast() {
+    let norm = "model.language_model.layers.1.input_layernorm.weight";
+    let proj = "model.language_model.layers.1.mlp.up_proj.weight";
+    let layout =
+        Fixture::raw().change(norm, "F32", &[HIDDEN]).change(proj, "F16", &[128, HIDDEN]).plan().unwrap();
+    for (name, stored) in
+        [("layers.1.input_layernorm.weight", Dtype::F32), ("layers.1.mlp.up_proj.weight", Dtype::F16)]
+    {
+        let plan = tensor(&layout, name);
+        assert_eq!((plan.stored, plan.dtype), (stored, Dtype::BF16), "{name}");
+    }
+    // What the recurrence multiplies by itself stays precise.
+    let a_log = "model.language_model.layers.1.linear_attn.A_log";
+    for (stored, loaded) in [("F32", Dtype::F32), ("F16", Dtype::F32), ("BF16", Dtype::BF16)] {
+        let layout = Fixture::raw().change(a_log, stored, &[4]).plan().unwrap();
+        assert_eq!(tensor(&layout, "layers.1.linear_attn.A_log").dtype, loaded, "{stored}");
+    }
+}
+
+#[test]
+fn tables_of_positions_are_skipped() {
+    let name = "model.language_model.layers.3.self_attn.rotary_emb.inv_freq";
+    let layout = Fixture::raw().with(name, "F32", &[8]).plan().unwrap();
+    let skipped = layout.skipped.iter().find(|skipped| skipped.name == name).unwrap();
+    assert_eq!(skipped.reason, SkipReason::Derived);
 }

@@ -1,0 +1,135 @@
+//! Which MTP head is used: the one in the main files, else the first beside them that is whole.
+
+use super::CheckpointError;
+use super::config::{Config, FloatType, HiddenMode, MlpKind, NormEncoding};
+use super::declaration::HeadDeclaration;
+use super::expected;
+use super::index::Index;
+use super::layout::SkipReason;
+use super::names::classify_head;
+use super::norms::{self, Trunk};
+use super::planner::{Part, Planned};
+use super::quantization::Quantization;
+use super::sidecar::SidecarContent;
+use super::sort::{Sorted, TextTensors, mlp_kind};
+
+const STRIPPED: &str = "The config declares an MTP head, but its tensors were removed when the checkpoint was converted, \
+     so it writes one token per pass. Convert the source repository again to get the head back.";
+const UNDECLARED: &str = "The config does not declare the MTP head that the files hold; it is used.";
+
+/// A head that can be loaded.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) planned: Planned,
+    pub(super) norms: NormEncoding,
+    pub(super) hidden_mode: Option<HiddenMode>,
+}
+
+/// Plans the head of a model, if it has one that can be used. Notes say what was left out and why.
+pub(super) fn plan(
+    config: &Config,
+    index: &Index,
+    compute: FloatType,
+    trunk: Trunk<'_>,
+    sorted: &mut Sorted<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Option<Head>, CheckpointError> {
+    let planner = HeadPlanner { config, compute, trunk };
+    let inside = std::mem::take(&mut sorted.head);
+    let mut head = None;
+    if !inside.is_empty() {
+        match planner.inside(index, &inside) {
+            Ok(found) => head = Some(found),
+            Err(error @ CheckpointError::NormsUndecided { .. }) => {
+                notes.push(format!("The MTP head is not used: {error} {}", error.hint()));
+                sorted.skip(&inside, SkipReason::UnusedHead);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let in_main_files = head.is_some();
+    let mut explained = !inside.is_empty();
+    if let Some(file) = &config.mtp_file
+        && head.is_none()
+        && !index.sidecars.iter().any(|sidecar| sidecar.path.ends_with(file))
+    {
+        notes.push(format!("The MTP head that the config names, {file}, is not there."));
+        explained = true;
+    }
+    for sidecar in &index.sidecars {
+        let path = sidecar.path.display();
+        explained = true;
+        if head.is_some() {
+            let place = if in_main_files { "The main files hold" } else { "There is" };
+            notes.push(format!("{place} an MTP head already, so {path} is left out."));
+            continue;
+        }
+        let planned = match &sidecar.content {
+            Ok(content) => planner.beside(content).map_err(|error| (error.to_string(), error.hint())),
+            Err(error) => Err((error.to_string(), error.hint())),
+        };
+        match planned {
+            Ok(found) => head = Some(found),
+            Err((error, hint)) => notes.push(format!("The MTP head in {path} is not used: {error} {hint}")),
+        }
+    }
+    match (&head, config.mtp_layers) {
+        (Some(_), 0) => notes.push(UNDECLARED.into()),
+        (None, 1..) if !explained => notes.push(STRIPPED.into()),
+        _ => {}
+    }
+    Ok(head)
+}
+
+struct HeadPlanner<'a> {
+    config: &'a Config,
+    compute: FloatType,
+    trunk: Trunk<'a>,
+}
+
+impl HeadPlanner<'_> {
+    fn inside(&self, index: &Index, tensors: &TextTensors<'_>) -> Result<Head, CheckpointError> {
+        let quantization = match self.config.mtp.quantized_apart {
+            true => None,
+            false => self.config.quantization.as_ref(),
+        };
+        self.head(index, tensors, &HeadDeclaration::default(), quantization)
+    }
+
+    /// Whatever is said about the quantization of such a head, its tensors say it exactly.
+    fn beside(&self, content: &SidecarContent) -> Result<Head, CheckpointError> {
+        let sorted = Sorted::of(&content.index, classify_head)?;
+        self.head(&content.index, &sorted.head, &content.declaration, None)
+    }
+
+    fn head(
+        &self,
+        index: &Index,
+        tensors: &TextTensors<'_>,
+        own: &HeadDeclaration,
+        quantization: Option<&Quantization>,
+    ) -> Result<Head, CheckpointError> {
+        if self.config.mtp_layers > 1 {
+            return Err(CheckpointError::UnsupportedConfig {
+                key: "mtp_num_hidden_layers".into(),
+                value: self.config.mtp_layers.to_string(),
+                supported: "1",
+            });
+        }
+        let kind = match mlp_kind("mtp.layers.0", tensors) {
+            Some(kind) => kind,
+            None if self.config.moe.is_some() => MlpKind::Sparse,
+            None => MlpKind::Dense,
+        };
+        let slots = expected::mtp_head(self.config, kind)?;
+        let declared = own.norms.or(self.config.mtp.norms);
+        // Whether all is there is told first: it is the simpler thing to mend.
+        let mut part =
+            Part { config: self.config, compute: self.compute, norms: self.trunk.norms, quantization };
+        part.plan(&slots, tensors)?;
+        let norms = declared.map_or_else(|| norms::head(index, tensors, self.trunk), Ok)?;
+        part.norms = norms;
+        let planned = part.plan(&slots, tensors)?;
+        Ok(Head { planned, norms, hidden_mode: own.hidden_mode })
+    }
+}

@@ -1,0 +1,202 @@
+use std::f64::consts::TAU;
+
+use crate::checkpoint::RopeScaling;
+use crate::mlx::{self, Array, Dtype, Frequencies, Result};
+
+/// Rotary position embedding (arXiv 2104.09864) of the leading entries of a head.
+#[derive(Debug, Clone)]
+pub struct Rope {
+    dims: i32,
+    frequencies: Frequencies,
+    attention_factor: f32,
+}
+
+impl Rope {
+    /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token.
+    pub fn new(dims: i32, theta: f32) -> Self {
+        Self { dims, frequencies: Frequencies::Base(theta), attention_factor: 1.0 }
+    }
+
+    /// The same with frequencies and attention factor of YaRN.
+    pub fn with_yarn(dims: i32, theta: f32, yarn: &RopeScaling) -> Result<Self> {
+        let periods = yarn.periods(dims, f64::from(theta));
+        Ok(Self {
+            dims,
+            frequencies: Frequencies::Periods(Array::from_slice(&periods, &[dims / 2])?),
+            attention_factor: yarn.attention_factor() as f32,
+        })
+    }
+
+    /// The weight `[…, D]` of a norm before the rotation, with the attention factor in it: a rotation may as well be
+    /// scaled before.
+    pub fn scale(&self, weight: &Array) -> Result<Array> {
+        if self.attention_factor == 1.0 {
+            return Ok(weight.clone());
+        }
+        let entry = |i| if i < self.dims { self.attention_factor } else { 1.0 };
+        let factors: Vec<f32> = (0..weight.dim(-1)).map(entry).collect();
+        let factors = Array::from_slice(&factors, &[weight.dim(-1)])?;
+        weight.astype(Dtype::Float32)?.multiply(&factors)?.astype(weight.dtype())
+    }
+
+    /// Turns x `[B, heads, L, D]`; `offset`, int32 `[B]`: where each of the B starts.
+    pub fn rotate(&self, x: &Array, offset: &Array) -> Result<Array> {
+        mlx::rope(x, self.dims, &self.frequencies, offset)
+    }
+
+    /// The arrays it holds.
+    pub fn arrays(&self) -> Vec<&Array> {
+        match &self.frequencies {
+            Frequencies::Base(_) => Vec::new(),
+            Frequencies::Periods(periods) => vec![periods],
+        }
+    }
+}
+
+/// How it turns the pairs of a head.
+impl RopeScaling {
+    /// Tokens in which each pair turns by one radian, by "NTK-by-parts" (arXiv 2309.00071, section 3.2), in the form
+    /// of `_compute_yarn_parameters` of Hugging Face transformers: the ramp runs over the pairs' indices.
+    fn periods(&self, dims: i32, theta: f64) -> Vec<f32> {
+        let size = f64::from(dims);
+        // The index of the pair that turns `turns` times within the original context; not a whole number.
+        let pair = |turns: f64| {
+            size * (f64::from(self.original_max_position_embeddings) / (turns * TAU)).ln()
+                / (2.0 * theta.ln())
+        };
+        let (low, high) = (pair(self.beta_fast), pair(self.beta_slow));
+        let (low, high) = if self.truncate { (low.floor(), high.ceil()) } else { (low, high) };
+        let (low, high) = (low.max(0.0), high.min(size - 1.0));
+        // A range of no width would divide by zero.
+        let width = if low == high { 0.001 } else { high - low };
+        (0..dims / 2)
+            .map(|i| {
+                let slowed = ((f64::from(i) - low) / width).clamp(0.0, 1.0);
+                let frequency = theta.powf(f64::from(-2 * i) / size);
+                (1.0 / (frequency * (1.0 - slowed) + frequency / self.factor * slowed)) as f32
+            })
+            .collect()
+    }
+
+    /// The factor on the rotated part of queries and keys, whose product is so divided by the paper's temperature t:
+    /// √(1/t) = 0.1 ln(factor) + 1 (section 3.4).
+    ///
+    /// This is the rule of transformers. mlx-lm 0.32.2 differs: it does not know `attention_factor` and `truncate`, and
+    /// it uses `mscale` or `mscale_all_dim` where only one of them is given.
+    fn attention_factor(&self) -> f64 {
+        let magnitude =
+            |scale: f64| if self.factor <= 1.0 { 1.0 } else { 0.1 * scale * self.factor.ln() + 1.0 };
+        let given = |scale: Option<f64>| scale.filter(|scale| *scale != 0.0);
+        self.attention_factor.unwrap_or_else(|| match (given(self.mscale), given(self.mscale_all_dim)) {
+            (Some(over), Some(under)) => magnitude(over) / magnitude(under),
+            _ => magnitude(1.0),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yarn_slows_pairs_as_its_reference_does() {
+        // From NumPy in f32, after the formula in transformers 5.23.
+        let qwen = RopeScaling::new(4.0, 262_144);
+        let other =
+            RopeScaling { beta_fast: 16.0, beta_slow: 2.0, truncate: false, ..RopeScaling::new(8.0, 4096) };
+        let cases: [(RopeScaling, f64, [f64; 8]); 2] = [
+            (
+                qwen,
+                1e7,
+                [
+                    1.0,
+                    0.133_352_15,
+                    0.017_782_794,
+                    0.002_371_373_8,
+                    0.000_237_170_84,
+                    2.108_482_7e-5,
+                    1.405_853_4e-6,
+                    1.874_735_6e-7,
+                ],
+            ),
+            (
+                other,
+                1e4,
+                [
+                    1.0,
+                    0.316_227_76,
+                    0.1,
+                    0.031_622_78,
+                    0.006_221_889,
+                    0.000_435_575_58,
+                    0.000_125,
+                    3.952_847_3e-5,
+                ],
+            ),
+        ];
+        for (yarn, theta, frequencies) in cases {
+            let periods = yarn.periods(16, theta);
+            assert_eq!(periods.len(), frequencies.len());
+            for (period, frequency) in periods.into_iter().zip(frequencies) {
+                assert!((f64::from(period) * frequency - 1.0).abs() < 1e-6, "{period} {frequency}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_attention_factor_of_yarn_follows_transformers() {
+        let base = RopeScaling::new(4.0, 4096);
+        for (yarn, expected) in [
+            (base, 1.138_629_436),
+            (RopeScaling { factor: 1.0, ..base }, 1.0),
+            (
+                RopeScaling {
+                    attention_factor: Some(0.9),
+                    mscale: Some(2.0),
+                    mscale_all_dim: Some(1.0),
+                    ..base
+                },
+                0.9,
+            ),
+            // 1.097040605 / 1.138629436
+            (RopeScaling { mscale: Some(0.7), mscale_all_dim: Some(1.0), ..base }, 0.963_474_657),
+            (RopeScaling { mscale: Some(0.7), ..base }, 1.138_629_436),
+            (RopeScaling { mscale_all_dim: Some(0.7), ..base }, 1.138_629_436),
+            (RopeScaling { mscale: Some(0.7), mscale_all_dim: Some(0.0), ..base }, 1.138_629_436),
+        ] {
+            assert!((yarn.attention_factor() - expected).abs() < 1e-8, "{yarn:?}");
+        }
+    }
+
+    #[test]
+    fn it_turns_and_scales_the_leading_entries_and_leaves_the_rest() {
+        let (dims, size, theta) = (8, 12, 1e4f32);
+        let x: Vec<f32> = (0..2 * size).map(|i| (i * 7 % 5) as f32 - 1.5).collect();
+        let positions = [3, 1000];
+        let input = Array::from_slice(&x, &[2, 1, 1, size]).unwrap();
+        let offset = Array::from_slice(&positions, &[2]).unwrap();
+        let stretched = RopeScaling::new(8.0, 512);
+        let plain: Vec<f32> = (0..4).map(|i| theta.powf(i as f32 / 4.0)).collect();
+        for (rope, periods, factor) in [
+            (Rope::new(dims, theta), plain, 1.0),
+            (
+                Rope::with_yarn(dims, theta, &stretched).unwrap(),
+                stretched.periods(dims, f64::from(theta)),
+                stretched.attention_factor() as f32,
+            ),
+        ] {
+            let weight = mlx::broadcast_to(&Array::scalar(1.0, Dtype::Float32).unwrap(), &[size]).unwrap();
+            let scaled = input.multiply(&rope.scale(&weight).unwrap()).unwrap();
+            let y = rope.rotate(&scaled, &offset).unwrap().to_vec::<f32>().unwrap();
+            for ((x, y), position) in x.chunks(size as usize).zip(y.chunks(size as usize)).zip(positions) {
+                for (i, period) in periods.iter().enumerate() {
+                    let (sin, cos) = (position as f32 / period).sin_cos();
+                    let turned = [x[i] * cos - x[i + 4] * sin, x[i] * sin + x[i + 4] * cos];
+                    assert!((y[i] - factor * turned[0]).abs() < 1e-3, "{y:?}");
+                    assert!((y[i + 4] - factor * turned[1]).abs() < 1e-3, "{y:?}");
+                }
+                assert_eq!(x[8..], y[8..]);
+            }
+        }
+    }
+}

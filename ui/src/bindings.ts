@@ -239,7 +239,9 @@ declared: boolean } |
 /**  Neither tensors nor a declaration. */
 { state: "absent" } | 
 /**  The config declares a head whose tensors were removed by whoever converted the checkpoint. */
-{ state: "stripped" };
+{ state: "stripped" } | 
+/**  There is a head, but it cannot be used; a note of the model says why. */
+{ state: "unusable" };
 
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {

@@ -127,6 +127,7 @@ describe("the MTP control", () => {
   it("is off, whatever is set, where the model has no head", () => {
     expect(said({ mode: "auto" }, model({ state: "absent" }), NOTE)).toBe("off · no MTP head");
     expect(said({ mode: "auto" }, model({ state: "stripped" }), null)).toBe("off · head removed");
+    expect(said({ mode: "auto" }, model({ state: "unusable" }), null)).toBe("off · head unusable");
     expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).usable).toBe(false);
   });
 });

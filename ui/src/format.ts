@@ -93,6 +93,13 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
         why: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
         usable: false,
       };
+    case "unusable":
+      return {
+        setting: "off",
+        words: "head unusable",
+        why: "This model's MTP head cannot be used, so it cannot guess ahead. The model picker says what is wrong with it.",
+        usable: false,
+      };
   }
   const setting = draftingName(drafting);
   if (drafting.mode === "off" || !note?.startsWith(NOT_PAYING))
@@ -114,6 +121,8 @@ export function mtpWords(model: ModelInfo): string {
       return "No MTP head: this model writes one token per pass.";
     case "stripped":
       return "The MTP head was removed when this copy was converted. It writes one token per pass.";
+    case "unusable":
+      return "There is an MTP head, but it cannot be used: this model writes one token per pass.";
   }
 }
 

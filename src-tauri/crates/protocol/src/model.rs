@@ -20,6 +20,8 @@ pub enum MtpState {
     Absent,
     /// The config declares a head whose tensors were removed by whoever converted the checkpoint.
     Stripped,
+    /// There is a head, but it cannot be used; a note of the model says why.
+    Unusable,
 }
 
 /// What a person wants to know about a loaded model.

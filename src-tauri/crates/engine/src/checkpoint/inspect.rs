@@ -177,6 +177,7 @@ impl fmt::Display for Inspection {
             }
             MtpState::Absent => "none".into(),
             MtpState::Stripped => "declared, but its tensors are gone".into(),
+            MtpState::Unusable => "there is one, but it cannot be used".into(),
         };
         let mut rows = vec![
             ("parameters", parameters),

@@ -111,6 +111,7 @@ impl Layout {
         }
 
         let trunk = Trunk { index, tensors: &trunk_tensors, norms: trunk_norms };
+        let seen = !sorted.head.is_empty() || !index.sidecars.is_empty();
         let head = head::plan(config, index, compute, trunk, &mut sorted, &mut notes)?;
         let declared = config.mtp_layers > 0;
         let mtp = match &head {
@@ -119,6 +120,7 @@ impl Layout {
                 format: describe(head.planned.weights.values(), compute),
                 declared,
             },
+            None if seen => MtpState::Unusable,
             None if declared => MtpState::Stripped,
             None => MtpState::Absent,
         };

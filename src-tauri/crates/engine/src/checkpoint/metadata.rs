@@ -89,7 +89,7 @@ impl Metadata {
             .rsplit_once('/')
             .into_iter()
             .flat_map(|(folder, _)| ["config.json", "manifest.json"].map(|name| format!("{folder}/{name}")));
-        std::iter::once(file.to_owned()).chain(beside).filter(|path| !Self::wants(path)).collect()
+        std::iter::once(file.to_owned()).chain(beside).collect()
     }
 
     /// Reads the small files of a folder and the beginnings of the large ones.
@@ -160,7 +160,7 @@ fn wanted_files(dir: &Path) -> Result<Vec<String>, CheckpointError> {
     Ok(found)
 }
 
-/// The files of a head that the config names, if they are there.
+/// The files of a head that the config names, if they are there and not wanted anyway.
 fn named_files(dir: &Path) -> Result<Vec<String>, CheckpointError> {
     let mut found = Metadata::named_head(&read_text(&dir.join(CONFIG), CONFIG_LIMIT)?);
     found.retain(|path| dir.join(path).exists());
@@ -170,6 +170,7 @@ fn named_files(dir: &Path) -> Result<Vec<String>, CheckpointError> {
             return Err(invalid("mlx_lm_extra_tensors.mtp_file", Some(&path.as_str().into()), expected));
         }
     }
+    found.retain(|path| !Metadata::wants(path));
     Ok(found)
 }
 

@@ -57,7 +57,7 @@ fn norms_of_the_head_are_decided_apart_from_the_trunk() {
     head.format = Some("mlx");
     let mut fixture = trunk.with_file("model-head.safetensors", head);
     let layout = fixture.plan().unwrap();
-    assert_eq!((layout.mtp, layout.mtp_norms), (MtpState::Stripped, None));
+    assert_eq!((layout.mtp, layout.mtp_norms), (MtpState::Unusable, None));
     for part in ["model-head.safetensors", "mtp_norm_encoding"] {
         assert!(layout.notes[0].contains(part), "{:?}", layout.notes);
     }

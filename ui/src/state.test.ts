@@ -53,6 +53,17 @@ describe("a reply", () => {
     expect(written.live[2]).toMatchObject({ answer: "On a day", reading: null });
   });
 
+  it("says how many come before it until its prompt is read", () => {
+    const waiting = replay(
+      begun,
+      reply(2, { type: "waiting", ahead: 3 }),
+      reply(2, { type: "waiting", ahead: 0 }),
+    );
+    expect(waiting.live[2]).toMatchObject({ ahead: 0, reading: null });
+    const reading = reduce(waiting, reply(2, { type: "reading", done: 0, total: 9 }));
+    expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 0, total: 9 } });
+  });
+
   it("knows how long it thought only from what it saw", () => {
     const seen = replay(
       begun,

@@ -16,6 +16,8 @@ export interface LiveReply {
   chat: number;
   thinking: string;
   answer: string;
+  /** Replies before it in the queue while it waits for its turn; null otherwise. */
+  ahead: number | null;
   /** How far the prompt is read; null before and after. */
   reading: { done: number; total: number } | null;
   stats: LiveStats | null;
@@ -113,6 +115,7 @@ function withReply(shown: Shown, chat: number, reply: Message): Shown {
     chat,
     thinking: reply.thinking,
     answer: reply.text,
+    ahead: null,
     reading: null,
     stats: null,
     thinkingSince: null,
@@ -125,8 +128,10 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
   const live = shown.live[id];
   if (!live) return shown;
   switch (event.type) {
+    case "waiting":
+      return withLive(shown, id, { ...live, ahead: event.ahead });
     case "reading":
-      return withLive(shown, id, { ...live, reading: { done: event.done, total: event.total } });
+      return withLive(shown, id, { ...live, ahead: null, reading: { done: event.done, total: event.total } });
     case "live":
       return withLive(shown, id, { ...live, reading: null, stats: event.stats });
     case "text": {

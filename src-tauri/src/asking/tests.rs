@@ -88,7 +88,7 @@ async fn rest(events: &mut UnboundedReceiver<ReplyEvent>) -> (String, Message) {
         match next(events).await {
             ReplyEvent::Text { answer, .. } => text += &answer,
             ReplyEvent::Ended { message } => return (text, *message),
-            ReplyEvent::Reading { .. } | ReplyEvent::Live { .. } => {}
+            ReplyEvent::Waiting { .. } | ReplyEvent::Reading { .. } | ReplyEvent::Live { .. } => {}
         }
     }
 }
@@ -162,6 +162,30 @@ async fn a_reply_is_stopped() {
     let (_, message) = rest(&mut events).await;
     assert_eq!(message.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
     assert!(!message.text.is_empty());
+}
+
+#[tokio::test]
+async fn chats_are_answered_side_by_side() {
+    let Running { app, .. } = &running().await;
+    write(app, 4096, endless()).await;
+    let (channel, mut first) = page();
+    let one = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    some_text(&mut first).await;
+
+    app.set_open_chat(None);
+    let (channel, mut second) = page();
+    let two = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    assert_ne!(one.chat, two.chat);
+    some_text(&mut second).await;
+    // What has come until now may be from before the second one began.
+    while first.try_recv().is_ok() {}
+    some_text(&mut first).await;
+
+    for (sent, events) in [(two, &mut second), (one, &mut first)] {
+        app.stop(sent.messages[1].id);
+        let (_, message) = rest(events).await;
+        assert_eq!(message.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
+    }
 }
 
 #[tokio::test]

@@ -48,6 +48,8 @@ pub(crate) struct Generation {
 /// What happens to a reply.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Progress {
+    /// It waits for others.
+    Waiting { ahead: u32 },
     /// The prompt is being read.
     Reading { done: u32, total: u32 },
     /// New text.

@@ -203,8 +203,7 @@ impl Supervisor {
                     self.loaded(process, load, model);
                 }
             }
-            // The page says that a reply is being prepared until its prompt is read.
-            Event::Waiting { .. } => {}
+            Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
             Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
             Event::Tokens { id, tokens, .. } => self.report(id, Progress::Tokens(tokens)),
             Event::Live { id, stats } => self.report(id, Progress::Live(stats)),

@@ -48,7 +48,7 @@ async fn read(mut generation: Generation) -> (String, Progress) {
                     tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
                 );
             }
-            Progress::Reading { .. } | Progress::Live(_) => {}
+            Progress::Waiting { .. } | Progress::Reading { .. } | Progress::Live(_) => {}
             end => return (answer, end),
         }
     }

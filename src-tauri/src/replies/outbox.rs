@@ -8,6 +8,7 @@ const TEXT_BUDGET: usize = 7 * 1024;
 /// Collects what happens between two frames.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
+    waiting: Option<u32>,
     reading: Option<(u32, u32)>,
     thinking: String,
     answer: String,
@@ -15,8 +16,14 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// The prompt is being read.
+    /// So many replies are still before this one.
+    pub(super) fn waiting(&mut self, ahead: u32) {
+        self.waiting = Some(ahead);
+    }
+
+    /// The prompt is being read, so the wait is over.
     pub(super) fn reading(&mut self, done: u32, total: u32) {
+        self.waiting = None;
         self.reading = Some((done, total));
     }
 
@@ -35,11 +42,16 @@ impl Outbox {
 
     /// Whether there is nothing to tell.
     pub(super) fn is_empty(&self) -> bool {
-        self.reading.is_none() && self.live.is_none() && self.thinking.is_empty() && self.answer.is_empty()
+        let texts = [&self.thinking, &self.answer];
+        let told = self.waiting.is_none() && self.reading.is_none() && self.live.is_none();
+        told && texts.iter().all(|text| text.is_empty())
     }
 
     /// The next message. Numbers come a few times a second only, so they go before text and never hold it up.
     pub(super) fn next(&mut self) -> Option<ReplyEvent> {
+        if let Some(ahead) = self.waiting.take() {
+            return Some(ReplyEvent::Waiting { ahead });
+        }
         if let Some((done, total)) = self.reading.take() {
             return Some(ReplyEvent::Reading { done, total });
         }
@@ -115,6 +127,19 @@ mod tests {
         assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 9, total: 9 }));
         assert_eq!(outbox.next(), Some(ReplyEvent::Live { stats: LIVE }));
         assert!(matches!(outbox.next(), Some(ReplyEvent::Text { .. })));
+        assert_eq!(outbox.next(), None);
+    }
+
+    #[test]
+    fn reading_ends_the_wait() {
+        let mut outbox = Outbox::default();
+        outbox.waiting(2);
+        outbox.waiting(1);
+        assert!(!outbox.is_empty());
+        assert_eq!(outbox.next(), Some(ReplyEvent::Waiting { ahead: 1 }));
+        outbox.waiting(0);
+        outbox.reading(0, 9);
+        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9 }));
         assert_eq!(outbox.next(), None);
     }
 

@@ -51,10 +51,19 @@ impl Writer {
         let mut save = interval(SAVE_EVERY);
         save.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut unsaved = false;
+        // Told again to a page that comes later: the number may not change for long.
+        let mut waiting = None;
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
-                    Progress::Reading { done, total } => outbox.reading(done, total),
+                    Progress::Waiting { ahead } => {
+                        waiting = Some(ahead);
+                        outbox.waiting(ahead);
+                    }
+                    Progress::Reading { done, total } => {
+                        waiting = None;
+                        outbox.reading(done, total);
+                    }
                     Progress::Live(stats) => outbox.live(stats),
                     Progress::Tokens(tokens) => {
                         for token in &tokens {
@@ -82,6 +91,9 @@ impl Writer {
                 Some(Attach { events, answer }) = pages.recv() => {
                     // The message holds what the outbox does.
                     outbox = Outbox::default();
+                    if let Some(ahead) = waiting {
+                        outbox.waiting(ahead);
+                    }
                     self.page = events;
                     let _ = answer.send(self.message.clone());
                 }

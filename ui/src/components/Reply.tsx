@@ -48,7 +48,12 @@ function LiveLine({ live }: { live: LiveReply | undefined }) {
 function liveWords(live: LiveReply | undefined): string {
   if (live?.stats) return speedLine(live.stats);
   if (live?.reading) return `reading ${count(live.reading.done)} of ${count(live.reading.total)}`;
+  if (live && live.ahead !== null) return waitingWords(live.ahead);
   return live?.answer || live?.thinking ? "writing" : "waiting";
+}
+
+function waitingWords(ahead: number): string {
+  return ahead === 0 ? "waiting for its turn" : `waiting for its turn, ${count(ahead)} before it`;
 }
 
 function ReplyFoot({ message, last }: { message: Message; last: boolean }) {

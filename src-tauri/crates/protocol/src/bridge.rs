@@ -161,6 +161,11 @@ pub struct Sent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReplyEvent {
+    /// It waits for others before its prompt is read.
+    Waiting {
+        /// Replies that come before it in the queue.
+        ahead: u32,
+    },
     /// The prompt is being read.
     Reading {
         /// Tokens read so far.

@@ -253,6 +253,10 @@ export type PositionStats = {
 
 /**  A reply as it is written, on the channel given with the question: at most one a frame. */
 export type ReplyEvent = 
+/**  It waits for others before its prompt is read. */
+{ type: "waiting"; 
+/**  Replies that come before it in the queue. */
+ahead: number } | 
 /**  The prompt is being read. */
 { type: "reading"; 
 /**  Tokens read so far. */

@@ -16,6 +16,9 @@ pub struct RowKv {
 }
 
 impl RowKv {
+    /// The fewest positions that a full buffer grows by.
+    pub const LEAST_GROWTH: usize = *GROWTH.start() as usize;
+
     /// Asks for room for so many positions at once, for a row whose length is known: no copies as it grows.
     pub fn reserve(&mut self, positions: usize) {
         self.reserved = Self::positions_for(positions as u64) as i32;
@@ -55,7 +58,8 @@ impl RowKv {
         Ok((keys, values))
     }
 
-    /// The most positions that a buffer can have room for after `len` were appended in any portions.
+    /// The most positions that a buffer can have room for after `len` were appended in any portions, where no more than
+    /// [`Self::LEAST_GROWTH`] beyond the first of them were reserved.
     pub fn most_capacity(len: usize) -> usize {
         round_up(len as i32) as usize + (len / 4).clamp(*GROWTH.start() as usize, *GROWTH.end() as usize)
     }
@@ -105,11 +109,15 @@ mod tests {
     #[test]
     fn no_buffer_outgrows_its_bound() {
         for portion in [1, 3, 255, 512, 700] {
-            let mut kv = RowKv::default();
-            while kv.len() < 3000 {
-                kv.append(&entry(0.0, portion)).unwrap();
-                let capacity = kv.buffer().unwrap().dim(2) as usize;
-                assert!(capacity <= RowKv::most_capacity(kv.len()), "{} by {portion}", kv.len());
+            for reserved in [None, Some(portion), Some(portion + RowKv::LEAST_GROWTH)] {
+                let mut kv = RowKv::default();
+                reserved.into_iter().for_each(|positions| kv.reserve(positions));
+                while kv.len() < 3000 {
+                    kv.append(&entry(0.0, portion as i32)).unwrap();
+                    let capacity = kv.buffer().unwrap().dim(2) as usize;
+                    let len = kv.len();
+                    assert!(capacity <= RowKv::most_capacity(len), "{len} by {portion}, {reserved:?}");
+                }
             }
         }
     }

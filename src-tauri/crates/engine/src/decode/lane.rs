@@ -1,13 +1,13 @@
 use super::row::{Row, RowId, RowSpec};
-use crate::cache::DeltaState;
+use crate::cache::{DeltaState, RowKv};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
 
 /// Tokens of a prompt that go through the model together. Cells begin at multiples of it, whatever else happens, so
 /// that nothing but the prompt decides how its reading is rounded.
 pub const CELL: usize = 512;
-/// Tokens of a reply that there is room for before it begins.
-const FIRST_TOKENS: usize = 256;
+/// Tokens of a reply that there is room for before it begins: no more than a buffer has in excess anyhow.
+const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
 /// time.

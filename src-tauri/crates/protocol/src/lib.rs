@@ -7,6 +7,7 @@ mod bridge;
 mod chat;
 mod engine;
 mod error;
+mod library;
 mod model;
 mod settings;
 mod stats;
@@ -18,6 +19,10 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
+pub use library::{
+    ConversionChoice, DeletedModel, FileProgress, Fit, FitVerdict, Job, JobId, JobStage, LibraryPlace,
+    LibrarySnapshot, LocalModel, LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Tuning,
+};
 pub use model::{ModelInfo, MtpState};
 pub use settings::{Drafting, GenerationSettings, MAX_DEPTH, Sampling};
 pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};

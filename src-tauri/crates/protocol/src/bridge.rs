@@ -148,6 +148,16 @@ pub enum AppEvent {
         /// The library as it is now.
         library: LibrarySnapshot,
     },
+    /// Files or folders are held over the window, or no longer.
+    Dragging {
+        /// Whether they are over it now.
+        inside: bool,
+    },
+    /// Files or folders were dropped on the window.
+    Dropped {
+        /// Where they are.
+        paths: Vec<String>,
+    },
     /// The settings of the next reply changed, as when a model brings its own.
     Settings {
         /// The new ones.

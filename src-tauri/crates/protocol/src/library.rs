@@ -194,6 +194,8 @@ pub enum JobStage {
     Converting,
     /// The finished model is being measured.
     Tuning,
+    /// The library is on its way to another folder.
+    Moving,
     /// It cannot go on until the person does something. What arrived is kept.
     Failed {
         /// Why, and what to do.
@@ -217,14 +219,14 @@ pub struct FileProgress {
     pub total: u64,
 }
 
-/// Work of the library that takes a while: a download with what follows it, or a conversion.
+/// Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct Job {
     /// Names it.
     pub id: JobId,
-    /// The model's short name.
+    /// The model's short name, or what is moved.
     pub name: String,
-    /// The repository that is downloaded; `None` where a folder is converted.
+    /// The repository that is downloaded; `None` for all other work.
     pub repo: Option<String>,
     /// How far it has come.
     pub stage: JobStage,

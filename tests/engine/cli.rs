@@ -450,7 +450,7 @@ fn score_dumps_what_its_figures_are_made_of() {
     };
     let logits = floats("logits");
     let (nll, perplexity) = (figures["mean_nll"].as_f64().unwrap(), figures["perplexity"].as_f64().unwrap());
-    assert_eq!(keys(&figures), BTreeSet::from(["tokens", "mean_nll", "perplexity"]));
+    assert_eq!(keys(&figures), BTreeSet::from(["tokens", "mean_nll", "perplexity", "mtp_acceptance"]));
     assert_eq!(figures["tokens"], TOKENS);
     assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
     assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
@@ -458,6 +458,16 @@ fn score_dumps_what_its_figures_are_made_of() {
     assert!(nll < 1.5, "{nll}");
     let ahead = mean_nll(&floats("mtp_logits"), &text[2..]);
     assert!(ahead < 2.0, "{ahead}");
+
+    // The first of those that rounding makes equal.
+    let tops = |logits: &[f64]| -> Vec<usize> {
+        let top = |row: &[f64]| (0..1536).rev().max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        logits.chunks(1536).map(top).collect()
+    };
+    let (choices, guesses) = (tops(&logits), tops(&floats("mtp_logits")));
+    let right = guesses.iter().zip(&choices[1..]).filter(|(guess, choice)| guess == choice).count();
+    let acceptance = figures["mtp_acceptance"].as_f64().unwrap();
+    assert!((acceptance - right as f64 / (TOKENS - 1) as f64).abs() < 1e-9, "{acceptance}, {right}");
 
     let last = &logits[(TOKENS - 1) * 1536..];
     let top = (0..1536).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
@@ -471,7 +481,7 @@ fn score_has_nothing_to_say_of_one_token() {
     let ids = json_file(&folder, "ids.json", &json!([7]));
     let figures =
         printed_json(&["score", "--model", demo_model().to_str().unwrap(), "--ids", &ids, "--json"]);
-    assert_eq!(figures, json!({ "tokens": 1, "mean_nll": null, "perplexity": null }));
+    assert_eq!(figures, json!({ "tokens": 1, "mean_nll": null, "perplexity": null, "mtp_acceptance": null }));
 }
 
 #[test]

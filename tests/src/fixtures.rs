@@ -219,3 +219,40 @@ fn save(out: &Path, tensors: &HashMap<String, Array>) {
 fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
+
+/// The small random model in the raw layout with a vocabulary of another size, whose embedding is zero and takes no
+/// room on the disk: 128 bytes a token to read.
+pub fn write_with_vocab(out: &Path, vocab: u64) {
+    const EMBEDDING: &str = "model.language_model.embed_tokens.weight";
+    let raw = fixture("tiny-dense");
+    let mut config = read_json(&raw.join("config.json"));
+    config["text_config"]["vocab_size"] = json!(vocab);
+    fs::write(out.join("config.json"), config.to_string()).unwrap();
+
+    let mut header = serde_json::Map::new();
+    let mut data = Vec::<u8>::new();
+    let index = Index::read(&raw).unwrap();
+    for (name, tensor) in index.tensors.iter().filter(|(name, _)| *name != EMBEDDING) {
+        let file = fs::read(&tensor.file).unwrap();
+        let start = data.len();
+        data.extend(&file[tensor.offset as usize..][..tensor.bytes as usize]);
+        let offsets = [start, data.len()];
+        header.insert(
+            name.clone(),
+            json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": offsets }),
+        );
+    }
+    let (start, columns) = (data.len() as u64, index.tensors[EMBEDDING].shape[1] as u64);
+    let end = start + vocab * columns * 2;
+    header.insert(
+        EMBEDDING.into(),
+        json!({ "dtype": "BF16", "shape": [vocab, columns], "data_offsets": [start, end] }),
+    );
+    let header = Value::Object(header).to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    let length = bytes.len() as u64 + end;
+    bytes.extend(data);
+    fs::write(out.join(TENSORS), bytes).unwrap();
+    fs::OpenOptions::new().write(true).open(out.join(TENSORS)).unwrap().set_len(length).unwrap();
+}

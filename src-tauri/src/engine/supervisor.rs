@@ -210,6 +210,8 @@ impl Supervisor {
                 self.report(id, Progress::Finished { reason, stats });
                 self.running.remove(&id);
             }
+            // The app does not ask for conversions.
+            Event::Converting { .. } | Event::Converted { .. } | Event::Discarded { .. } => {}
             Event::Failed { id: Some(id), error } => {
                 if let Some(load) = self.loading.take_if(|load| load.id == id) {
                     self.load_failed(process, load, error);

@@ -2,6 +2,7 @@ use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
 use crate::checkpoint::CheckpointError;
+use crate::convert::ConvertError;
 use crate::mlx::MlxError;
 use crate::text::TextError;
 
@@ -14,6 +15,9 @@ pub enum EngineError {
     /// Its tokenizer or template cannot, or the text.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// A checkpoint cannot be converted.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
     /// MLX failed.
     #[error("MLX failed in {0}.")]
     Mlx(#[from] MlxError),
@@ -39,6 +43,7 @@ impl From<&EngineError> for ErrorReport {
         match error {
             EngineError::Checkpoint(e) => e.into(),
             EngineError::Text(e) => e.into(),
+            EngineError::Convert(e) => e.into(),
             EngineError::Mlx(e) if is_out_of_memory(e) => {
                 report("out_of_memory", "Close other programs, or choose a smaller model or a shorter chat.")
             }

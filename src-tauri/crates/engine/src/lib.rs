@@ -3,8 +3,10 @@
 pub mod bench;
 pub mod cache;
 pub mod checkpoint;
+pub mod convert;
 pub mod decode;
 mod error;
+mod machine;
 pub mod mlx;
 pub mod model;
 pub mod sample;

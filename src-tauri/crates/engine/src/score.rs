@@ -50,21 +50,59 @@ pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Sco
     })
 }
 
-/// Mean of −ln p(token | tokens before) over all tokens but the first; `None` for fewer than two. Keeps no logits.
-pub fn mean_nll(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Option<f64>> {
-    let mut row = model.empty_row(false);
+/// How well a model predicts a text, and its MTP head what the model predicts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// Mean of −ln p(token | tokens before) over all tokens but the first; `None` for fewer than two tokens.
+    pub mean_nll: Option<f64>,
+    /// How often the head's first choice for a token is the model's own, both reading the text as it is; `None` without
+    /// a head or for fewer than two tokens.
+    pub mtp_acceptance: Option<f64>,
+}
+
+impl Figures {
+    /// e to the mean negative log-likelihood.
+    pub fn perplexity(&self) -> Option<f64> {
+        self.mean_nll.map(f64::exp)
+    }
+}
+
+/// Reads `ids` from an empty state, `chunk` tokens at a time. Keeps no logits.
+pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
+    let mut row = model.empty_row(true);
     let mut states = model.empty_states(1)?;
     let mut sum = 0.0;
-    let predicting = ids.len().saturating_sub(1);
-    for start in (0..predicting).step_by(chunk) {
-        let end = predicting.min(start + chunk);
-        let packed = Packed::new(&[(start, end - start)])?;
-        let tokens = Array::from_slice(&ids[start..end], &[(end - start) as i32])?;
+    // What the model chooses after each token, and what the head chooses one token earlier.
+    let (mut choices, mut guesses): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    for start in (0..ids.len()).step_by(chunk) {
+        let part = &ids[start..ids.len().min(start + chunk)];
+        let packed = Packed::new(&[(start, part.len())])?;
+        let tokens = Array::from_slice(part, &[part.len() as i32])?;
         let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
         let logits = model.logits(&out.normed)?.astype(Dtype::Float32)?;
-        let next = Array::from_slice(&ids[start + 1..=end], &[(end - start) as i32, 1])?;
-        let nll = mlx::logsumexp(&logits, -1)?.subtract(&mlx::take_along_axis(&logits, &next, 1)?)?;
+        choices.extend(mlx::argmax_axis(&logits, 1)?.to_vec::<u32>()?);
+
+        let next = &ids[start + 1..ids.len().min(start + chunk + 1)];
+        if next.is_empty() {
+            continue;
+        }
+        let count = next.len() as i32;
+        let next_column = Array::from_slice(next, &[count, 1])?;
+        let logits = logits.slice_axis(0, 0, count)?;
+        let nll = mlx::logsumexp(&logits, -1)?.subtract(&mlx::take_along_axis(&logits, &next_column, 1)?)?;
         sum += nll.to_vec::<f32>()?.iter().map(|&x| f64::from(x)).sum::<f64>();
+        if let (Some(head), Some(cache)) = (&model.mtp, &mut row.head) {
+            let packed = Packed::new(&[(start, next.len())])?;
+            let embedded = model.embed_tokens.forward(&Array::from_slice(next, &[count])?)?;
+            let before = out.for_mtp.slice_axis(0, 0, count)?;
+            let guessed = head.forward(&before, &embedded, &packed, std::iter::once(cache))?;
+            guesses.extend(mlx::argmax_axis(&model.logits(&guessed)?, 1)?.to_vec::<u32>()?);
+        }
     }
-    Ok((predicting > 0).then(|| sum / predicting as f64))
+    let same = guesses.iter().zip(choices.iter().skip(1)).filter(|(guess, choice)| guess == choice).count();
+    let predicted = ids.len().saturating_sub(1);
+    Ok(Figures {
+        mean_nll: (predicted > 0).then(|| sum / predicted as f64),
+        mtp_acceptance: (!guesses.is_empty()).then(|| same as f64 / guesses.len() as f64),
+    })
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ErrorReport, Event, Request, RequestId};
+use foretoken_protocol::{ConversionProgress, ConversionSettings, ErrorReport, Event, Request, RequestId};
 
+use crate::convert::{self, Conversion, Limits};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::session::{Prepared, Progress, Session};
@@ -67,6 +68,16 @@ impl Server {
             match received {
                 Ok(Request::Load { id, model }) => self.load(id, Path::new(&model))?,
                 Ok(request @ Request::Generate { .. }) => self.generate(request)?,
+                Ok(Request::Convert { id, source, out, settings }) => {
+                    self.convert(id, Path::new(&source), Path::new(&out), &settings)?;
+                }
+                Ok(Request::DiscardConversion { id, out }) => {
+                    let event = match convert::discard(Path::new(&out)) {
+                        Ok(()) => Event::Discarded { id },
+                        Err(error) => Event::Failed { id: Some(id), error: (&error).into() },
+                    };
+                    self.out.send(&event)?;
+                }
                 Ok(Request::Cancel { .. }) => {}
                 Err(Unreadable { id, error }) => {
                     let error = ErrorReport {
@@ -105,6 +116,37 @@ impl Server {
                 self.session = Some(session);
                 self.out.send(&Event::Loaded { id, model })
             }
+            Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
+        }
+    }
+
+    fn convert(
+        &mut self,
+        id: RequestId,
+        source: &Path,
+        target: &Path,
+        settings: &ConversionSettings,
+    ) -> io::Result<()> {
+        let Self { inbox, out, .. } = self;
+        let mut sent = Ok(());
+        let mut last = None::<Instant>;
+        let mut observe = |progress: &ConversionProgress| {
+            if last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL) || progress.done == progress.total {
+                last = Some(Instant::now());
+                sent = out.send(&Event::Converting { id, progress: *progress });
+            }
+            if sent.is_err() || inbox.is_cancelled(id) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let converted = Conversion::plan(source, target, settings, None, Limits::default())
+            .and_then(|conversion| conversion.run(&mut observe));
+        sent?;
+        self.inbox.cancelled.remove(&id);
+        match converted {
+            Ok(report) => self.out.send(&Event::Converted { id, report }),
             Err(error) => self.out.send(&Event::Failed { id: Some(id), error: (&error).into() }),
         }
     }
@@ -165,7 +207,7 @@ impl Inbox {
         loop {
             match self.requests.try_recv() {
                 Ok(Ok(Request::Cancel { id: other })) => {
-                    let waits = |request: &Received| matches!(request, Ok(Request::Generate { id, .. }) if *id == other);
+                    let waits = |request: &Received| matches!(request, Ok(Request::Generate { id, .. } | Request::Convert { id, .. }) if *id == other);
                     if other == id || self.waiting.iter().any(waits) {
                         self.cancelled.insert(other);
                     }

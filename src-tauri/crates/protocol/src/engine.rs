@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ChatMessage, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, Part, PartialReply,
-    ReplyStats,
+    ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, ErrorReport, FinishReason,
+    GenerationSettings, LiveStats, ModelInfo, Part, PartialReply, ReplyStats,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -32,7 +32,27 @@ pub enum Request {
         /// How to write it.
         settings: GenerationSettings,
     },
-    /// Ends a request early; its `Finished` says `cancelled`. Unknown ids are ignored.
+    /// Converts a checkpoint. Answered by `Converting`, then `Converted` or `Failed`. Whatever ends it early, the same
+    /// request goes on from there.
+    Convert {
+        /// Names the request.
+        id: RequestId,
+        /// The model folder to convert.
+        source: String,
+        /// The folder to write, which must not exist or be empty.
+        out: String,
+        /// What to make of it.
+        settings: ConversionSettings,
+    },
+    /// Removes what an unfinished conversion has written. Answered by `Discarded` or `Failed`.
+    DiscardConversion {
+        /// Names the request.
+        id: RequestId,
+        /// The folder that the conversion was to write.
+        out: String,
+    },
+    /// Ends a request early: the `Finished` of a reply says `cancelled`, and so does the `Failed` of a conversion.
+    /// Unknown ids are ignored.
     Cancel {
         /// The request to end.
         id: RequestId,
@@ -108,6 +128,25 @@ pub enum Event {
         reason: FinishReason,
         /// What it took.
         stats: ReplyStats,
+    },
+    /// A checkpoint is being converted.
+    Converting {
+        /// The `Convert` request.
+        id: RequestId,
+        /// How far it is.
+        progress: ConversionProgress,
+    },
+    /// A checkpoint is converted: the folder is complete and checked.
+    Converted {
+        /// The `Convert` request.
+        id: RequestId,
+        /// What was written.
+        report: ConversionReport,
+    },
+    /// Nothing of an unfinished conversion is left.
+    Discarded {
+        /// The `DiscardConversion` request.
+        id: RequestId,
     },
     /// A request failed. What was sent for it before stands.
     Failed {

@@ -5,6 +5,7 @@
 
 mod bridge;
 mod chat;
+mod conversion;
 mod engine;
 mod error;
 mod library;
@@ -17,6 +18,9 @@ pub use bridge::{
     Snapshot,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
+pub use conversion::{
+    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
+};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{

@@ -30,5 +30,6 @@ pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
 pub use inspect::{Inspection, MemoryNeed, SkippedGroup, inspect, model_info, model_name};
 pub use layout::{Layout, SkipReason, Skipped, Weight, WeightKind};
+pub(crate) use names::{is_mtp, mlx_name};
 pub use plan::{Rows, Run, Source, TensorPlan, Transform};
 pub use quantization::{QuantSpec, Quantization};

@@ -43,13 +43,23 @@ pub(super) fn classify(raw: &str) -> Name {
     }
 }
 
+/// The name that conversions to MLX give to a tensor or module: `language_model.model.layers.0.mlp.gate`.
+pub(crate) fn mlx_name(canonical: &str) -> String {
+    let head = canonical.split('.').next().unwrap_or_default();
+    if BESIDE_TRUNK.contains(&head) {
+        format!("language_model.{canonical}")
+    } else {
+        format!("language_model.model.{canonical}")
+    }
+}
+
 /// Whether a name is as MLX conversions write it, rather than as Hugging Face does.
 pub(super) fn is_mlx_style(raw: &str) -> bool {
     raw.starts_with("language_model.")
 }
 
 /// Whether a canonical name belongs to the MTP head.
-pub(super) fn is_mtp(canonical: &str) -> bool {
+pub(crate) fn is_mtp(canonical: &str) -> bool {
     canonical.starts_with("mtp.")
 }
 
@@ -91,6 +101,8 @@ mod tests {
             for raw in raws {
                 assert_eq!(text(raw), canonical, "{raw}");
             }
+            assert_eq!(text(&mlx_name(canonical)), canonical);
+            assert!(is_mlx_style(&mlx_name(canonical)));
         }
     }
 

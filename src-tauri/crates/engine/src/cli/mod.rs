@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod bench;
+mod convert;
 mod generate;
 mod inspect;
 mod score;
@@ -25,6 +26,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Tell what a model folder holds, without loading it.
     Inspect(inspect::Inspect),
+    Convert(Box<convert::Convert>),
     /// Write a reply.
     Generate(Box<generate::Generate>),
     /// Measure how well a model predicts a text.
@@ -57,6 +59,7 @@ impl Cli {
     pub(crate) fn run(self) -> Result<(), CliError> {
         match self.command {
             Command::Inspect(command) => command.run(),
+            Command::Convert(command) => command.run(),
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Bench(command) => command.run(),

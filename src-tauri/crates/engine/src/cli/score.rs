@@ -38,22 +38,28 @@ impl Score {
                 CliError::Usage(format!("{} Check that the folder exists and can be written to.", e.message))
             })?;
         }
-        let nll = score::mean_nll(session.model(), &ids, score::CHUNK).map_err(engine)?;
-        let perplexity = nll.map(f64::exp);
+        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;
         let mut out = io::stdout().lock();
-        match (nll, perplexity) {
-            _ if self.json => {
+        match (figures.mean_nll, figures.perplexity()) {
+            (nll, perplexity) if self.json => {
+                let acceptance = figures.mtp_acceptance;
                 writeln!(
                     out,
                     "{}",
-                    json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity })
+                    json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity, "mtp_acceptance": acceptance })
                 )?;
             }
-            (Some(nll), Some(perplexity)) => writeln!(
-                out,
-                "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
-                ids.len()
-            )?,
+            (Some(nll), Some(perplexity)) => {
+                write!(
+                    out,
+                    "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
+                    ids.len()
+                )?;
+                match figures.mtp_acceptance {
+                    Some(share) => writeln!(out, ", MTP acceptance {:.1} %", 100.0 * share)?,
+                    None => writeln!(out)?,
+                }
+            }
             _ => writeln!(out, "1 token: nothing to predict")?,
         }
         Ok(())

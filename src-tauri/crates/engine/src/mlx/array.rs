@@ -78,6 +78,21 @@ impl Array {
         Ok(Self::from_inner(unsafe { mlx_rs::Array::from_raw_data(values.as_ptr().cast(), shape, T::DTYPE) }))
     }
 
+    /// Copies elements that are given as bytes, row-major, in the machine's byte order. They must fill `shape` exactly.
+    pub fn from_bytes(bytes: &[u8], shape: &[i32], dtype: Dtype) -> Result<Self> {
+        install_handler();
+        // SAFETY: no preconditions.
+        let size = unsafe { mlx_sys::mlx_dtype_size(dtype.into()) };
+        let elements =
+            shape.iter().try_fold(1, |product: usize, &d| product.checked_mul(usize::try_from(d).ok()?));
+        if elements.and_then(|elements| elements.checked_mul(size)) != Some(bytes.len()) {
+            let problem = format!("{} bytes do not fill {shape:?} {dtype:?}", bytes.len());
+            return Err(MlxError::new("from_bytes", problem));
+        }
+        // SAFETY: the data is as long as the shape and the type say, and MLX copies it.
+        Ok(Self::from_inner(unsafe { mlx_rs::Array::from_raw_data(bytes.as_ptr().cast(), shape, dtype) }))
+    }
+
     /// A scalar of the given type. MLX has no weak scalars: an f32 one would promote bf16 arrays.
     pub fn scalar(value: f32, dtype: Dtype) -> Result<Self> {
         install_handler();
@@ -120,6 +135,21 @@ impl Array {
         }
         let contiguous = self.contiguous()?;
         contiguous.inner.to_vec_exact::<T>().map_err(|e| MlxError::new("to_vec", e.to_string()))
+    }
+
+    /// Evaluates the array and copies its elements to the host as bytes, row-major, in the machine's byte order.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        if self.inner.size() == 0 {
+            return Ok(Vec::new());
+        }
+        let contiguous = self.contiguous()?;
+        super::eval([&contiguous])?;
+        // SAFETY: the array is evaluated and row-major, so its elements lie side by side from here on, and it is alive
+        // until they are copied.
+        unsafe {
+            let data = mlx_sys::mlx_array_data_uint8(contiguous.raw());
+            Ok(std::slice::from_raw_parts(data, contiguous.nbytes()).to_vec())
+        }
     }
 }
 
@@ -167,5 +197,27 @@ pub(super) fn vector_of<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Hand
 
 #[cfg(test)]
 mod tests {
-    static_assertions::assert_not_impl_any!(super::Array: Send, Sync);
+    use super::*;
+
+    static_assertions::assert_not_impl_any!(Array: Send, Sync);
+
+    #[test]
+    fn bytes_come_back_as_they_went_in() {
+        let bytes: Vec<u8> = (0..48).collect();
+        for (dtype, shape) in [
+            (Dtype::Bfloat16, [4, 6]),
+            (Dtype::Float16, [6, 4]),
+            (Dtype::Uint32, [3, 4]),
+            (Dtype::Uint8, [2, 24]),
+        ] {
+            let array = Array::from_bytes(&bytes, &shape, dtype).unwrap();
+            assert_eq!((array.shape(), array.dtype()), (&shape[..], dtype));
+            assert_eq!(array.to_bytes().unwrap(), bytes);
+        }
+        let array = Array::from_bytes(&bytes[..8], &[2, 2], Dtype::Bfloat16).unwrap();
+        assert_eq!(array.swapaxes(0, 1).unwrap().to_bytes().unwrap(), [0, 1, 4, 5, 2, 3, 6, 7]);
+        for shape in [[4, 5], [-4, -6], [i32::MAX, i32::MAX]] {
+            assert!(Array::from_bytes(&bytes, &shape, Dtype::Bfloat16).is_err(), "{shape:?}");
+        }
+    }
 }

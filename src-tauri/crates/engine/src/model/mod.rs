@@ -18,3 +18,4 @@ pub use mlp::Mlp;
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
+pub(crate) use weights::{dtype, transform};

@@ -116,7 +116,7 @@ impl Stored {
 }
 
 /// The type in which a planned tensor is computed with.
-fn dtype(stored: safetensors::Dtype) -> Dtype {
+pub(crate) fn dtype(stored: safetensors::Dtype) -> Dtype {
     match stored {
         safetensors::Dtype::BF16 => Dtype::Bfloat16,
         safetensors::Dtype::F16 => Dtype::Float16,
@@ -126,7 +126,8 @@ fn dtype(stored: safetensors::Dtype) -> Dtype {
     }
 }
 
-fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
+/// Makes of a stored tensor what the model works with. The one that norms get is added in the tensor's own type.
+pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
     match transform {
         Transform::None => Ok(tensor),
         Transform::AddOne => tensor.add(&Array::scalar(1.0, tensor.dtype())?),

@@ -1,0 +1,283 @@
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::score::{self, Figures};
+use foretoken_engine::session::Session;
+use foretoken_protocol::{
+    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
+};
+use serde_json::json;
+
+use super::{CliError, engine};
+
+/// How often progress is shown.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Convert a checkpoint to a quantized model that keeps its MTP head.
+///
+/// Every matrix is quantized as --bits, --group-size and --mode say, with these exceptions: routers of experts
+/// (mlp.gate, shared_expert_gate) get 8 bits in groups of 64; the MTP head gets what --mtp-bits says, and its mtp.fc, which
+/// is tiny and which every draft passes through, stays unquantized, as does a matrix whose rows do not divide into
+/// groups. Norms, convolutions and the parameters of the recurrence are never quantized.
+///
+/// The folder appears when it is complete and checked. An interrupted conversion goes on where it was when it is started
+/// again with the same source and settings; until then its work lies in OUT.partial, which can be removed.
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    /// The model folder to convert, unquantized: as on Hugging Face, or in the MLX layout.
+    #[arg(long)]
+    source: PathBuf,
+    /// The folder to write. It must not exist, or be empty.
+    #[arg(long)]
+    out: PathBuf,
+    /// Bits of a weight: 2, 3, 4, 5, 6, 8, or none to quantize nothing. The default is 4, or what the mode has.
+    #[arg(long, value_parser = bits)]
+    bits: Option<Bits>,
+    /// Weights that share a scale: 32, 64 or 128. The default is 64, or what the mode has.
+    #[arg(long)]
+    group_size: Option<u32>,
+    /// How weights are packed: as integers (affine) or as small floats.
+    #[arg(long, default_value = "affine")]
+    mode: Mode,
+    /// Bits of the MTP head's weights. More bits make the head guess better on some models, at little cost.
+    #[arg(long, default_value = "same")]
+    mtp_bits: MtpBits,
+    /// What the model computes in. The default is the type of the source, or float16 on an Apple M1, which has no
+    /// bfloat16.
+    #[arg(long)]
+    dtype: Option<FloatName>,
+    /// The source's revision, to be recorded. A path in the Hugging Face cache tells it.
+    #[arg(long)]
+    revision: Option<String>,
+    /// Measure perplexity and MTP acceptance on a text, before and after. The file holds text, or a JSON array of token
+    /// ids. The unquantized model must fit in memory for it.
+    #[arg(long)]
+    measure: Option<PathBuf>,
+    /// Print JSON lines.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bits {
+    None,
+    Some(u8),
+}
+
+fn bits(text: &str) -> Result<Bits, String> {
+    match text {
+        "none" => Ok(Bits::None),
+        _ => text.parse().map(Bits::Some).map_err(|_| "it must be 2, 3, 4, 5, 6, 8 or none".into()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    Affine,
+    Mxfp4,
+    Mxfp8,
+    Nvfp4,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MtpBits {
+    Same,
+    #[value(name = "4")]
+    Four,
+    #[value(name = "8")]
+    Eight,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FloatName {
+    Bfloat16,
+    Float16,
+    Float32,
+}
+
+impl Convert {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let settings = self.settings()?;
+        let plan =
+            Conversion::plan(&self.source, &self.out, &settings, self.revision.as_deref(), Limits::default());
+        let conversion = plan.map_err(engine)?;
+        for note in conversion.notes() {
+            self.say(&json!({ "type": "note", "text": note }), &format!("note: {note}"))?;
+        }
+        let before = self.measured(&self.source, "before")?;
+
+        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let converted = conversion.run(&mut |progress| shown.show(progress));
+        shown.end()?;
+        let report = converted.map_err(engine)?;
+        self.say(&with_type("converted", &report)?, &summary(&report))?;
+        if before.is_some() {
+            self.measured(&self.out, "after")?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<ConversionSettings, CliError> {
+        let fixed = |format, own_bits, own_group| match (self.bits, self.group_size) {
+            (Some(Bits::Some(bits)), _) if bits != own_bits => {
+                Err(CliError::Usage(format!("This mode has {own_bits} bits, not {bits}. Leave out --bits.")))
+            }
+            (_, Some(group)) if group != own_group => Err(CliError::Usage(format!(
+                "This mode has groups of {own_group}, not {group}. Leave out --group-size."
+            ))),
+            _ => Ok(format),
+        };
+        let weights = match (self.bits, self.mode) {
+            (Some(Bits::None), _) => WeightFormat::Float,
+            (Some(Bits::Some(bits)), Mode::Affine) => {
+                WeightFormat::Affine { bits, group_size: self.group_size.unwrap_or(64) }
+            }
+            (None, Mode::Affine) => {
+                WeightFormat::Affine { bits: 4, group_size: self.group_size.unwrap_or(64) }
+            }
+            (_, Mode::Mxfp4) => fixed(WeightFormat::Mxfp4, 4, 32)?,
+            (_, Mode::Mxfp8) => fixed(WeightFormat::Mxfp8, 8, 32)?,
+            (_, Mode::Nvfp4) => fixed(WeightFormat::Nvfp4, 4, 16)?,
+        };
+        let mtp_head = match self.mtp_bits {
+            MtpBits::Same => HeadFormat::Same,
+            MtpBits::Four => HeadFormat::Affine { bits: 4 },
+            MtpBits::Eight => HeadFormat::Affine { bits: 8 },
+            MtpBits::None => HeadFormat::Float,
+        };
+        let dtype = self.dtype.map(|name| match name {
+            FloatName::Bfloat16 => FloatFormat::Bfloat16,
+            FloatName::Float16 => FloatFormat::Float16,
+            FloatName::Float32 => FloatFormat::Float32,
+        });
+        Ok(ConversionSettings { weights, mtp_head, dtype })
+    }
+
+    /// Measures a model on the text, if there is one, and prints the figures. The model is gone afterwards.
+    fn measured(&self, model: &Path, when: &str) -> Result<Option<Figures>, CliError> {
+        let Some(file) = &self.measure else { return Ok(None) };
+        let session = Session::load(model, &mut |_, _| ()).map_err(engine)?;
+        let ids = read_ids(file, &session)?;
+        session.check_ids(&ids).map_err(engine)?;
+        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;
+        let Some(perplexity) = figures.perplexity() else {
+            let problem = format!("{} is too short to measure anything. Take a longer text.", file.display());
+            return Err(CliError::Usage(problem));
+        };
+        let acceptance = figures.mtp_acceptance;
+        let line = json!({
+            "type": "measured", "when": when, "tokens": ids.len(), "perplexity": perplexity, "mtp_acceptance": acceptance,
+        });
+        let head =
+            acceptance.map_or_else(String::new, |share| format!(", MTP acceptance {:.1} %", 100.0 * share));
+        self.say(&line, &format!("{when}: perplexity {perplexity:.3}{head} on {} tokens", ids.len()))?;
+        Ok(Some(figures))
+    }
+
+    fn say(&self, line: &serde_json::Value, words: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{line}")?
+        } else {
+            writeln!(out, "{words}")?
+        }
+        Ok(out.flush()?)
+    }
+}
+
+/// Token ids from a file of text or of ids.
+fn read_ids(file: &Path, session: &Session) -> Result<Vec<u32>, CliError> {
+    let text = std::fs::read_to_string(file).map_err(|error| CliError::Input {
+        path: file.display().to_string(),
+        problem: error.to_string(),
+        hint: "It must hold text, or a JSON array of token ids.",
+    })?;
+    match serde_json::from_str(&text) {
+        Ok(ids) => Ok(ids),
+        Err(_) => session.tokenizer().encode(&text).map_err(engine),
+    }
+}
+
+fn with_type(name: &str, value: &impl serde::Serialize) -> Result<serde_json::Value, CliError> {
+    let mut line = serde_json::to_value(value).map_err(io::Error::from)?;
+    line["type"] = name.into();
+    Ok(line)
+}
+
+fn summary(report: &ConversionReport) -> String {
+    let head = report
+        .mtp_bits_per_weight
+        .map_or_else(|| "no MTP head".to_owned(), |bits| format!("{bits:.2} in the MTP head"));
+    format!(
+        "{}: {} from {}, {:.2} bits per weight, {head}, {:.1} s",
+        report.path,
+        size(report.bytes),
+        size(report.source_bytes),
+        report.bits_per_weight,
+        report.seconds
+    )
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{:.2} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// Progress on the screen: one line that changes, or JSON lines.
+struct Shown {
+    json: bool,
+    last: Option<Instant>,
+    outcome: io::Result<()>,
+}
+
+impl Shown {
+    fn show(&mut self, progress: &ConversionProgress) -> ControlFlow<()> {
+        let due = self.last.is_none_or(|at| at.elapsed() >= INTERVAL) || progress.done == progress.total;
+        if due {
+            self.last = Some(Instant::now());
+            self.outcome = self.print(progress);
+        }
+        if self.outcome.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn print(&self, progress: &ConversionProgress) -> io::Result<()> {
+        if self.json {
+            let line =
+                with_type("progress", progress).map_err(|error| io::Error::other(error.to_string()))?;
+            let mut out = io::stdout().lock();
+            writeln!(out, "{line}")?;
+            return out.flush();
+        }
+        let mut out = io::stderr().lock();
+        if !out.is_terminal() {
+            return Ok(());
+        }
+        let left = progress.seconds_left.map_or_else(String::new, |left| format!(", {left:.0} s left"));
+        write!(
+            out,
+            "\r\x1b[K{:3.0} %, tensor {} of {}, file {} of {}{left}",
+            100.0 * progress.done as f64 / progress.total.max(1) as f64,
+            progress.tensors_done,
+            progress.tensors,
+            progress.shard,
+            progress.shards
+        )?;
+        out.flush()
+    }
+
+    /// Leaves a clean line.
+    fn end(self) -> Result<(), CliError> {
+        let mut err = io::stderr().lock();
+        if !self.json && self.last.is_some() && err.is_terminal() {
+            write!(err, "\r\x1b[K")?;
+        }
+        Ok(self.outcome?)
+    }
+}

@@ -1,0 +1,81 @@
+//! The files beside the tensors: the tokenizer's, the template, the licence, and what tells how the result was made.
+
+use std::fs;
+use std::path::Path;
+
+use foretoken_protocol::ConversionSettings;
+use serde_json::{Value, json};
+
+use super::Output;
+use super::source::Origin;
+use crate::checkpoint::{CheckpointError, FloatType};
+use crate::error::EngineError;
+
+const NAMES: [&str; 11] = [
+    "added_tokens.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "generation_config.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+];
+/// In any spelling, with any ending.
+const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "NOTICE", "COPYING"];
+
+/// Reads the files of a source that a result needs too, with their names.
+pub(super) fn read(dir: &Path) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+    let io = |path: &Path, source| CheckpointError::Io { path: path.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(|error| io(dir, error))?.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        // Links count as what they lead to, as in the cache of the Hub.
+        if let Some(name) = name.to_str().filter(|name| belongs(name))
+            && path.is_file()
+        {
+            files.push((name.to_owned(), fs::read(&path).map_err(|error| io(&path, error))?));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn belongs(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_uppercase();
+    NAMES.contains(&name) || LICENCES.contains(&stem.as_str())
+}
+
+/// `foretoken.json`: what the result was made of, by what, and how.
+pub(super) fn record(
+    origin: &Origin,
+    settings: &ConversionSettings,
+    float: FloatType,
+    output: &Output,
+) -> Value {
+    let (bits, mtp_bits) = output.bits_per_weight();
+    json!({
+        "source": origin,
+        "tool": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
+        "settings": { "weights": settings.weights, "mtp_head": settings.mtp_head, "dtype": float.name() },
+        "sizes": { "bytes": output.bytes(), "bits_per_weight": bits, "mtp_bits_per_weight": mtp_bits },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokenizer_template_and_licence_belong_to_a_model_and_other_files_do_not() {
+        for name in ["tokenizer.json", "chat_template.jinja", "LICENSE", "License.md", "NOTICE.txt"] {
+            assert!(belongs(name), "{name}");
+        }
+        for name in ["config.json", "model.safetensors", "README.md", ".gitattributes", "licenses.py", "x"] {
+            assert!(!belongs(name), "{name}");
+        }
+    }
+}

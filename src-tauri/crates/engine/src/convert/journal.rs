@@ -1,0 +1,168 @@
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ConvertError;
+
+/// Its name in the work folder.
+pub(super) const JOURNAL: &str = "journal.jsonl";
+
+/// What is finished. The first line tells what is converted to what; each further line names a tensor of the source
+/// whose bytes in the result are on the disk, with their checksums. A line that broke off counts as not written.
+#[derive(Debug)]
+pub(super) struct Journal {
+    file: File,
+    path: PathBuf,
+    done: HashMap<String, Vec<u32>>,
+    /// Finished, but not yet known to be on the disk.
+    pending: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    tensor: String,
+    crc32: Vec<u32>,
+}
+
+impl Journal {
+    /// Goes on with a journal, or starts it anew if it is about another conversion. Also whether it goes on.
+    pub(super) fn open(file: File, path: &Path, fingerprint: &Value) -> Result<(Self, bool), ConvertError> {
+        let mut journal = Self { file, path: path.to_owned(), done: HashMap::new(), pending: Vec::new() };
+        let mut bytes = Vec::new();
+        journal.file.read_to_end(&mut bytes).map_err(ConvertError::write(path))?;
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+        let first = lines
+            .next()
+            .filter(|line| serde_json::from_slice::<Value>(line).ok().as_ref() == Some(fingerprint));
+        let Some(first) = first else {
+            journal.rewrite(fingerprint)?;
+            return Ok((journal, false));
+        };
+        let mut whole = first.len() as u64;
+        for line in lines {
+            let Ok(entry) = serde_json::from_slice::<Entry>(line) else { break };
+            whole += line.len() as u64;
+            journal.done.insert(entry.tensor, entry.crc32);
+        }
+        journal.cut(whole)?;
+        Ok((journal, true))
+    }
+
+    /// The checksums of a finished tensor's parts.
+    pub(super) fn sums(&self, tensor: &str) -> Option<&[u32]> {
+        self.done.get(tensor).map(Vec::as_slice)
+    }
+
+    /// Notes a tensor whose parts are written.
+    pub(super) fn add(&mut self, tensor: &str, crc32: Vec<u32>) {
+        self.pending.push(Entry { tensor: tensor.to_owned(), crc32 });
+    }
+
+    /// Writes what was added since the last time. The parts must be on the disk before.
+    pub(super) fn commit(&mut self) -> Result<(), ConvertError> {
+        let entries = std::mem::take(&mut self.pending);
+        self.append(&entries)?;
+        self.done.extend(entries.into_iter().map(|entry| (entry.tensor, entry.crc32)));
+        Ok(())
+    }
+
+    /// Strikes tensors out, so that the next start converts them again.
+    pub(super) fn forget(&mut self, tensors: &[&str], fingerprint: &Value) -> Result<(), ConvertError> {
+        self.done.retain(|tensor, _| !tensors.contains(&tensor.as_str()));
+        self.rewrite(fingerprint)
+    }
+
+    fn rewrite(&mut self, fingerprint: &Value) -> Result<(), ConvertError> {
+        self.cut(0)?;
+        writeln!(self.file, "{fingerprint}").map_err(ConvertError::write(&self.path))?;
+        let entries: Vec<Entry> = self
+            .done
+            .iter()
+            .map(|(tensor, crc32)| Entry { tensor: tensor.clone(), crc32: crc32.clone() })
+            .collect();
+        self.append(&entries)
+    }
+
+    /// Goes on after the first `bytes`.
+    fn cut(&mut self, bytes: u64) -> Result<(), ConvertError> {
+        let cut = self.file.set_len(bytes).and_then(|()| self.file.seek(SeekFrom::Start(bytes)));
+        cut.map(drop).map_err(ConvertError::write(&self.path))
+    }
+
+    fn append(&mut self, entries: &[Entry]) -> Result<(), ConvertError> {
+        let mut text = Vec::new();
+        for entry in entries {
+            // Numbers and texts always have a form in JSON.
+            if serde_json::to_writer(&mut text, entry).is_ok() {
+                text.push(b'\n');
+            }
+        }
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
+        written.map_err(ConvertError::write(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn open(path: &Path, fingerprint: &Value) -> (Journal, bool) {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap();
+        Journal::open(file, path, fingerprint).unwrap()
+    }
+
+    #[test]
+    fn only_what_was_committed_for_the_same_conversion_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(JOURNAL);
+        let (one, other) = (json!({ "source": 1 }), json!({ "source": 2 }));
+        let (mut journal, resumed) = open(&path, &one);
+        assert!(!resumed);
+        journal.add("a", vec![1, 2, 3]);
+        journal.add("b", vec![4]);
+        journal.commit().unwrap();
+        journal.add("c", vec![5]);
+        drop(journal);
+
+        let (mut journal, resumed) = open(&path, &one);
+        assert!(resumed);
+        assert_eq!((journal.sums("a"), journal.sums("b")), (Some(&[1, 2, 3][..]), Some(&[4][..])));
+        assert_eq!(journal.sums("c"), None);
+        journal.forget(&["a"], &one).unwrap();
+        let (journal, _) = open(&path, &one);
+        assert_eq!((journal.sums("a"), journal.sums("b")), (None, Some(&[4][..])));
+
+        assert!(!open(&path, &other).1);
+        assert_eq!(open(&path, &other).0.sums("b"), None);
+    }
+
+    #[test]
+    fn a_line_that_broke_off_and_what_follows_it_do_not_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(JOURNAL);
+        let fingerprint = json!({ "source": 1 });
+        let (mut journal, _) = open(&path, &fingerprint);
+        for name in ["a", "b"] {
+            journal.add(name, vec![7]);
+            journal.commit().unwrap();
+        }
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let (mut journal, resumed) = open(&path, &fingerprint);
+            assert!(journal.sums("b").is_none(), "{length}");
+            assert!(resumed || journal.sums("a").is_none(), "{length}");
+            journal.add("c", vec![9]);
+            journal.commit().unwrap();
+            assert_eq!(open(&path, &fingerprint).0.sums("c"), Some(&[9][..]), "{length}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Conversion of a checkpoint to the MLX layout, quantized as a [`Recipe`] says, with its MTP head.
+//!
+//! Everything about the result is decided from headers before a byte is written: [`Output`] knows each tensor's name,
+//! type, shape, file and place. The weights then pass through memory in slabs of rows, so the peak does not depend on
+//! the size of a tensor or a model. The result grows in a work folder beside its place, which never looks like a model;
+//! a journal of finished tensors lets an interrupted conversion go on. At the end every tensor is read again and
+//! compared with its checksum, and only then the folder gets its config and its name.
+
+mod companions;
+mod config;
+mod error;
+mod journal;
+mod output;
+mod recipe;
+mod run;
+mod slabs;
+mod source;
+mod work;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings};
+use serde_json::{Map, Value};
+
+use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, WeightKind};
+use crate::error::EngineError;
+use crate::machine;
+use output::Output;
+use source::Source;
+
+pub use error::ConvertError;
+pub use recipe::Recipe;
+pub use work::discard;
+
+/// Sizes that decide how a conversion is cut up. They change neither a tensor nor what memory is needed for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A file of the result is closed before it would grow beyond this; only a single larger tensor exceeds it.
+    pub shard_bytes: u64,
+    /// How much of a source is in memory at a time.
+    pub slab_bytes: u64,
+    /// How much may be written between two entries in the journal, and is done again after an interruption.
+    pub journal_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { shard_bytes: 5 << 30, slab_bytes: 32 << 20, journal_bytes: 256 << 20 }
+    }
+}
+
+/// A conversion that is known to fit together: everything but the weights is read, and nothing is written.
+#[derive(Debug)]
+pub struct Conversion {
+    source: Source,
+    output: Output,
+    config: Map<String, Value>,
+    settings: ConversionSettings,
+    float: FloatType,
+    limits: Limits,
+    out: PathBuf,
+    notes: Vec<String>,
+}
+
+impl Conversion {
+    /// Plans the conversion of the model folder `source` into the folder `out`, which must not exist or be empty.
+    /// `revision` is that of the source, where its path does not tell.
+    pub fn plan(
+        source: &Path,
+        out: &Path,
+        settings: &ConversionSettings,
+        revision: Option<&str>,
+        limits: Limits,
+    ) -> Result<Self, EngineError> {
+        let recipe = Recipe::new(settings)?;
+        work::check_target(out)?;
+        let mut source = Source::read(source, revision)?;
+        let mut notes = std::mem::take(&mut source.layout.notes);
+        let float = match settings.dtype {
+            Some(dtype) => recipe::float_type(dtype),
+            None => {
+                let (float, note) = machine::best_float(source.layout.compute, machine::chip().as_deref());
+                notes.extend(note);
+                float
+            }
+        };
+        let output = Output::plan(&source.layout, &recipe, float, limits.shard_bytes)?;
+        let config = config::rewrite(&source, &recipe, &output, float);
+        let conversion =
+            Self { source, output, config, settings: *settings, float, limits, out: out.to_owned(), notes };
+        conversion
+            .check_result(&Layout::plan(&conversion.result_config()?, &conversion.output.index(out))?)?;
+        Ok(conversion)
+    }
+
+    /// Writes the result, or what is missing of it after an interruption. `observe` is told about the progress and can
+    /// end the conversion early, which keeps what is done.
+    pub fn run(
+        &self,
+        observe: &mut dyn FnMut(&ConversionProgress) -> ControlFlow<()>,
+    ) -> Result<ConversionReport, EngineError> {
+        run::run(self, observe)
+    }
+
+    /// What a person should know before it begins, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What the model of the result computes in.
+    pub fn float(&self) -> FloatType {
+        self.float
+    }
+
+    /// The result's config as the engine reads it.
+    fn result_config(&self) -> Result<Config, EngineError> {
+        Ok(Config::parse(&self.config)?)
+    }
+
+    /// Compares how the engine will load the result with what was meant: each matrix in its format, all norms as they
+    /// are, the head there.
+    fn check_result(&self, layout: &Layout) -> Result<(), EngineError> {
+        let norms_are_plain = layout.trunk_norms == NormEncoding::Gamma
+            && layout.mtp_norms.is_none_or(|norms| norms == NormEncoding::Gamma);
+        let formats_agree = self.output.matrices().all(|(path, quantized)| {
+            let kind = quantized.map_or(WeightKind::Dense, WeightKind::Quantized);
+            layout.kind(path) == Some(kind)
+        });
+        if norms_are_plain
+            && formats_agree
+            && layout.compute == self.float
+            && layout.has_mtp() == self.source.layout.has_mtp()
+            && layout.parameters() == self.source.layout.parameters()
+        {
+            Ok(())
+        } else {
+            Err(ConvertError::Unfaithful.into())
+        }
+    }
+}

@@ -1,0 +1,157 @@
+use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, WeightFormat};
+
+use super::ConvertError;
+use crate::checkpoint::{FloatType, QuantSpec, is_mtp};
+use crate::mlx::QuantMode;
+
+const BITS: [u8; 6] = [2, 3, 4, 5, 6, 8];
+const GROUP_SIZES: [u32; 3] = [32, 64, 128];
+/// Routers are tiny, and a wrong expert costs more than a coarse weight.
+const ROUTER: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
+const ROUTERS: [&str; 2] = [".mlp.gate", ".shared_expert_gate"];
+/// Tiny too, and every draft passes through it.
+const FUSION: &str = "mtp.fc";
+
+/// Which matrices are quantized, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recipe {
+    trunk: Option<QuantSpec>,
+    head: Option<QuantSpec>,
+}
+
+impl Recipe {
+    /// Checks the settings.
+    pub fn new(settings: &ConversionSettings) -> Result<Self, ConvertError> {
+        let trunk = match settings.weights {
+            WeightFormat::Float => None,
+            WeightFormat::Affine { bits, group_size } => Some(affine(bits, group_size)?),
+            WeightFormat::Mxfp4 => Some(QuantSpec { group_size: 32, bits: 4, mode: QuantMode::Mxfp4 }),
+            WeightFormat::Mxfp8 => Some(QuantSpec { group_size: 32, bits: 8, mode: QuantMode::Mxfp8 }),
+            WeightFormat::Nvfp4 => Some(QuantSpec { group_size: 16, bits: 4, mode: QuantMode::Nvfp4 }),
+        };
+        let head = match (settings.mtp_head, settings.weights) {
+            (HeadFormat::Same, _) => trunk,
+            (HeadFormat::Float, _) => None,
+            (HeadFormat::Affine { bits }, WeightFormat::Affine { group_size, .. }) => {
+                Some(affine(bits, group_size)?)
+            }
+            (HeadFormat::Affine { bits }, _) => Some(affine(bits, 64)?),
+        };
+        Ok(Self { trunk, head })
+    }
+
+    /// How the matrix of a module is stored; `None` leaves it as it is. Rows that do not divide into groups stay too.
+    pub fn spec(&self, path: &str, columns: usize) -> Option<QuantSpec> {
+        let uniform = if is_mtp(path) { self.head } else { self.trunk }?;
+        let spec = match path {
+            FUSION => return None,
+            _ if ROUTERS.iter().any(|router| path.ends_with(router)) => ROUTER,
+            _ => uniform,
+        };
+        (spec.groups(columns).is_some() && spec.packed_columns(columns).is_some()).then_some(spec)
+    }
+
+    /// What holds for every module that has no entry of its own in the config.
+    pub fn default_spec(&self) -> Option<QuantSpec> {
+        self.trunk.or(self.head)
+    }
+}
+
+fn affine(bits: u8, group_size: u32) -> Result<QuantSpec, ConvertError> {
+    let refuse = |message| Err(ConvertError::InvalidSetting { message });
+    if !BITS.contains(&bits) {
+        return refuse(format!("Weights cannot have {bits} bits; they can have 2, 3, 4, 5, 6 or 8."));
+    }
+    if !GROUP_SIZES.contains(&group_size) {
+        return refuse(format!("Groups cannot have {group_size} weights; they can have 32, 64 or 128."));
+    }
+    Ok(QuantSpec { group_size: group_size as usize, bits: bits.into(), mode: QuantMode::Affine })
+}
+
+/// The type that a setting names.
+pub(super) fn float_type(format: FloatFormat) -> FloatType {
+    match format {
+        FloatFormat::Bfloat16 => FloatType::Bfloat16,
+        FloatFormat::Float16 => FloatType::Float16,
+        FloatFormat::Float32 => FloatType::Float32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(weights: WeightFormat, mtp_head: HeadFormat) -> Recipe {
+        Recipe::new(&ConversionSettings { weights, mtp_head, dtype: None }).unwrap()
+    }
+
+    fn bits(recipe: Recipe, path: &str) -> Option<(usize, usize)> {
+        recipe.spec(path, 128).map(|spec| (spec.bits, spec.group_size))
+    }
+
+    const FOUR: WeightFormat = WeightFormat::Affine { bits: 4, group_size: 32 };
+    const UP: &str = "layers.0.mlp.up_proj";
+    const HEAD_UP: &str = "mtp.layers.0.mlp.up_proj";
+
+    #[test]
+    fn routers_get_eight_bits_and_the_fusion_none() {
+        let four = recipe(FOUR, HeadFormat::Same);
+        for path in [
+            UP,
+            HEAD_UP,
+            "embed_tokens",
+            "lm_head",
+            "layers.0.mlp.gate_proj",
+            "layers.1.mlp.shared_expert.up_proj",
+        ] {
+            assert_eq!(bits(four, path), Some((4, 32)), "{path}");
+        }
+        for path in ["layers.0.mlp.gate", "mtp.layers.0.mlp.gate", "layers.3.mlp.shared_expert_gate"] {
+            assert_eq!(bits(four, path), Some((8, 64)), "{path}");
+        }
+        assert_eq!(bits(four, "mtp.fc"), None);
+    }
+
+    #[test]
+    fn the_head_can_differ() {
+        for (head, expected) in [
+            (HeadFormat::Same, Some((4, 32))),
+            (HeadFormat::Affine { bits: 8 }, Some((8, 32))),
+            (HeadFormat::Float, None),
+        ] {
+            let recipe = recipe(FOUR, head);
+            assert_eq!((bits(recipe, UP), bits(recipe, HEAD_UP)), (Some((4, 32)), expected));
+            let router = bits(recipe, "mtp.layers.0.mlp.gate");
+            assert_eq!(router, expected.map(|_| (8, 64)), "{head:?}");
+        }
+        let mixed = recipe(WeightFormat::Mxfp4, HeadFormat::Affine { bits: 8 });
+        assert_eq!(bits(mixed, HEAD_UP), Some((8, 64)));
+        let float = recipe(WeightFormat::Float, HeadFormat::Same);
+        assert_eq!((bits(float, UP), bits(float, HEAD_UP), float.default_spec()), (None, None, None));
+    }
+
+    #[test]
+    fn rows_that_do_not_divide_stay() {
+        let four = recipe(FOUR, HeadFormat::Same);
+        assert!(four.spec(UP, 96).is_some() && four.spec(UP, 100).is_none());
+        assert!(four.spec("layers.0.mlp.gate", 96).is_none());
+        assert_eq!(
+            recipe(WeightFormat::Nvfp4, HeadFormat::Same).spec(UP, 48).map(|spec| spec.group_size),
+            Some(16)
+        );
+    }
+
+    #[test]
+    fn settings_that_do_not_exist_are_refused() {
+        for weights in [
+            WeightFormat::Affine { bits: 7, group_size: 64 },
+            WeightFormat::Affine { bits: 4, group_size: 16 },
+        ] {
+            let settings = ConversionSettings { weights, ..ConversionSettings::default() };
+            assert_eq!(Recipe::new(&settings).unwrap_err().code(), "invalid_setting");
+        }
+        let mtp_head = HeadFormat::Affine { bits: 1 };
+        let settings = ConversionSettings { mtp_head, ..ConversionSettings::default() };
+        assert_eq!(Recipe::new(&settings).unwrap_err().code(), "invalid_setting");
+    }
+}

@@ -319,8 +319,9 @@ async fn cancel_leaves_no_bytes() {
 #[tokio::test]
 async fn a_partial_state_that_someone_touched_is_not_trusted() {
     let (hub, files, place) = set_up().await;
-    hub.fail(Fault::new(Stage::Content, Trouble::Slow(800_000)));
-    interrupt(&hub, &place.library, 2_900_000, Intent::Pause).await;
+    hub.fail(Fault::new(Stage::Content, Trouble::Slow(400_000)));
+    let (outcome, _) = interrupt(&hub, &place.library, 2_000_000, Intent::Pause).await;
+    assert_eq!(outcome, Outcome::Paused);
     hub.heal();
     let partial = downloads(&place.library).join("org--model");
     // One file damaged, one removed, one cut: the journal says that all of them are there.

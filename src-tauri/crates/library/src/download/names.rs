@@ -33,7 +33,7 @@ fn is_wanted(path: &str) -> bool {
     let mut folders: Vec<&str> = lower.split(['/', '\\']).collect();
     let name = folders.pop().unwrap_or_default();
     let hidden = |part: &&str| part.starts_with('.') && part.chars().any(|letter| letter != '.');
-    if folders.iter().any(|folder| OTHER_FORMS.contains(folder) || hidden(&folder))
+    if folders.iter().any(|folder| OTHER_FORMS.contains(folder) || hidden(folder))
         || hidden(&name)
         || name.starts_with("consolidated")
     {

@@ -73,7 +73,7 @@ pub(crate) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Bytes that a folder takes on its disk. Files that links lead to count only where they lie in the folder themselves.
-pub(crate) fn disk_use(folder: &Path) -> u64 {
+pub fn disk_use(folder: &Path) -> u64 {
     let files = files_in(folder).unwrap_or_default();
     let blocks =
         files.iter().filter_map(|file| folder.join(file).symlink_metadata().ok()).map(|file| file.blocks());

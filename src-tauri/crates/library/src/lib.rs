@@ -12,11 +12,12 @@ mod hash;
 mod hub;
 mod import;
 mod library;
+mod location;
 mod machine;
 mod queue;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueSource, Fit, Format, MemoryNeed, fit};
-pub use disk::free_bytes;
+pub use disk::{disk_use, free_bytes};
 pub use download::{
     DownloadOptions, FileProgress, Intent, Outcome, Phase, Progress, RemoteModel, RemoteShard, discard,
     download,
@@ -28,5 +29,6 @@ pub use hub::{
 };
 pub use import::{FoundModel, Origin, Places, find_models, import_folder};
 pub use library::{Library, Model, ModelState, Record, Source, Trashed};
+pub use location::Location;
 pub use machine::Machine;
 pub use queue::{ItemState, Queue, QueueItem, QueueOptions};

@@ -66,6 +66,9 @@ pub enum ItemState {
     Retrying {
         /// What happened.
         error: ErrorReport,
+        /// How long the wait is.
+        #[serde(default)]
+        seconds: u32,
     },
     /// It needs the person.
     Failed {
@@ -356,7 +359,8 @@ impl Worker {
                 let wait = self.options.first_wait.saturating_mul(1 << entry.failures.min(16)).min(longest);
                 entry.failures += 1;
                 entry.not_before = Instant::now() + wait;
-                entry.item.state = ItemState::Retrying { error: error.into() };
+                entry.item.state =
+                    ItemState::Retrying { error: error.into(), seconds: wait.as_secs() as u32 };
             }
             Err(error) => entry.item.state = ItemState::Failed { error: error.into() },
         }

@@ -1,15 +1,15 @@
 //! The model library on the command line.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use foretoken_library::{
-    DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, NoToken, Outcome, Progress, RepoId,
-    Token, TokenSource, download,
+    DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, Location, NoToken, Outcome, Progress,
+    RepoId, Token, TokenSource, download,
 };
 use foretoken_protocol::ErrorReport;
 use serde_json::json;
@@ -21,9 +21,9 @@ use tokio::sync::watch;
 /// HTTPS_PROXY, HTTP_PROXY and NO_PROXY count.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The library's folder.
+    /// The library's folder. Without it, the library is the app's.
     #[arg(long, value_name = "DIR")]
-    library: PathBuf,
+    library: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -70,17 +70,25 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<(), LibraryError> {
     match arguments.command {
         Command::Pull { repo, revision, connections, segment_bytes, checkpoint_ms } => {
-            let library = Library::create(&arguments.library)?;
+            let library = open(arguments.library.as_deref(), Library::create)?;
             let checkpoint = Duration::from_millis(checkpoint_ms);
             let options = DownloadOptions { connections, segment_bytes, checkpoint };
             pull(&library, &repo, &revision, &options).await
         }
-        Command::List => list(&Library::open(&arguments.library)?),
-        Command::Remove { name } => {
-            let library = Library::open(&arguments.library)?;
-            library.delete(&name)?;
-            library.empty_trash()
-        }
+        Command::List => list(&open(arguments.library.as_deref(), Library::open)?),
+        Command::Remove { name } => open(arguments.library.as_deref(), Library::open)?.remove(&name),
+    }
+}
+
+/// The library in a folder, or else the app's.
+fn open(
+    folder: Option<&Path>,
+    at: impl FnOnce(&Path) -> Result<Library, LibraryError>,
+) -> Result<Library, LibraryError> {
+    match (folder, Location::of_this_person()) {
+        (Some(folder), _) => at(folder),
+        (None, Some(location)) => location.open(),
+        (None, None) => Err(LibraryError::Offline { path: PathBuf::from("~") }),
     }
 }
 

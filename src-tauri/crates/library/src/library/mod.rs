@@ -4,6 +4,7 @@
 //! the mark that this folder is a library. Without the mark nothing is written: the folder may be the empty mount point
 //! of a disk that is not connected.
 
+mod conversions;
 mod moving;
 mod record;
 

@@ -86,7 +86,7 @@ pub(crate) struct Transfer<'a> {
     journal: Journal,
     queue: VecDeque<Segment>,
     active: HashMap<usize, Active>,
-    /// Files with bytes that are not forced to the disk.
+    /// Files of which the journal on the disk does not say what this one says.
     dirty: HashSet<usize>,
     wrong: HashMap<usize, u32>,
     fetching: JoinSet<Result<(), LibraryError>>,
@@ -167,7 +167,7 @@ impl<'a> Transfer<'a> {
                     while let Ok(event) = inbox.try_recv() {
                         self.take(event);
                     }
-                    self.judge(file, verified?).await?;
+                    self.judge(file, verified?)?;
                 }
                 _ = ticks.tick() => {
                     self.publish(progress);
@@ -259,15 +259,11 @@ impl<'a> Transfer<'a> {
     }
 
     /// A file is complete: it counts from now on, or is fetched again.
-    async fn judge(&mut self, file: usize, right: bool) -> Result<(), LibraryError> {
-        let Some(active) = self.active.remove(&file) else { return Ok(()) };
-        let path = active.target.path.clone();
+    fn judge(&mut self, file: usize, right: bool) -> Result<(), LibraryError> {
+        self.active.remove(&file);
+        self.dirty.insert(file);
         if right {
-            let opened = active.target.opened;
-            blocking(move || opened.sync_all()).await.map_err(|error| LibraryError::io(&path, error))?;
             self.journal.files[file].verified = true;
-            // What was written before this was forced with it; nothing is written to it any more.
-            self.dirty.insert(file);
             return Ok(());
         }
         let wrong = self.wrong.entry(file).or_default();
@@ -275,7 +271,6 @@ impl<'a> Transfer<'a> {
         let state = &mut self.journal.files[file];
         tracing::warn!(repo = %self.journal.repo, path = state.file.path, "arrived damaged, fetching it again");
         state.done = Ranges::default();
-        self.dirty.insert(file);
         if *wrong >= MAX_WRONG {
             let (repo, path) = (self.journal.repo.clone(), self.journal.files[file].file.path.clone());
             return Err(LibraryError::Corrupt { repo, path });

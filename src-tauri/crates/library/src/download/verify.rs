@@ -15,7 +15,7 @@ use crate::hub::RepoFile;
 /// Bytes that are hashed at a time.
 const PIECE: u64 = 4 << 20;
 
-/// Whether the file, read back from the disk, is what it should be. `front` says up to where it has arrived.
+/// Whether the file, read back from the disk, is what it should be; if so, it is also forced to the disk. `front` says up to where it has arrived.
 pub(crate) async fn verify(
     opened: Arc<File>,
     file: &RepoFile,
@@ -48,5 +48,9 @@ pub(crate) async fn verify(
         .map_err(|error| LibraryError::io(path, error))?;
         (state, at) = (returned, end);
     }
-    Ok(state.0.matches())
+    if !state.0.matches() {
+        return Ok(false);
+    }
+    blocking(move || opened.sync_all()).await.map_err(|error| LibraryError::io(path, error))?;
+    Ok(true)
 }

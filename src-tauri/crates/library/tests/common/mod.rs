@@ -81,7 +81,7 @@ pub fn client_with(hub: &TestHub, tokens: Arc<dyn TokenSource>) -> Hub {
     };
     let options = HubOptions {
         endpoint: hub.endpoint().to_owned(),
-        idle_timeout: Duration::from_secs(2),
+        idle_timeout: Duration::from_secs(5),
         retry,
         ..HubOptions::default()
     };

@@ -42,41 +42,50 @@ export const commands = {
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
-	/**  The library as it is now. */
+	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
-	/**  The models to recommend, as they came with the app or, with `refresh`, as they are on the Hub now. */
+	/**
+	 *  The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
+	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
+	 */
 	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
 	/**  Looks for models on the Hub. */
 	searchModels: (filter: RemoteFilter) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("search_models", { filter })),
-	/**  What a model's makers write about it: Markdown without HTML. */
+	/**  What a model's makers write about it: Markdown without HTML and without pictures. */
 	modelCard: (repo: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("model_card", { repo })),
-	/**  Begins to download a model, or puts it at the end of the queue. */
+	/**
+	 *  Puts the download of a model at the end of the queue, with the conversion and the measurement that follow it. A
+	 *  download that is in the queue already goes on.
+	 */
 	downloadModel: (repo: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("download_model", { repo, conversion })),
 	/**  Stops a job for now. What it has done is kept. */
 	pauseJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("pause_job", { job })),
 	/**  Goes on with a job that was paused or failed. */
 	resumeJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("resume_job", { job })),
-	/**  Ends a job and removes what it has done so far. A job that has ended is taken off the list. */
+	/**  Ends a job and removes what is unfinished of it. One that has ended is taken off the list. */
 	cancelJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_job", { job })),
 	/**  Moves a job to a place in the queue, counted from 0. */
 	moveJob: (job: number, position: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_job", { job, position })),
-	/**  Begins to convert a model that is here. */
+	/**  Begins to convert a model that is here into the library. */
 	convertModel: (path: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("convert_model", { path, conversion })),
-	/**  Begins to measure how many drafts pay with a model. */
+	/**  Begins to measure how many drafts pay with a model on this machine. */
 	tuneModel: (path: string) => typedError<number, ErrorReport>(__TAURI_INVOKE("tune_model", { path })),
-	/**  Deletes a model of the library. It can be restored until the app quits. */
+	/**
+	 *  Deletes a model of the library, or takes an opened folder off the list. A deleted model can be restored until the
+	 *  app quits; nothing outside the library is ever deleted.
+	 */
 	deleteModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_model", { path })),
 	/**  Brings a deleted model back. */
 	restoreModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_model", { path })),
-	/**  Adds the model in a folder, which is used where it is, and returns the folder. */
+	/**  Adds the model in a folder, which is used where it is, and returns the folder as the list names it. */
 	importModel: (path: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("import_model", { path })),
 	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
 	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
-	/**  Moves the library to another folder. */
+	/**  Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is. */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
-	/**  Keeps a token for the Hub in the system's keychain, or removes it. */
+	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
-	/**  Shows a folder in the system's file manager. */
+	/**  Shows a model's folder, or the library's, in the system's file manager. */
 	reveal: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal", { path })),
 };
 

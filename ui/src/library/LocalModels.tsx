@@ -8,6 +8,7 @@ import { LibraryError } from "./LibraryError";
 import { LocalRow } from "./LocalRow";
 import { byPlace } from "./models";
 import { PlaceNotice } from "./Place";
+import { useSpotlight } from "./useSpotlight";
 
 /** The models on this machine. */
 export function LocalModels({ heading }: { heading: string }) {
@@ -16,8 +17,9 @@ export function LocalModels({ heading }: { heading: string }) {
   const models = library?.models ?? [];
   const groups = byPlace(models);
   const own = models.filter(({ origin }) => origin !== "built_in");
+  const section = useSpotlight<HTMLElement>(about.here);
   return (
-    <section className="part" aria-label={heading} data-testid="local-models">
+    <section ref={section} className="part" tabIndex={-1} aria-label={heading} data-testid="local-models">
       <header className="part-head">
         <h2>{heading}</h2>
         {library && own.length > 0 && (

@@ -7,7 +7,7 @@ import { MenuButton, type MenuEntry } from "../components/MenuButton";
 import { bytes, parameters, percent } from "../format";
 import { SHOW_FOLDER } from "../platform";
 import { useReason, useStore } from "../store";
-import { about, deleteModel, loadModel, measure, openRepo, reveal } from "./actions";
+import { about, deleteModel, forgetModel, loadModel, measure, openRepo, reveal } from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
 import { LibraryError } from "./LibraryError";
 import { isRaw } from "./models";
@@ -129,7 +129,9 @@ function More({ model, inUse }: Props) {
       onSelect: () => measure(path),
     },
     { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
-    { name: "Delete", reason: keepReason(origin, inUse) ?? offline, onSelect: () => deleteModel(path) },
+    origin === "folder"
+      ? { name: "Remove from the list", reason: keepReason(origin, inUse), onSelect: () => forgetModel(path) }
+      : { name: "Delete", reason: keepReason(origin, inUse) ?? offline, onSelect: () => deleteModel(path) },
   ];
   return (
     <>

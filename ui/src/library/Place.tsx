@@ -83,38 +83,33 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
               {SHOW_FOLDER}
             </button>
           )}
-          <ActionButton
-            className="button"
-            data-testid="change-place"
-            reason={moving ? "The library is being moved." : null}
-            onClick={choose}
-          >
+          <button type="button" className="button" data-testid="change-place" onClick={choose}>
             Change…
-          </ActionButton>
+          </button>
         </div>
       </div>
       {target !== null && (
         <div className="confirm" role="status" data-testid="confirm-move">
-          <p>
-            {moving ? "Moving" : "Move"} {bytes(place.used_bytes)} of models to{" "}
-            <span className="path">{target}</span>
-            {moving ? ". They stay where they are until all are copied." : "?"}
+          <p className="numbers">
+            Keep models in <span className="path">{target}</span>?{" "}
+            {place.online
+              ? `The ${bytes(place.used_bytes)} that are in the library are moved there.`
+              : "The models on the disk that is not connected stay there."}{" "}
+            If the folder holds a library already, that one is used.
           </p>
-          {!moving && (
-            <div className="actions">
-              <button
-                type="button"
-                className="button"
-                data-testid="move-library"
-                onClick={() => move(target)}
-              >
-                Move
-              </button>
-              <button type="button" className="button" onClick={() => setTarget(null)}>
-                Leave it
-              </button>
-            </div>
-          )}
+          <div className="actions">
+            <ActionButton
+              className="button"
+              data-testid="move-library"
+              reason={moving ? "The move is being prepared." : null}
+              onClick={() => move(target)}
+            >
+              Use this folder
+            </ActionButton>
+            <button type="button" className="button" onClick={() => setTarget(null)}>
+              Leave it
+            </button>
+          </div>
         </div>
       )}
       <LibraryError subject={about.place} />

@@ -11,6 +11,7 @@ import { about, download, loadModel } from "./actions";
 import { ConversionForm } from "./ConversionForm";
 import { whereabouts } from "./jobs";
 import { LibraryError } from "./LibraryError";
+import { firstChoice } from "./models";
 import {
   afterwards,
   fitSentence,
@@ -33,7 +34,9 @@ export function RemoteDetails() {
 }
 
 function Details({ model, open }: { model: RemoteModel; open: boolean }) {
-  const [choice, setChoice] = useState<ConversionChoice>({ bits: 4, keep_raw: false });
+  const [choice, setChoice] = useState(() =>
+    firstChoice(whereabouts(model, useStore.getState().library).local),
+  );
   const raw = model.kind === "raw";
   const close = () => setView({ details: null });
   const judged = raw && choice.bits !== 4 && model.fit;

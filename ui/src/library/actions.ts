@@ -10,6 +10,7 @@ export const about = {
   library: "library",
   add: "add",
   get: "get",
+  here: "here",
   place: "place",
   token: "token",
   details: "details",
@@ -50,7 +51,10 @@ export function getModels(): void {
 }
 
 /** Asks for models. Of two questions for the same listing, the later one counts. */
-async function list(key: "catalogue" | "found", question: () => Promise<RemoteModel[]>): Promise<void> {
+export async function list(
+  key: "catalogue" | "found",
+  question: () => Promise<RemoteModel[]>,
+): Promise<void> {
   const asking: Listing = { models: state()[key]?.models ?? null, asking: true, error: null };
   setView({ [key]: asking });
   const answer = await question().then(
@@ -122,6 +126,13 @@ export const deleteModel = (path: string) =>
     setView({ spotlight: about.deleted(path) });
   });
 
+/** Takes a folder that was opened off the list. The folder stays as it is. */
+export const forgetModel = (path: string) =>
+  attempt(about.model(path), async () => {
+    await shell.deleteModel(path);
+    setView({ spotlight: about.here });
+  });
+
 export const restoreModel = (path: string) =>
   attempt(about.deleted(path), async () => {
     await shell.restoreModel(path);
@@ -133,6 +144,7 @@ export const reveal = (path: string, subject = about.model(path)) =>
 
 /** Adds the models in folders, which are used where they are. The first that cannot be added ends it. */
 export function addModels(paths: string[]): Promise<boolean> {
+  setView({ details: null });
   openModels();
   return attempt(about.add, async () => {
     for (const path of paths) setView({ spotlight: about.model(await shell.importModel(path)) });

@@ -1,4 +1,11 @@
-import type { LibrarySnapshot, LocalModel, ModelEntry, ModelOrigin, RemoteModel } from "../bindings";
+import type {
+  ConversionChoice,
+  LibrarySnapshot,
+  LocalModel,
+  ModelEntry,
+  ModelOrigin,
+  RemoteModel,
+} from "../bindings";
 
 const GROUPS: { name: string; origins: ModelOrigin[] }[] = [
   { name: "In the library", origins: ["library", "built_in"] },
@@ -51,3 +58,9 @@ export function inOrder(models: RemoteModel[]): RemoteModel[] {
 
 /** Whether there is something to convert: weights that are not quantized. */
 export const isRaw = ({ format }: LocalModel): boolean => format !== null && !/\bbit\b/.test(format);
+
+/** The conversion to begin with: the recommended one, or that of the model that a newer version replaces. */
+export function firstChoice(local: LocalModel | null): ConversionChoice {
+  const bits = local?.format?.startsWith("8-bit") ? 8 : 4;
+  return { bits: local !== null && isRaw(local) ? null : bits, keep_raw: false };
+}

@@ -111,10 +111,11 @@ export const offlineWords = (origin: ModelOrigin, path: string): string =>
     ? "Offline: it comes back when the library's disk is connected"
     : `Offline: connect the disk that has ${path}`;
 
-/** Why a model cannot be deleted here; null if it can. */
+/** Why a model cannot be deleted, or taken off the list; null if it can. */
 export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
   switch (origin) {
     case "library":
+    case "folder":
       return inUse ? "It is in use" : null;
     case "built_in":
       return "It is part of the app";
@@ -122,8 +123,6 @@ export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
       return "It belongs to the Hugging Face cache";
     case "lm_studio":
       return "It belongs to LM Studio";
-    case "folder":
-      return "It is in a folder of yours";
   }
 }
 

@@ -17,7 +17,7 @@ export function DeletedRow({ model, onRestore }: { model: DeletedModel; onRestor
           ref={undo}
           type="button"
           className="button"
-          aria-label={`Bring back ${model.name}`}
+          aria-label={`Undo: bring back ${model.name}`}
           data-testid="undo-delete"
           onClick={onRestore}
         >

@@ -40,9 +40,9 @@ export function JobRow({ job, jobs }: Props) {
     >
       <div className="row-line">
         <div className="row-text">
-          <h4 id={nameId} className="row-name" title={repo ?? undefined}>
+          <h3 id={nameId} className="row-name" title={repo ?? undefined}>
             {name}
-          </h4>
+          </h3>
         </div>
         <div className="row-actions">
           {isOpen(job) && jobs.filter(isOpen).length > 1 && <JobOrder job={job} jobs={jobs} onMove={move} />}

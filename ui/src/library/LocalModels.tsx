@@ -43,7 +43,7 @@ export function LocalModels({ heading }: { heading: string }) {
       {library && <PlaceNotice place={library.place} />}
       {groups.map(([place, group]) => (
         <section key={place} aria-label={place}>
-          {groups.length > 1 && <h3 className="group-name">{place}</h3>}
+          {groups.length > 1 && <p className="group-name">{place}</p>}
           <ul className="rows">
             {group.map((model) => (
               <LocalRow key={model.path} model={model} inUse={model.path === selected} />

@@ -35,9 +35,9 @@ export function LocalRow({ model, inUse }: Props) {
     >
       <div className="row-line">
         <div className="row-text">
-          <h4 id={id} className="row-name" title={path}>
+          <h3 id={id} className="row-name" title={path}>
             {name}
-          </h4>
+          </h3>
           <Facts model={model} />
         </div>
         <div className="row-actions">
@@ -68,7 +68,7 @@ function Facts({ model }: { model: LocalModel }) {
         </p>
       )}
       {state.state === "ready" && tuning && <p className="row-words numbers">{tuningWords(tuning)}</p>}
-      {model.update_available && repo && (
+      {state.state === "ready" && model.update_available && repo && (
         <p className="row-words">
           A newer version is on the Hub.{" "}
           <button type="button" className="word-button" onClick={() => openRepo(repo, about.model(path))}>

@@ -26,7 +26,7 @@ export function Storage() {
         <li className="row">
           <div className="row-line">
             <div className="row-text">
-              <h4 className="row-name">Hugging Face token</h4>
+              <h3 className="row-name">Hugging Face token</h3>
               <p className="row-words" data-testid="token-state">
                 {hasToken
                   ? "Set. It is in the system's keychain."
@@ -69,7 +69,7 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
     <li className="row">
       <div className="row-line">
         <div className="row-text">
-          <h4 className="row-name">Library folder</h4>
+          <h3 className="row-name">Library folder</h3>
           <p className="row-words path">{place.path}</p>
           <p className="row-words numbers">
             {place.online

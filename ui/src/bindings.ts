@@ -251,13 +251,13 @@ export type GenerationSettings = {
 	stop: string[],
 };
 
-/**  Work of the library that takes a while: a download with what follows it, or a conversion. */
+/**  Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move. */
 export type Job = {
 	/**  Names it. */
 	id: number,
-	/**  The model's short name. */
+	/**  The model's short name, or what is moved. */
 	name: string,
-	/**  The repository that is downloaded; `None` where a folder is converted. */
+	/**  The repository that is downloaded; `None` for all other work. */
 	repo: string | null,
 	/**  How far it has come. */
 	stage: JobStage,
@@ -293,6 +293,8 @@ seconds: number } |
 { stage: "converting" } | 
 /**  The finished model is being measured. */
 { stage: "tuning" } | 
+/**  The library is on its way to another folder. */
+{ stage: "moving" } | 
 /**  It cannot go on until the person does something. What arrived is kept. */
 { stage: "failed"; 
 /**  Why, and what to do. */

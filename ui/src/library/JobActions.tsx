@@ -3,7 +3,7 @@ import type { Job } from "../bindings";
 import { ActionButton } from "../components/ActionButton";
 import { Icon } from "../components/icons";
 import { PopoverButton } from "../components/PopoverButton";
-import { useReason } from "../store";
+import { useReason, useStore } from "../store";
 import { about, cancelJob, doStep, loadModel } from "./actions";
 import { moved, type Step, steps } from "./jobs";
 
@@ -69,16 +69,19 @@ export function JobOrder({ job, jobs, onMove }: OrderProps) {
   );
 }
 
+/** Leads to the model that came of a job; a move brings none. */
 function UseResult({ job: { id, name, stage } }: { job: Job }) {
   const reason = useReason("open");
-  if (stage.stage !== "done") return null;
+  const path = stage.stage === "done" ? stage.path : null;
+  const there = useStore((state) => state.library?.models.some((model) => model.path === path) ?? false);
+  if (path === null || !there) return null;
   return (
     <ActionButton
       className="button"
       aria-label={`Use: ${name}`}
       data-testid="job-use"
       reason={reason}
-      onClick={() => loadModel(stage.path, about.job(id))}
+      onClick={() => loadModel(path, about.job(id))}
     >
       Use
     </ActionButton>
@@ -89,7 +92,8 @@ function UseResult({ job: { id, name, stage } }: { job: Job }) {
 function JobEnd({ job: { id, name, repo, stage, done } }: { job: Job }) {
   const [open, setOpen] = useState(false);
   if (stage.stage === "done" || stage.stage === "tuning" || done === 0) {
-    const words = stage.stage === "done" ? "Dismiss" : stage.stage === "tuning" ? "Skip" : "Cancel";
+    const words =
+      stage.stage === "done" ? "Dismiss" : stage.stage === "tuning" && repo !== null ? "Skip" : "Cancel";
     return (
       <button
         type="button"

@@ -2,7 +2,7 @@ import type { Job, JobStage, LibrarySnapshot, LocalModel, RemoteModel } from "..
 
 type Stage = JobStage["stage"];
 
-const RUNNING: readonly Stage[] = ["downloading", "waiting", "verifying", "converting", "tuning"];
+const RUNNING: readonly Stage[] = ["downloading", "waiting", "verifying", "converting", "tuning", "moving"];
 
 /** Work that goes on by itself. */
 export const isRunning = ({ stage: { stage } }: Job): boolean => RUNNING.includes(stage);
@@ -32,6 +32,7 @@ export function steps({ stage: { stage } }: Job): Step[] {
     case "done":
       return ["use"];
     case "tuning":
+    case "moving":
       return [];
   }
 }

@@ -50,6 +50,7 @@ describe("the queue", () => {
     expect(of({ stage: "failed", error })).toEqual(["retry"]);
     expect(of({ stage: "done", path: "/m" })).toEqual(["use"]);
     expect(of({ stage: "tuning" })).toEqual([]);
+    expect(of({ stage: "moving" })).toEqual([]);
   });
 
   it("knows how far a job is only where it knows the whole", () => {
@@ -96,6 +97,15 @@ describe("the queue", () => {
     expect(words(<JobRow job={waiting} jobs={[waiting]} />)).toContain(
       "What arrived is kept. The next try is in 12 s.",
     );
+  });
+
+  it("offers to use what came of a job, if that is a model", () => {
+    const done = job(1, { stage: "done", path: "/m" });
+    const shown = () => words(<JobRow job={done} jobs={[done]} />, { library: library({ models }) });
+    let models = [local("/m")];
+    expect(shown()).toMatch(/Use.*Dismiss/);
+    models = [];
+    expect(shown()).not.toContain("Use");
   });
 
   it("goes on in the sidebar with the job that runs, and says what has stopped", () => {

@@ -151,6 +151,8 @@ export function stageWords(stage: JobStage): string {
       return "Converting";
     case "tuning":
       return "Measuring its speed";
+    case "moving":
+      return "Moving";
     case "failed":
       return "Stopped";
     case "done":
@@ -181,7 +183,7 @@ export function timeLeft(seconds: number): string {
 /** What a job has done, how fast, and how long it still takes: each empty where it does not apply. */
 export function jobNumbers(job: Job): { amount: string; speed: string; left: string } {
   const { stage, done, total, bytes_per_second: speed, seconds_left: left } = job;
-  const running = ["downloading", "verifying", "converting", "tuning"].includes(stage.stage);
+  const running = ["downloading", "verifying", "converting", "tuning", "moving"].includes(stage.stage);
   const part = share(job);
   const inBytes = stage.stage !== "tuning";
   return {

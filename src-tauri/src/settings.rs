@@ -76,6 +76,11 @@ impl Settings {
         }
     }
 
+    /// Takes the model in a folder off the list.
+    pub(crate) fn forget_model(&mut self, folder: &str) {
+        self.model_folders.retain(|other| other != folder);
+    }
+
     /// Follows models whose folder `from` has become `to`.
     pub(crate) fn move_models(&mut self, from: &Path, to: &Path) {
         let moved = |folder: &String| {

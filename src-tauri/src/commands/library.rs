@@ -101,11 +101,14 @@ pub(crate) async fn tune_model(app: State<'_, Arc<App>>, path: String) -> Result
     app.library.tune(PathBuf::from(path)).await
 }
 
-/// Deletes a model of the library. It can be restored until the app quits. Nothing outside the library is ever deleted.
+/// Deletes a model of the library, or takes an opened folder off the list. A deleted model can be restored until the
+/// app quits; nothing outside the library is ever deleted.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_model(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.delete(PathBuf::from(path)).await
+    app.library.delete(PathBuf::from(path)).await?;
+    app.publish_models();
+    Ok(())
 }
 
 /// Brings a deleted model back.

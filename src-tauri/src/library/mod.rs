@@ -26,7 +26,8 @@ use foretoken_library::{
     Trashed,
 };
 use foretoken_protocol::{
-    ConversionChoice, EngineState, ErrorReport, JobId, LibrarySnapshot, RemoteFilter, RemoteModel,
+    ConversionChoice, EngineState, ErrorReport, JobId, LibrarySnapshot, LocalState, ModelOrigin,
+    RemoteFilter, RemoteModel,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::sleep;
@@ -217,7 +218,7 @@ impl ModelLibrary {
     ) -> Result<JobId, ErrorReport> {
         let model = self.model(&path)?;
         let Some(bits) = choice.bits else { return Err(nothing_to_convert(&model.name)) };
-        let remove_source = !choice.keep_raw && model.origin == foretoken_protocol::ModelOrigin::Library;
+        let remove_source = !choice.keep_raw && model.origin == ModelOrigin::Library;
         let folder = match &model.repo {
             Some(repo) => repo.replacen('/', "--", 1),
             None => model.name.clone(),
@@ -229,10 +230,10 @@ impl ModelLibrary {
         Ok(self.add_job(shown, Step::Convert { source: path, name, bits, remove_source }))
     }
 
-    /// Deletes a model of the library.
+    /// Deletes a model of the library, or takes an opened folder off the list.
     pub(crate) async fn delete(self: &Arc<Self>, path: PathBuf) -> Result<(), ErrorReport> {
         let model = self.model(&path)?;
-        if model.origin != foretoken_protocol::ModelOrigin::Library {
+        if !matches!(model.origin, ModelOrigin::Library | ModelOrigin::Folder) {
             return Err(not_ours(&model.name));
         }
         if let EngineState::Ready { model: loaded, .. } = &*self.engine.borrow()
@@ -246,6 +247,13 @@ impl ModelLibrary {
         };
         if self.lock().jobs.with_step(uses).is_some() {
             return Err(in_use(&model.name));
+        }
+        if model.origin == ModelOrigin::Folder {
+            let (settings, folder) = (Arc::clone(&self.settings), path.to_string_lossy().into_owned());
+            blocking(move || settings.update(|settings| settings.forget_model(&folder))).await?;
+            self.lock().shelf.retain(|model| model.path != path);
+            self.stir();
+            return Ok(());
         }
         let (library, name) = (self.library()?, folder_name(&path));
         let trashed = blocking(move || library.delete(&name)).await?;
@@ -415,7 +423,7 @@ impl ModelLibrary {
             opened: &self.settings.current().model_folders,
         }
         .scan();
-        let ready = |model: &&Found| model.state == foretoken_protocol::LocalState::Ready;
+        let ready = |model: &&Found| model.state == LocalState::Ready;
         let folders = shelf.iter().filter(ready).map(|model| model.path.clone()).collect();
         if shelf != remembered
             && let Err(error) = file::write(&self.shelf_file, &shelf)

@@ -85,7 +85,7 @@ mod tests {
         let name = |path: &str| display_name(Path::new(path));
         assert_eq!(name("/models/Qwen--Qwen3.5-4B-4bit"), "Qwen3.5-4B-4bit");
         assert_eq!(name("/hub/models--Qwen--Qwen3.5-4B/snapshots/0123"), "Qwen3.5-4B");
-        assert_eq!(name("/snapshots/mine"), "snapshots");
+        assert_eq!(name("/mine/snapshots/new"), "mine");
         assert_eq!(name("/models/a--"), "a--");
         assert_eq!(name("/"), "/");
     }

@@ -134,7 +134,7 @@ mod tests {
                     ![logo](https://b/x.png) ![][z] [link](https://c)\n";
         assert_eq!(
             plain(card.as_bytes()),
-            "# Qwen\n\nFast & small, 1 < 2\nseen\nlogo [z] [link](https://c)\n"
+            "# Qwen\n\nFast & small, 1 < 2\n\nseen\nlogo [z] [link](https://c)\n"
         );
     }
 

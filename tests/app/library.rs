@@ -47,6 +47,7 @@ fn download(window: &Window<'_>) {
     window.click_one("remote-model", NAME);
     window.click("download");
     window.wait_until("the download is in the queue", || window.is_shown("job"));
+    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
 }
 
 fn job_says(window: &Window<'_>, words: &str) -> bool {
@@ -78,6 +79,8 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     open_models(&window);
     window.picture("models-empty");
     download(&window);
+    window.wait_until("the model is measured", || job_says(&window, "Measuring"));
+    window.picture("models-measuring");
     window.wait_until("the model is ready", || window.is_shown("job-use"));
     window.picture("models-ready");
 
@@ -133,7 +136,9 @@ fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
     let window = desk.open(Theme::Light);
     window.click("open-models");
     window.wait_until("it goes on by itself", || job_says(&window, "Downloading"));
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    window.wait_until("the model is measured", || job_says(&window, "Measuring"));
+    window.click("job-cancel");
+    window.wait_until("the measurement is left out", || window.is_shown("job-use"));
     assert!(row(&window, "Qwen3.5-0.8B-4bit").contains("Use"), "{:?}", window.texts("local-model"));
 }
 

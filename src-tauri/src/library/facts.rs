@@ -144,7 +144,8 @@ impl Inspector {
 /// Whether a file decides what the engine says. The library's own record changes whenever a model is used.
 fn is_of_the_model(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
-    name != "foretoken.json" && path.extension().is_some_and(|kind| kind == "json" || kind == "safetensors")
+    name != "foretoken-library.json"
+        && path.extension().is_some_and(|kind| kind == "json" || kind == "safetensors")
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
         let again = Inspector::new(inspector.tool.clone(), file);
         assert!(again.is_current(&model));
         assert_eq!(again.known(&model), Some(Ok(facts)));
-        fs::write(model.join("foretoken.json"), "{}").unwrap();
+        fs::write(model.join("foretoken-library.json"), "{}").unwrap();
         assert!(again.is_current(&model), "its use does not change a model");
         fs::remove_file(model.join("model.safetensors")).unwrap();
         assert!(!again.is_current(&model));

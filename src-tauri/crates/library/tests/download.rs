@@ -51,7 +51,7 @@ async fn the_demo_model_arrives_whole() {
     let place = place();
     pull(&client(&hub), &place.library, "demo/model").await.unwrap();
     let mut found = read_folder(&place.library.folder(&id("demo/model")));
-    found.remove("foretoken.json").unwrap();
+    found.remove("foretoken-library.json").unwrap();
     assert_eq!(found, read_folder(&folder));
 }
 
@@ -197,7 +197,7 @@ async fn hostile_names_are_refused_before_anything_is_written() {
         "x\ny.json",
         "Config.json",
         "config.json/model.safetensors",
-        "foretoken.json",
+        "foretoken-library.json",
         "model.json.",
     ];
     for name in hostile {

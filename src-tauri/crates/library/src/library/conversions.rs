@@ -1,9 +1,9 @@
 //! Models that are made here out of others. They grow beside the downloads and appear in the library by one rename.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Library, Record, Source, now, rename};
+use super::{Library, RECORD, Record, Source, now, rename};
 use crate::LibraryError;
 use crate::disk::{files_in, remove_folder, sync_folder};
 
@@ -27,7 +27,9 @@ impl Library {
         self.check_online()?;
         self.check_free(name)?;
         let made = self.home(CONVERSIONS).join(name);
-        let files = files_in(&made).map_err(|error| LibraryError::io(&made, error))?;
+        let mut files = files_in(&made).map_err(|error| LibraryError::io(&made, error))?;
+        // Left by an earlier try that ended before the new name.
+        files.retain(|file| file.as_path() != Path::new(RECORD));
         let size = |file: &PathBuf| Some((file.to_str()?.to_owned(), made.join(file).metadata().ok()?.len()));
         let files = files.iter().filter_map(size).collect();
         Record { source, added_at: now(), last_used_at: None, files }.write(&made)?;

@@ -9,7 +9,7 @@ use crate::disk::{read_json, write_json};
 use crate::hub::{Commit, RepoId};
 
 /// The file in a model's folder that is ours. All others belong to whoever made the model.
-pub(crate) const RECORD: &str = "foretoken.json";
+pub(crate) const RECORD: &str = "foretoken-library.json";
 
 /// What Foretoken knows of a model in its library.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

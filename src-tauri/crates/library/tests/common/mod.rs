@@ -133,7 +133,7 @@ pub fn read_folder(folder: &Path) -> Files {
 /// A model's folder holds what the Hub has, and our record, and nothing else.
 pub fn assert_is(path: &Path, files: &Files) {
     let mut found = read_folder(path);
-    assert!(found.remove("foretoken.json").is_some(), "no record");
+    assert!(found.remove("foretoken-library.json").is_some(), "no record");
     let wanted = wanted(files);
     assert_eq!(found.keys().collect::<Vec<_>>(), wanted.keys().collect::<Vec<_>>());
     for (name, data) in &wanted {

@@ -215,7 +215,7 @@ fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     window.press(&[], keys::ENTER);
     window.wait_until("it is refused", || window.is_shown("token-error"));
     let refusal = window.text("token-error");
-    assert!(refusal.contains("no keychain"), "{refusal}");
+    assert!(refusal.contains("keychain cannot be used"), "{refusal}");
     window.press(&[], keys::ESCAPE);
     window.wait_until("the popover closes", || !window.is_popover_shown());
     let page = window.script("return document.documentElement.outerHTML", json!([]));

@@ -25,8 +25,8 @@ pub(super) trait SecretStore: Send + Sync + fmt::Debug {
 #[derive(Debug, Error)]
 pub(super) enum KeychainError {
     /// There is none, or it is locked.
-    #[error("This system offers no keychain to keep the token in: {0}.")]
-    Unavailable(String),
+    #[error("The system's keychain cannot be used, so no token is kept.")]
+    Unavailable,
     /// The text cannot be a token.
     #[error("That text cannot be a Hugging Face token.")]
     NotAToken,
@@ -35,10 +35,10 @@ pub(super) enum KeychainError {
 impl From<KeychainError> for ErrorReport {
     fn from(error: KeychainError) -> Self {
         let (code, hint) = match error {
-            KeychainError::Unavailable(_) if cfg!(target_os = "macos") => {
+            KeychainError::Unavailable if cfg!(target_os = "macos") => {
                 ("keychain_unavailable", "Unlock the login keychain in Keychain Access and try again.")
             }
-            KeychainError::Unavailable(_) => (
+            KeychainError::Unavailable => (
                 "keychain_unavailable",
                 "Start a Secret Service, such as GNOME Keyring or KWallet, and try again.",
             ),
@@ -84,16 +84,17 @@ impl SecretStore for Keychain {
     }
 }
 
-/// What went wrong, without what some errors carry of the secret.
+/// Logs what went wrong, without what some errors carry of the secret.
 fn unavailable(error: &keyring::Error) -> KeychainError {
     use keyring::Error;
-    KeychainError::Unavailable(match error {
+    match error {
         Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => {
-            cause.to_string().trim_end_matches('.').to_owned()
+            tracing::info!("the keychain: {cause}")
         }
-        Error::BadEncoding(_) | Error::BadDataFormat(..) => "what it holds is no token".into(),
-        _ => "it does not answer".into(),
-    })
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => tracing::info!("the keychain holds no token"),
+        _ => tracing::info!("there is no keychain"),
+    }
+    KeychainError::Unavailable
 }
 
 /// The token as requests to the Hub find it: read once, then changed together with its store.
@@ -112,7 +113,8 @@ impl HubToken {
     pub(super) fn load(&self) {
         match self.store.read() {
             Ok(secret) => *self.lock() = secret.as_deref().and_then(Token::new),
-            Err(error) => tracing::info!("{error}"),
+            // Why is in the log already.
+            Err(_) => {}
         }
     }
 
@@ -166,7 +168,7 @@ mod tests {
         }
 
         fn write(&self, secret: &str) -> Result<(), KeychainError> {
-            fs::write(&self.0, secret).map_err(|error| KeychainError::Unavailable(error.to_string()))
+            fs::write(&self.0, secret).map_err(|_| KeychainError::Unavailable)
         }
 
         fn remove(&self) -> Result<(), KeychainError> {

@@ -12,6 +12,8 @@ mod notes;
 mod remote;
 mod shelf;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod tune;
 mod work;
@@ -30,6 +32,7 @@ use foretoken_protocol::{
     RemoteFilter, RemoteModel,
 };
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::places::Places;
@@ -73,6 +76,8 @@ pub(crate) struct ModelLibrary {
     told: watch::Sender<Option<LibrarySnapshot>>,
     /// Folders that were moved, with the place they have now.
     moves: mpsc::UnboundedSender<(PathBuf, PathBuf)>,
+    /// Does the work that is not downloading.
+    worker: Mutex<Option<JoinHandle<()>>>,
     /// Something on the page is no longer so.
     changed: Notify,
     /// There may be work.
@@ -121,12 +126,17 @@ impl ModelLibrary {
             cache: places.cache.join("catalogue.json"),
         };
         let shelf_file = places.data.join("shelf.json");
-        let state = State { shelf: file::read(&shelf_file).unwrap_or_default(), ..State::default() };
+        let jobs_file = places.data.join("jobs.json");
+        let state = State {
+            jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default()),
+            shelf: file::read(&shelf_file).unwrap_or_default(),
+            online: places.location.open().is_ok(),
+            ..State::default()
+        };
         let (moves, moved) = mpsc::unbounded_channel();
         let library = Self {
             inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
             notes: Notes::open(places.data.join("models.json"), machine_name),
-            jobs_file: places.data.join("jobs.json"),
             location: places.location.clone(),
             built_in: around.built_in_model,
             settings: around.settings,
@@ -143,8 +153,10 @@ impl ModelLibrary {
             tool,
             catalogue,
             machine,
+            jobs_file,
             shelf_file,
             moves,
+            worker: Mutex::new(None),
         };
         (library, moved)
     }
@@ -154,7 +166,15 @@ impl ModelLibrary {
         tokio::spawn(Arc::clone(self).tell());
         tokio::spawn(Arc::clone(self).keep_shelf());
         tokio::spawn(Arc::clone(self).keep_online());
-        tokio::spawn(Arc::clone(self).do_work());
+        let worker = tokio::spawn(Arc::clone(self).do_work());
+        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(worker);
+        let library = Arc::clone(self);
+        tokio::spawn(async move {
+            let token = Arc::clone(&library.token);
+            // The person may be asked to unlock the keychain.
+            blocking(move || token.load()).await;
+            library.changed.notify_one();
+        });
     }
 
     /// The library as it is now; changes come on [`ModelLibrary::watch`].
@@ -225,7 +245,9 @@ impl ModelLibrary {
         };
         let name = converted_name(&folder, bits);
         // Refuses a name that is taken now rather than in an hour.
-        self.library()?.conversion_folder(&name)?;
+        let library = self.library()?;
+        let origin = library.source(&folder_name(&path)).filter(|_| path.parent() == Some(library.root()));
+        library.conversion_folder(&name, origin.as_ref())?;
         let shown = converted_name(&model.name, bits);
         Ok(self.add_job(shown, Step::Convert { source: path, name, bits, remove_source }))
     }
@@ -356,8 +378,15 @@ impl ModelLibrary {
                 intent.send_replace(Intent::Pause);
             }
         }
-        self.keep_jobs();
+        self.work.notify_one();
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(worker) = worker
+            && let Err(panicked) = worker.await
+        {
+            tracing::error!("the work of the library ended badly: {panicked}");
+        }
         self.close_queue().await;
+        self.keep_jobs();
         self.empty_trash().await;
     }
 
@@ -376,8 +405,6 @@ impl ModelLibrary {
 
     /// Tells everyone what changed, a few times a second at most.
     async fn tell(self: Arc<Self>) {
-        let token = Arc::clone(&self.token);
-        blocking(move || token.load()).await;
         loop {
             let library = Arc::clone(&self);
             let snapshot = blocking(move || library.snapshot()).await;
@@ -436,10 +463,10 @@ impl ModelLibrary {
 
     /// Follows the library's disk as it comes and goes.
     async fn keep_online(self: Arc<Self>) {
-        self.lock().jobs = Jobs::resume(file::read(&self.jobs_file).unwrap_or_default());
+        // After a start that crashed there is some left.
         self.empty_trash().await;
         loop {
-            let is_moving = self.lock().jobs.with_step(|step| matches!(step, Step::Move { .. })).is_some();
+            let is_moving = self.lock().is_moving();
             let library = self.library();
             let online = library.is_ok();
             if let Ok(library) = library

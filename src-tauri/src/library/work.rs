@@ -217,7 +217,7 @@ impl ModelLibrary {
     /// Does what is to be done, one job after the other.
     pub(super) async fn do_work(self: Arc<Self>) {
         let mut replies = self.replies.watch();
-        loop {
+        while !self.lock().closing {
             let is_quiet = *replies.borrow_and_update() == 0;
             let claimed = self.claim(is_quiet);
             if let Some((entry, intent)) = claimed {
@@ -335,9 +335,9 @@ impl ModelLibrary {
         remove_source: bool,
     ) -> Result<PathBuf, ErrorReport> {
         let library = self.library()?;
-        let target = library.conversion_folder(name)?;
         let own = (source.parent() == Some(library.root())).then(|| folder_name(source));
         let origin = own.as_ref().and_then(|own| library.source(own));
+        let target = library.conversion_folder(name, origin.as_ref())?;
         // A start that ended between the engine's last word and the new name has left nothing else to do.
         if !target.is_dir() {
             let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];
@@ -476,6 +476,12 @@ impl ModelLibrary {
 }
 
 impl State {
+    /// Whether the library is on its way to another folder.
+    pub(super) fn is_moving(&self) -> bool {
+        let running = self.running.as_ref().and_then(|(id, _)| self.jobs.get(*id).ok());
+        running.is_some_and(|entry| matches!(entry.step, Step::Move { .. }))
+    }
+
     /// Follows models whose folder `from` has become `to`.
     fn moved(&mut self, from: &Path, to: &Path) {
         for model in &mut self.shelf {

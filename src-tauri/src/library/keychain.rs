@@ -111,10 +111,9 @@ impl HubToken {
 
     /// Reads the token from its store. Blocks, as [`HubToken::set`] does.
     pub(super) fn load(&self) {
-        match self.store.read() {
-            Ok(secret) => *self.lock() = secret.as_deref().and_then(Token::new),
-            // Why is in the log already.
-            Err(_) => {}
+        // Why it cannot be read is in the log already.
+        if let Ok(secret) = self.store.read() {
+            *self.lock() = secret.as_deref().and_then(Token::new);
         }
     }
 

@@ -10,7 +10,7 @@ use foretoken_protocol::{
     PartialReply, ReplyStats, Sampling, TokenText,
 };
 
-use crate::checkpoint::{Config, Index, Layout, model_info};
+use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info};
 use crate::decode::{Advance, Batch, DepthPolicy, Lane, Recorder, RowSpec};
 use crate::error::EngineError;
 use crate::mlx;
@@ -104,8 +104,9 @@ pub struct Prepared {
 impl Prepared {
     /// Reads the small files of a model folder and the headers of the large ones.
     pub fn read(dir: &Path) -> Result<Self, EngineError> {
-        let config = Config::read(dir)?;
-        let layout = Layout::plan(&config, &Index::read(dir)?)?;
+        let metadata = Metadata::read(dir, Files::Whole)?;
+        let config = Config::of(&metadata)?;
+        let layout = Layout::plan(&config, &Index::of(&metadata)?)?;
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;

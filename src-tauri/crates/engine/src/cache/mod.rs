@@ -16,6 +16,11 @@ pub struct RowCache {
 }
 
 impl RowCache {
+    /// Asks for room for so many positions at once.
+    pub fn reserve(&mut self, positions: usize) {
+        self.kv.iter_mut().chain(&mut self.head).for_each(|kv| kv.reserve(positions));
+    }
+
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &crate::mlx::Array> {
         self.kv.iter().chain(&self.head).filter_map(RowKv::buffer)

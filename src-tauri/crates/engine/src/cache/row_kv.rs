@@ -11,9 +11,21 @@ const GROWTH: std::ops::RangeInclusive<i32> = 256..=4096;
 pub struct RowKv {
     buffer: Option<Array>,
     len: i32,
+    /// Positions that the first buffer has at least.
+    reserved: i32,
 }
 
 impl RowKv {
+    /// Asks for room for so many positions at once, for a row whose length is known: no copies as it grows.
+    pub fn reserve(&mut self, positions: usize) {
+        self.reserved = Self::positions_for(positions as u64) as i32;
+    }
+
+    /// The positions for which memory is taken when room for so many is asked for.
+    pub fn positions_for(positions: u64) -> u64 {
+        positions.next_multiple_of(*GROWTH.start() as u64)
+    }
+
     /// Appends `[2, Hkv, m, D]` and returns all keys and all values so far, `[1, Hkv, len, D]` each.
     pub fn append(&mut self, kv: &Array) -> Result<(Array, Array)> {
         let (heads, count, dim) = (kv.dim(1), kv.dim(2), kv.dim(3));
@@ -24,6 +36,7 @@ impl RowKv {
                 let capacity = old.as_ref().map_or(0, |b| b.dim(2));
                 let grown =
                     (capacity + (capacity / 4).clamp(*GROWTH.start(), *GROWTH.end())).max(round_up(end));
+                let grown = grown.max(self.reserved);
                 let zeros = Array::zeros(&[2, heads, grown, dim], kv.dtype())?;
                 match old {
                     Some(old) if self.len > 0 => {
@@ -72,8 +85,7 @@ impl RowKv {
 }
 
 fn round_up(positions: i32) -> i32 {
-    let step = *GROWTH.start();
-    (positions + step - 1) / step * step
+    RowKv::positions_for(positions as u64) as i32
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
 use safetensors::Dtype;
@@ -7,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::CheckpointError;
-use super::json::{Keys, Object, excerpt, invalid, read_object};
+use super::json::{Keys, Object, excerpt, invalid};
+use super::metadata::{Files, Metadata};
 use super::quantization::Quantization;
 
 /// The model types that can be loaded.
 pub const SUPPORTED_ARCHITECTURES: [&str; 2] = ["qwen3_5", "qwen3_5_text"];
 
-const CONFIG_LIMIT: u64 = 16 << 20;
 /// Far above any model; below it, products of two sizes fit 64 bits.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1024;
@@ -204,20 +203,18 @@ pub struct Config {
 impl Config {
     /// Reads `config.json` of a model folder.
     pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
-        let not_a_model = |problem| CheckpointError::NotAModelFolder { path: dir.to_owned(), problem };
-        match fs::metadata(dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_a_model("does not exist"));
-            }
-            Err(source) => return Err(CheckpointError::Io { path: dir.to_owned(), source }),
-            Ok(metadata) if !metadata.is_dir() => return Err(not_a_model("is a file")),
-            Ok(_) => {}
+        Self::of(&Metadata::read(dir, Files::HeadersOnly)?)
+    }
+
+    /// Reads the config of a model.
+    pub fn of(metadata: &Metadata) -> Result<Self, CheckpointError> {
+        match metadata.object("config.json")? {
+            Some(config) => Self::parse(&config),
+            None => Err(CheckpointError::NotAModelFolder {
+                path: metadata.folder.clone(),
+                problem: "has no config.json",
+            }),
         }
-        let path = dir.join("config.json");
-        if !path.exists() {
-            return Err(not_a_model("has no config.json"));
-        }
-        Self::parse(&read_object(&path, CONFIG_LIMIT)?)
     }
 
     /// Checks a config, nested (`text_config`) or flat.

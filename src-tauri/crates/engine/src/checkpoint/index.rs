@@ -1,16 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
-use safetensors::tensor::Metadata;
 
 use super::CheckpointError;
-use super::json::read_object;
+use super::metadata::{FileHeader, Files, Header, Metadata};
 
-/// Headers of real shards have a few hundred kilobytes.
-const HEADER_LIMIT: u64 = 100_000_000;
 const INDEX_FILE: &str = "model.safetensors.index.json";
 /// Where tools put an MTP head that they keep apart from the trunk.
 const SIDECARS: [&str; 3] = ["mtp.safetensors", "mtp/weights.safetensors", "optiq/mtp.safetensors"];
@@ -55,18 +50,22 @@ pub struct Index {
 impl Index {
     /// Reads the headers of all tensor files in a folder.
     pub fn read(dir: &Path) -> Result<Self, CheckpointError> {
-        let sidecars: Vec<PathBuf> =
-            SIDECARS.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
-        let paths = tensor_files(dir)?;
-        if paths.is_empty() {
-            let problem = "has no .safetensors file";
-            return Err(CheckpointError::NotAModelFolder { path: dir.to_owned(), problem });
-        }
+        Self::of(&Metadata::read(dir, Files::Whole)?)
+    }
+
+    /// Every tensor that the headers name.
+    pub fn of(metadata: &Metadata) -> Result<Self, CheckpointError> {
+        let sidecars = metadata.files.iter().filter(|file| is_sidecar(file));
+        let sidecars = sidecars.map(|file| metadata.place(&file.path)).collect();
         let mut index = Self { tensors: BTreeMap::new(), files: Vec::new(), sidecars };
-        for path in paths {
-            index.add(path)?;
+        for file in metadata.files.iter().filter(|file| !file.path.contains('/') && !is_sidecar(file)) {
+            index.add(metadata.place(&file.path), file)?;
         }
-        index.check_shards(dir)?;
+        if index.files.is_empty() {
+            let (path, problem) = (metadata.folder.clone(), "has no .safetensors file");
+            return Err(CheckpointError::NotAModelFolder { path, problem });
+        }
+        index.check_shards(metadata)?;
         Ok(index)
     }
 
@@ -75,8 +74,8 @@ impl Index {
         self.files.iter().find(|file| file.path == path)
     }
 
-    fn add(&mut self, path: PathBuf) -> Result<(), CheckpointError> {
-        let Header { tensors: header, data_start, file_bytes } = read_header(&path)?;
+    fn add(&mut self, path: PathBuf, file: &FileHeader) -> Result<(), CheckpointError> {
+        let Header { tensors: header, data_start, file_bytes } = file.parse(&path)?;
         for (name, info) in header.tensors() {
             let tensor = TensorInfo {
                 file: path.clone(),
@@ -95,12 +94,12 @@ impl Index {
     }
 
     /// The files are the truth; the index only tells which of them did not arrive.
-    fn check_shards(&self, dir: &Path) -> Result<(), CheckpointError> {
-        let Ok(index) = read_object(&dir.join(INDEX_FILE), HEADER_LIMIT) else { return Ok(()) };
+    fn check_shards(&self, metadata: &Metadata) -> Result<(), CheckpointError> {
+        let Ok(Some(index)) = metadata.object(INDEX_FILE) else { return Ok(()) };
         let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
         for (tensor, shard) in map {
-            let Some(shard) = shard.as_str().map(|shard| dir.join(shard)) else { continue };
+            let Some(shard) = shard.as_str().map(|shard| metadata.place(shard)) else { continue };
             if !self.tensors.contains_key(tensor)
                 && !present.contains(shard.as_path())
                 && !self.sidecars.contains(&shard)
@@ -112,60 +111,6 @@ impl Index {
     }
 }
 
-/// The `.safetensors` files in a folder, sorted, without hidden files and sidecars.
-fn tensor_files(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
-    let io = |source| CheckpointError::Io { path: dir.to_owned(), source };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(dir).map_err(io)? {
-        let name = entry.map_err(io)?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if name.ends_with(".safetensors") && !name.starts_with('.') && !SIDECARS.contains(&name) {
-            paths.push(dir.join(name));
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-/// What a tensor file says of itself.
-struct Header {
-    tensors: Metadata,
-    /// Where the tensors' data begins.
-    data_start: u64,
-    /// Length of the file.
-    file_bytes: u64,
-}
-
-/// Reads the header of a tensor file and checks it against the length of the file.
-fn read_header(path: &Path) -> Result<Header, CheckpointError> {
-    let io = |source| CheckpointError::Io { path: path.to_owned(), source };
-    let unreadable = |reason: String| CheckpointError::HeaderUnreadable { file: path.to_owned(), reason };
-    let mut file = File::open(path).map_err(io)?;
-    let found = file.metadata().map_err(io)?.len();
-    let mut prefix = [0; 8];
-    if found < prefix.len() as u64 {
-        return Err(unreadable(format!("the file is {found} bytes long")));
-    }
-    file.read_exact(&mut prefix).map_err(io)?;
-    if &prefix == b"version " {
-        return Err(unreadable("the file is a Git LFS pointer to the real one".into()));
-    }
-    let header_length = u64::from_le_bytes(prefix);
-    if header_length > HEADER_LIMIT {
-        return Err(unreadable(format!("it claims to be {header_length} bytes long")));
-    }
-    let data_start = prefix.len() as u64 + header_length;
-    let wrong_length = |expected| CheckpointError::WrongLength { file: path.to_owned(), found, expected };
-    if found < data_start {
-        return Err(wrong_length(data_start));
-    }
-    let mut header = vec![0; header_length as usize];
-    file.read_exact(&mut header).map_err(io)?;
-    // This checks shapes and offsets too: no gaps, no overlaps, no overflow.
-    let tensors: Metadata = serde_json::from_slice(&header).map_err(|error| unreadable(error.to_string()))?;
-    match data_start.checked_add(tensors.data_len() as u64) {
-        Some(expected) if expected == found => Ok(Header { tensors, data_start, file_bytes: found }),
-        Some(expected) => Err(wrong_length(expected)),
-        None => Err(unreadable("its tensors end beyond any file".into())),
-    }
+fn is_sidecar(file: &FileHeader) -> bool {
+    SIDECARS.contains(&file.path.as_str())
 }

@@ -7,13 +7,15 @@ use foretoken_protocol::{ModelInfo, MtpState};
 use serde::Serialize;
 
 use super::CheckpointError;
-use super::config::{Config, LayerKind};
+use super::config::{Config, HiddenMode, LayerKind};
 use super::defaults::sampling_defaults;
 use super::index::Index;
-use super::layout::Layout;
+use super::layout::{Layout, SkipReason};
+use super::memory::{MemoryNeed, active_parameters};
+use super::metadata::Metadata;
 
 /// The context that memory need is told for, unless the model's own is shorter.
-const TYPICAL_CONTEXT: u64 = 4096;
+const TYPICAL_CONTEXT: u32 = 4096;
 
 /// What a person wants to know about a checkpoint before they load it. Read from config and headers alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +26,8 @@ pub struct Inspection {
     pub architecture: String,
     /// Parameters of the language model, MTP head included.
     pub parameters: u64,
+    /// Parameters that a token goes through: of many experts only those chosen for it.
+    pub active_parameters: u64,
     /// The data type or quantization of the weights, as `bfloat16` or `4-bit, group 64`.
     pub format: String,
     /// Tensor files.
@@ -34,6 +38,8 @@ pub struct Inspection {
     pub full_attention_layers: usize,
     /// The MTP head.
     pub mtp: MtpState,
+    /// Which output of the trunk the MTP head reads; `None` without a head.
+    pub hidden_mode: Option<HiddenMode>,
     /// Longest context the model was made for, in tokens.
     pub context_length: u32,
     /// What it takes to run.
@@ -44,9 +50,11 @@ pub struct Inspection {
     pub notes: Vec<String>,
 }
 
-/// Tensors that are not loaded, by the beginning of their names.
+/// Tensors that are not loaded, by the beginning of their names and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkippedGroup {
+    /// Why they are not loaded.
+    pub reason: SkipReason,
     /// What their names begin with, as `model.visual`.
     pub prefix: String,
     /// How many there are.
@@ -55,66 +63,25 @@ pub struct SkippedGroup {
     pub bytes: u64,
 }
 
-/// Memory for the weights and for one row, in bytes; what a step computes in passing comes on top.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MemoryNeed {
-    /// The loaded tensors.
-    pub weights: u64,
-    /// Keys and values of the trunk, per token.
-    pub kv_per_token: u64,
-    /// Keys and values of the MTP head, per token.
-    pub mtp_kv_per_token: u64,
-    /// States of the Gated DeltaNet layers, whatever the length.
-    pub recurrent_state: u64,
-    /// The context that `total` is for, in tokens.
-    pub context: u64,
-    /// All of it at that context.
-    pub total: u64,
-}
-
-impl MemoryNeed {
-    fn of(config: &Config, layout: &Layout) -> Self {
-        let size = layout.compute.bytes();
-        let kv_of_layer = 2 * config.attention.kv_dim() as u64 * size;
-        let linear = &config.linear;
-        // The state is float32 in every model: its small updates would drown in fewer bits.
-        let state = 4 * linear.value_dim() as u64 * linear.key_head_dim as u64;
-        let conv = (linear.conv_kernel as u64 - 1).saturating_mul(linear.conv_dim() as u64 * size);
-        let linear_layers = config.count(LayerKind::LinearAttention) as u64;
-        let mut need = Self {
-            weights: layout.weight_bytes(),
-            kv_per_token: kv_of_layer * config.count(LayerKind::FullAttention) as u64,
-            mtp_kv_per_token: if layout.has_mtp() { kv_of_layer } else { 0 },
-            recurrent_state: state.saturating_add(conv).saturating_mul(linear_layers),
-            context: TYPICAL_CONTEXT.min(config.max_position_embeddings.into()),
-            total: 0,
-        };
-        need.total = need.total_at(need.context);
-        need
-    }
-
-    /// Bytes for the weights and one row of `context` tokens.
-    pub fn total_at(&self, context: u64) -> u64 {
-        let per_token = self.kv_per_token.saturating_add(self.mtp_kv_per_token);
-        let row = per_token.saturating_mul(context).saturating_add(self.recurrent_state);
-        self.weights.saturating_add(row)
-    }
-}
-
-/// Reads config and headers of a model folder, and says whether it can be loaded and what it is.
-pub fn inspect(dir: &Path) -> Result<Inspection, CheckpointError> {
-    let config = Config::read(dir)?;
-    let index = Index::read(dir)?;
+/// Says whether a checkpoint can be loaded, what it is, and what it takes at a context of so many tokens. Without a
+/// context a typical one is taken; either is cut to what the model was made for.
+pub fn inspect(metadata: &Metadata, context: Option<u32>) -> Result<Inspection, CheckpointError> {
+    let config = Config::of(metadata)?;
+    let index = Index::of(metadata)?;
     let layout = Layout::plan(&config, &index)?;
+    let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
-        name: model_name(dir),
+        name: model_name(&metadata.folder),
         parameters: layout.parameters(),
+        // No layout has stacked experts yet.
+        active_parameters: active_parameters(&layout, 0),
+        hidden_mode: layout.has_mtp().then_some(config.hidden_mode),
         format: layout.format(),
         files: index.files.len(),
         linear_attention_layers: config.count(LayerKind::LinearAttention),
         full_attention_layers: config.count(LayerKind::FullAttention),
         context_length: config.max_position_embeddings,
-        memory: MemoryNeed::of(&config, &layout),
+        memory: MemoryNeed::of(&config, &layout, context.into()),
         skipped: skipped_groups(&layout),
         architecture: config.architecture,
         mtp: layout.mtp,
@@ -167,14 +134,20 @@ pub fn model_name(dir: &Path) -> String {
 }
 
 fn skipped_groups(layout: &Layout) -> Vec<SkippedGroup> {
-    let mut groups: BTreeMap<String, SkippedGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, SkipReason), SkippedGroup> = BTreeMap::new();
     for skipped in &layout.skipped {
         let mut parts = skipped.name.splitn(3, '.');
         let prefix = match (parts.next().unwrap_or_default(), parts.next()) {
             (outer @ ("model" | "language_model"), Some(inner)) => format!("{outer}.{inner}"),
             (outer, _) => outer.to_owned(),
         };
-        let group = groups.entry(prefix.clone()).or_insert(SkippedGroup { prefix, tensors: 0, bytes: 0 });
+        let reason = skipped.reason;
+        let group = groups.entry((prefix.clone(), reason)).or_insert(SkippedGroup {
+            reason,
+            prefix,
+            tensors: 0,
+            bytes: 0,
+        });
         group.tensors += 1;
         group.bytes = group.bytes.saturating_add(skipped.bytes);
     }
@@ -186,13 +159,25 @@ impl fmt::Display for Inspection {
         let memory = &self.memory;
         let files = if self.files == 1 { "file" } else { "files" };
         let layers = self.linear_attention_layers + self.full_attention_layers;
+        let parameters = match self.active_parameters == self.parameters {
+            true => count(self.parameters),
+            false => {
+                format!("{}, {} active per token", count(self.parameters), count(self.active_parameters))
+            }
+        };
+        let reads = match self.hidden_mode {
+            Some(HiddenMode::PreNorm) => "before",
+            _ => "after",
+        };
         let mtp = match &self.mtp {
-            MtpState::Present { tensors, format, .. } => format!("present, {tensors} tensors, {format}"),
+            MtpState::Present { tensors, format, .. } => {
+                format!("present, {tensors} tensors, {format}; reads the trunk {reads} its final norm")
+            }
             MtpState::Absent => "none".into(),
             MtpState::Stripped => "declared, but its tensors are gone".into(),
         };
         let mut rows = vec![
-            ("parameters", count(self.parameters)),
+            ("parameters", parameters),
             ("weights", format!("{}, {} in {} {files}", self.format, bytes(memory.weights), self.files)),
             (
                 "layers",
@@ -205,15 +190,31 @@ impl fmt::Display for Inspection {
             ("context", format!("{} tokens", self.context_length)),
             ("memory", format!("{} at {} tokens", bytes(memory.total), memory.context)),
             ("", format!("{} weights", bytes(memory.weights))),
-            ("", format!("{} recurrent state", bytes(memory.recurrent_state))),
-            ("", format!("{} per token", bytes(memory.kv_per_token))),
+            ("", format!("{} keys and values, {} per token", bytes(memory.kv), bytes(memory.kv_per_token))),
         ];
-        if memory.mtp_kv_per_token > 0 {
-            rows.push(("", format!("{} per token for the MTP head", bytes(memory.mtp_kv_per_token))));
+        if memory.head_cache > 0 {
+            let per_token = bytes(memory.head_cache_per_token);
+            rows.push(("", format!("{} for the MTP head, {per_token} per token", bytes(memory.head_cache))));
         }
+        rows.extend([
+            ("", format!("{} recurrent state", bytes(memory.recurrent_state))),
+            (
+                "",
+                format!(
+                    "{} working set; loading takes {} instead",
+                    bytes(memory.working_set),
+                    bytes(memory.loading)
+                ),
+            ),
+        ]);
         for group in &self.skipped {
             let tensors = if group.tensors == 1 { "tensor" } else { "tensors" };
-            let value = format!("{}: {} {tensors}, {}", group.prefix, group.tensors, bytes(group.bytes));
+            let why = match group.reason {
+                SkipReason::Vision => "the vision tower",
+                SkipReason::TiedHead => "the embedding is the output head",
+            };
+            let size = bytes(group.bytes);
+            let value = format!("{}: {} {tensors}, {size}; {why}", group.prefix, group.tensors);
             rows.push(("not loaded", value));
         }
         rows.extend(self.notes.iter().map(|note| ("note", note.clone())));

@@ -20,7 +20,13 @@ pub(super) fn read_object(path: &Path, limit: u64) -> Result<Object, CheckpointE
     if bytes.len() as u64 > limit {
         return Err(unreadable(format!("it is longer than {limit} bytes")));
     }
-    match serde_json::from_slice(&bytes) {
+    parse_object(path, &bytes)
+}
+
+/// The JSON object that a file's bytes are.
+pub(super) fn parse_object(path: &Path, bytes: &[u8]) -> Result<Object, CheckpointError> {
+    let unreadable = |reason: String| CheckpointError::ConfigUnreadable { path: path.to_owned(), reason };
+    match serde_json::from_slice(bytes) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(unreadable("it is not a JSON object".into())),
         Err(error) => Err(unreadable(error.to_string())),

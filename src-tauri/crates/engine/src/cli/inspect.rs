@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::checkpoint;
+use foretoken_engine::checkpoint::{self, Files, Metadata};
 
 use super::{CliError, engine};
 
@@ -10,6 +10,12 @@ use super::{CliError, engine};
 pub(super) struct Inspect {
     /// The model folder.
     dir: PathBuf,
+    /// Tell the memory need for so many tokens of prompt and reply.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    context: Option<u32>,
+    /// The .safetensors files were cut after their headers.
+    #[arg(long)]
+    headers_only: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -17,7 +23,9 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let inspection = checkpoint::inspect(&self.dir).map_err(engine)?;
+        let files = if self.headers_only { Files::HeadersOnly } else { Files::Whole };
+        let metadata = Metadata::read(&self.dir, files).map_err(engine)?;
+        let inspection = checkpoint::inspect(&metadata, self.context).map_err(engine)?;
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&inspection).map_err(io::Error::from)?)?;

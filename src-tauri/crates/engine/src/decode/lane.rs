@@ -3,6 +3,9 @@ use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
 
+/// Tokens of a reply that there is room for before it begins.
+const FIRST_TOKENS: usize = 256;
+
 /// A row on its way into a batch: its prompt is read here, by itself, in large pieces.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
@@ -18,7 +21,8 @@ pub struct Lane {
 impl Lane {
     /// A row that has read nothing.
     pub fn new(model: &Qwen, id: RowId, spec: RowSpec) -> Result<Self> {
-        let cache = model.empty_row(spec.drafts);
+        let mut cache = model.empty_row(spec.drafts);
+        cache.reserve(spec.prompt.len() + spec.max_tokens.min(FIRST_TOKENS));
         Ok(Self { row: Row::new(id, spec, cache), states: model.empty_states(1)?, read: 0 })
     }
 

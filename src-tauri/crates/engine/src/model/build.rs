@@ -54,14 +54,17 @@ impl Builder<'_> {
             LayerKind::FullAttention => Mixer::Attention(self.attention(&format!("{path}.self_attn"))?),
             LayerKind::LinearAttention => Mixer::Delta(self.delta_net(&format!("{path}.linear_attn"))?),
         };
-        Ok(Layer {
+        let layer = Layer {
             input_layernorm: self.weights.tensor(&format!("{path}.input_layernorm.weight"))?,
             mixer,
             post_attention_layernorm: self
                 .weights
                 .tensor(&format!("{path}.post_attention_layernorm.weight"))?,
             mlp: self.mlp(&format!("{path}.mlp"))?,
-        })
+        };
+        // Projections are put together here, and what they were made of goes at once.
+        mlx::eval(layer.arrays())?;
+        Ok(layer)
     }
 
     fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {

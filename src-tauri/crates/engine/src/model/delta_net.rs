@@ -4,7 +4,7 @@ use crate::cache::{DeltaState, TapeEntry};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Tokens that the chunked form handles as one block of matrix products.
-const CHUNK: i32 = 64;
+pub(crate) const CHUNK: i32 = 64;
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]

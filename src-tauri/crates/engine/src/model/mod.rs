@@ -19,3 +19,6 @@ pub use mtp_head::MtpHead;
 pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
 pub(crate) use weights::{dtype, transform};
+
+pub(crate) use delta_net::CHUNK as DELTA_CHUNK;
+pub(crate) use weights::FINITE_BLOCK;

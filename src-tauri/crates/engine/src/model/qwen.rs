@@ -89,6 +89,7 @@ impl Qwen {
         let mut states = states.iter_mut();
         let mut attention_layers = 0..;
         for layer in &self.layers {
+            let mut recurrent = None;
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
             let mixed = match &layer.mixer {
                 Mixer::Attention(attention) => {
@@ -98,15 +99,21 @@ impl Qwen {
                 }
                 Mixer::Delta(delta) => {
                     let state = states.next().expect("one state per linear-attention layer");
-                    match form {
+                    let mixed = match form {
                         Form::Prefill => delta.prefill(&normed, state)?,
                         Form::Step(committed) => delta.step(&normed, packed, state, committed)?,
-                    }
+                    };
+                    recurrent = Some(state);
+                    mixed
                 }
             };
             let h = x.add(&mixed)?;
             let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
             x = h.add(&layer.mlp.forward(&normed)?)?;
+            // Waiting here keeps what a layer computes in passing from piling up over all layers.
+            if let Form::Prefill = form {
+                mlx::eval(std::iter::once(&x).chain(recurrent.iter().flat_map(|state| state.arrays())))?;
+            }
         }
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
         let for_mtp = match self.hidden_mode {

@@ -1,12 +1,17 @@
 //! Whatever the bytes, there is an answer.
 
 use std::fs;
+use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::SHARD_1;
+use super::{SHARD_1, assert_error};
 use crate::checkpoint::fixture::{Fixture, plan, write_file};
+use crate::checkpoint::{FileHeader, Metadata, inspect};
+
+#[path = "../../../fuzz/parts.rs"]
+mod parts;
 
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -71,4 +76,48 @@ proptest! {
         write_file(&dir.path().join(SHARD_1), header.to_string().as_bytes(), data);
         prop_assert!(plan(dir.path()).is_err());
     }
+}
+
+#[test]
+fn names_that_lead_out_of_the_folder_are_never_followed() {
+    let dir = Fixture::raw().write();
+    for shard in ["../config.json", "/etc/passwd", "/dev/zero", "a/../../x", "\0"] {
+        let map = json!({"weight_map": {"gone.weight": shard}});
+        fs::write(dir.path().join("model.safetensors.index.json"), map.to_string()).unwrap();
+        assert_error(plan(dir.path()), "missing_file", &["gone.weight"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_go_in_circles_or_to_devices_are_refused() {
+    use std::os::unix::fs::symlink;
+    let dir = Fixture::raw().write();
+    let path = dir.path().join(SHARD_1);
+    for (target, code) in [(SHARD_1, "io"), ("/dev/zero", "header_unreadable"), ("/", "header_unreadable")] {
+        fs::remove_file(&path).unwrap();
+        symlink(target, &path).unwrap();
+        assert_error(plan(dir.path()), code, &[SHARD_1]);
+    }
+}
+
+#[test]
+fn deep_and_long_texts_are_refused() {
+    let dir = Fixture::raw().write();
+    let config = dir.path().join("config.json");
+    fs::write(&config, format!("{{\"a\":{}", "[".repeat(100_000))).unwrap();
+    assert_error(plan(dir.path()), "config_unreadable", &["config.json"]);
+    fs::write(&config, format!("{{\"a\":\"{}\"}}", "x".repeat(5 << 20))).unwrap();
+    assert_error(plan(dir.path()), "config_unreadable", &["config.json", "longer than"]);
+}
+
+#[test]
+fn what_the_fuzzer_began_with_has_an_answer() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/checkpoint");
+    let mut planned = 0;
+    for entry in fs::read_dir(corpus).unwrap() {
+        let metadata: Metadata = parts::metadata(&fs::read(entry.unwrap().path()).unwrap());
+        planned += usize::from(inspect(&metadata, None).is_ok());
+    }
+    assert!(planned >= 2, "seeds that cannot be planned lead nowhere");
 }

@@ -12,14 +12,17 @@ use crate::checkpoint::*;
 
 #[test]
 fn the_demo_checkpoint_is_inspected() {
-    let inspection = inspect(&demo()).unwrap();
+    let inspection = inspect(&Metadata::read(&demo(), Files::Whole).unwrap(), None).unwrap();
     assert_eq!((inspection.name.as_str(), inspection.architecture.as_str()), ("demo-model", "qwen3_5"));
     assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (3, 1));
     let memory = &inspection.memory;
     assert_eq!(memory.kv_per_token, 2 * 2 * 64 * 2);
-    assert_eq!(memory.mtp_kv_per_token, memory.kv_per_token);
+    assert_eq!(memory.head_cache_per_token, memory.kv_per_token);
     assert_eq!(memory.recurrent_state, 3 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
-    assert_eq!(memory.total, memory.weights + memory.recurrent_state + 4096 * 2 * memory.kv_per_token);
+    assert_eq!((memory.kv, memory.head_cache), (4096 * memory.kv_per_token, 4096 * memory.kv_per_token));
+    let row = memory.kv + memory.head_cache + memory.recurrent_state + memory.working_set;
+    assert_eq!(memory.total, memory.weights + row.max(memory.loading));
+    assert_eq!(inspection.active_parameters, inspection.parameters);
     let text = inspection.to_string();
     for part in ["demo-model", "3 linear attention, 1 full attention", "present, 15 tensors, bfloat16"] {
         assert!(text.contains(part), "{text}");
@@ -31,11 +34,39 @@ fn the_demo_checkpoint_is_inspected() {
 #[test]
 fn an_inspection_counts_what_is_not_loaded() {
     let dir = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).write();
-    let inspection = inspect(dir.path()).unwrap();
+    let inspection = inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), None).unwrap();
     let groups: Vec<_> =
         inspection.skipped.iter().map(|group| (group.prefix.as_str(), group.tensors)).collect();
     assert_eq!(groups, [("lm_head", 1), ("model.visual", 2)]);
     assert!(inspection.to_string().contains("model.visual: 2 tensors, 128 B"), "{inspection}");
+}
+
+#[test]
+fn headers_without_weights_are_enough() {
+    let fixture = Fixture::raw();
+    let dir = fixture.write();
+    let whole = inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), Some(1000)).unwrap();
+    assert_eq!(whole.memory.context, 1000);
+    for (name, shard) in &fixture.files {
+        let header = shard.header().0.to_string().len() as u64;
+        let file = fs::File::options().write(true).open(dir.path().join(name)).unwrap();
+        file.set_len(8 + header).unwrap();
+    }
+    let cut = inspect(&Metadata::read(dir.path(), Files::HeadersOnly).unwrap(), Some(1000)).unwrap();
+    assert_eq!(cut, whole);
+    assert!(Index::of(&Metadata::read(dir.path(), Files::Whole).unwrap()).is_err());
+}
+
+#[test]
+fn the_files_of_metadata_are_known_by_their_place() {
+    for path in ["config.json", "model.safetensors", "mtp/weights.safetensors", "optiq/mtp.safetensors"] {
+        assert!(Metadata::wants(path), "{path}");
+    }
+    for path in
+        [".x.safetensors", "../model.safetensors", "/model.safetensors", "a/config.json", "vocab.json"]
+    {
+        assert!(!Metadata::wants(path), "{path}");
+    }
 }
 
 #[test]

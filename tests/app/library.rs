@@ -113,7 +113,7 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     window.wait_until("it is paused", || job_says(&window, "Paused"));
     window.picture("models-paused");
     window.click("job-resume");
-    window.wait_until("it goes on", || job_says(&window, "Downloading"));
+    window.wait_until("it goes on", || job_says(&window, "Downloading") && job_says(&window, " of "));
     window.click("job-cancel");
     window.click("job-cancel-now");
     window.wait_until("it is gone", || !window.is_shown("job"));
@@ -225,4 +225,20 @@ fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
         let holds = content.windows(TOKEN.len()).any(|part| part == TOKEN.as_bytes());
         assert!(!holds, "the token is in {}", file.display());
     }
+}
+
+#[test]
+fn a_search_says_what_the_headers_of_a_models_files_say() {
+    let hub = Hub::with(&demo_model(), &[]);
+    let desk = desk_with(&hub);
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    window.fill("search", "qwen");
+    window.click("search-now");
+    window.wait_until("what the Hub has is shown", || {
+        let rows = window.texts("remote-model");
+        rows.len() == 1 && rows[0].contains("1.6 million parameters") && rows[0].contains("With MTP head")
+    });
+    assert!(window.text("remote-model").contains("Fits well"), "{}", window.text("remote-model"));
+    window.picture("models-search");
 }

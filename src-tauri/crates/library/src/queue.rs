@@ -15,6 +15,9 @@ use crate::{DownloadOptions, Intent, Library, LibraryError, Outcome, Progress, d
 /// How often the progress of running downloads is told.
 const TICK: Duration = Duration::from_millis(250);
 
+/// The wait before a model that another program works on is tried again.
+const IN_USE_WAIT: Duration = Duration::from_secs(2);
+
 /// How the queue works.
 #[derive(Debug, Clone)]
 pub struct QueueOptions {
@@ -353,6 +356,12 @@ impl Worker {
                 } else {
                     self.entries.remove(place);
                 }
+            }
+            // As when a process that was killed is not quite gone yet.
+            Err(error @ LibraryError::InUse { .. }) => {
+                entry.not_before = Instant::now() + IN_USE_WAIT;
+                let seconds = IN_USE_WAIT.as_secs() as u32;
+                entry.item.state = ItemState::Retrying { error: error.into(), seconds };
             }
             Err(error) if passes(&error) => {
                 let longest = self.options.longest_wait;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use foretoken_engine::EngineError;
-use foretoken_engine::checkpoint::{Config, FloatType, Index, Layout, WeightKind, inspect};
+use foretoken_engine::checkpoint::{
+    CheckpointError, Config, Files, FloatType, Index, Inspection, Layout, Metadata, WeightKind,
+};
 use foretoken_engine::convert::{Conversion, Limits, discard};
 use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
@@ -24,6 +26,10 @@ use foretoken_tests::programs::built;
 use foretoken_tests::states::relative_values;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+fn inspect(dir: &Path) -> Result<Inspection, CheckpointError> {
+    foretoken_engine::checkpoint::inspect(&Metadata::read(dir, Files::Whole)?, None)
+}
 
 const FLOAT: WeightFormat = WeightFormat::Float;
 /// So small that a conversion of the small random model has dozens of slabs, journal entries and files.

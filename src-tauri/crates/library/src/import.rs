@@ -1,8 +1,12 @@
 //! Models that other programs have fetched, used where they are. Nothing is written or changed there.
+//!
+//! `hf-hub` knows how a Hugging Face cache is laid out. Where the cache is we find out ourselves, because it does not
+//! read `HF_HUB_CACHE` and `XDG_CACHE_HOME` and panics without a home; the token in the cache is never read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hf_hub::Cache;
 use serde::Serialize;
 
 use crate::disk::disk_use;
@@ -76,8 +80,9 @@ impl Places {
 /// All whole models in these places, by name. A place that is not there holds none.
 pub fn find_models(places: &Places) -> Vec<FoundModel> {
     let mut found = Vec::new();
-    for cache in &places.hugging_face {
-        found.extend(folders(cache).iter().filter_map(|repo| in_cache(repo)));
+    for root in &places.hugging_face {
+        let cache = Cache::new(root.clone());
+        found.extend(folders(root).iter().filter_map(|folder| in_cache(&cache, folder)));
     }
     for root in &places.lm_studio {
         for organisation in folders(root) {
@@ -109,17 +114,18 @@ pub fn import_folder(path: &Path) -> Result<FoundModel, LibraryError> {
         .map_err(|detail| LibraryError::Damaged { path: path.to_owned(), detail })
 }
 
-/// `models--organisation--name`, with the commit that `main` is, or the newest one that is whole.
-fn in_cache(repo: &Path) -> Option<FoundModel> {
-    let name = file_name(repo).strip_prefix("models--")?.replacen("--", "/", 1);
-    let main = fs::read_to_string(repo.join("refs/main")).unwrap_or_default();
-    let mut snapshots = folders(&repo.join("snapshots"));
+/// The model in one of the cache's folders: the commit that `main` is, or the newest one that is whole.
+fn in_cache(cache: &Cache, folder: &Path) -> Option<FoundModel> {
+    let name = file_name(folder).strip_prefix("models--")?.replacen("--", "/", 1);
+    let cached = cache.model(name.clone());
+    let main = cached.get("config.json").and_then(|config| Some(config.parent()?.to_owned()));
+    let mut snapshots = folders(&cached.pointer_path(""));
     let changed = |path: &PathBuf| path.metadata().and_then(|found| found.modified()).ok();
-    snapshots.sort_by_key(|path| (file_name(path) == main.trim(), changed(path)));
+    snapshots.sort_by_key(|path| (main.as_ref() == Some(path), changed(path)));
     snapshots.iter().rev().find_map(|path| {
         let mut model = whole(path, name.clone(), Origin::HuggingFace, Some(file_name(path))).ok()?;
         // The snapshot is links; the bytes are beside it.
-        model.disk_bytes = disk_use(&repo.join("blobs")).max(model.disk_bytes);
+        model.disk_bytes = disk_use(&folder.join("blobs")).max(model.disk_bytes);
         Some(model)
     })
 }

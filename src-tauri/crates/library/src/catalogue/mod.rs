@@ -42,7 +42,8 @@ pub struct CatalogueEntry {
     pub revision: Option<Commit>,
     /// Its licence; `None` if only the Hub says it.
     pub licence: Option<String>,
-    /// `model_type` in its `config.json`, which says what an engine must know to run it: `qwen3_5`, `qwen3_5_moe`.
+    /// `model_type` in its `config.json`, which says what an engine must know to run it: `qwen3_5`, `qwen3_5_moe`,
+    /// `qwen3_next`.
     pub architecture: String,
     /// All parameters but those of the MTP head.
     pub parameters_total: u64,
@@ -144,6 +145,7 @@ mod tests {
     use super::*;
 
     const GIB: u64 = 1 << 30;
+    const ALL: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
 
     fn machine(ram_bytes: u64) -> Machine {
         Machine { ram_bytes, chip: "Apple M4".into(), free_disk_bytes: None }
@@ -153,8 +155,9 @@ mod tests {
     fn the_embedded_list_is_readable_and_its_sizes_are_the_published_ones() {
         let catalogue = Catalogue::embedded();
         for entry in &catalogue.entries {
-            // The first number in the name is the total in billions.
-            let named = entry.name.split('-').nth(1).unwrap().trim_end_matches('B').parse::<f64>().unwrap();
+            // The first number of billions in the name is the total.
+            let billions = |part: &str| part.strip_suffix('B')?.parse::<f64>().ok();
+            let named = entry.name.split('-').find_map(billions).unwrap();
             let total = entry.parameters_total as f64 / 1e9;
             assert!((total / named - 1.0).abs() < 0.12, "{}: {total}", entry.name);
             assert!(entry.parameters_active <= entry.parameters_total, "{}", entry.name);
@@ -170,8 +173,7 @@ mod tests {
     fn more_memory_never_gets_a_worse_recommendation() {
         let catalogue = Catalogue::embedded();
         let place = |gib: u64| {
-            let entry =
-                catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, &["qwen3_5", "qwen3_5_moe"])?;
+            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, &ALL)?;
             catalogue.entries.iter().position(|other| other.id == entry.id)
         };
         let places: Vec<_> =
@@ -180,9 +182,21 @@ mod tests {
         assert!(places[2].is_some());
         assert!(places.is_sorted(), "{places:?}");
         assert_eq!(places[11], Some(catalogue.entries.len() - 1));
-        let dense = catalogue.recommended(&machine(512 * GIB), 0.75, 16_384, &["qwen3_5"]).unwrap();
-        assert_eq!(dense.id, "qwen3.6-27b");
-        assert_eq!(catalogue.recommended(&machine(512 * GIB), 0.75, 16_384, &[]), None);
+    }
+
+    #[test]
+    fn only_what_the_engine_runs_is_recommended() {
+        let catalogue = Catalogue::embedded();
+        let best = |gib: u64, architectures: &[&str]| {
+            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, architectures)?;
+            Some(entry.id.as_str())
+        };
+        assert_eq!(best(512, &["qwen3_5"]), Some("qwen3.6-27b"));
+        assert_eq!(best(512, &["qwen3_5", "qwen3_next"]), Some("qwen3-next-80b-a3b-instruct"));
+        assert_eq!(best(64, &ALL), Some("qwen3.6-35b-a3b"));
+        assert_eq!(best(128, &ALL), Some("qwen3.5-122b-a10b"));
+        assert_eq!(best(512, &ALL), Some("qwen3.5-397b-a17b"));
+        assert_eq!(best(512, &[]), None);
     }
 
     #[test]

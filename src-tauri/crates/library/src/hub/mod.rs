@@ -1,4 +1,7 @@
 //! The Hugging Face Hub's HTTP protocol.
+//!
+//! `hf-hub` serves for the cache's layout only ([`crate::find_models`]): its client neither reads ranges across
+//! restarts, nor hashes, nor heeds `Retry-After`, and it reads a token from the disk by itself.
 
 mod api;
 mod client;

@@ -1,5 +1,6 @@
 //! From a question to a reply that is being written.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_chats::title_from;
@@ -148,9 +149,16 @@ impl App {
         let generation = self.engine.generate(prompt);
         let writing = self.replies.begin(chat, reply, page, self.chats.clone(), generation);
         let app = Arc::clone(self);
+        let model = match self.engine.state() {
+            EngineState::Ready { model, .. } => Some(PathBuf::from(model.path)),
+            _ => None,
+        };
         tokio::spawn(async move {
             writing.await;
             app.publish_chats().await;
+            if let Some(model) = model {
+                app.library.used(model).await;
+            }
         });
         self.publish_chats().await;
     }

@@ -5,8 +5,10 @@ mod asking;
 mod bindings;
 mod chats;
 mod commands;
+mod desktop;
 mod engine;
 mod events;
+mod library;
 #[cfg(target_os = "macos")]
 mod menu;
 mod models;

@@ -7,7 +7,7 @@ use foretoken_protocol::ModelEntry;
 use crate::settings::Settings;
 
 /// What the picker calls the model that came with the app.
-const BUILT_IN_NAME: &str = "Demo model";
+pub(crate) const BUILT_IN_NAME: &str = "Demo model";
 
 /// The picker's list and how it relates to the settings.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Models {
         let built_in = ModelEntry { path: self.built_in.clone(), name: BUILT_IN_NAME.into(), built_in: true };
         let opened = settings.model_folders.iter().map(|folder| ModelEntry {
             path: folder.clone(),
-            name: folder_name(folder),
+            name: display_name(Path::new(folder)),
             built_in: false,
         });
         std::iter::once(built_in).chain(opened).collect()
@@ -39,7 +39,7 @@ impl Models {
 
     /// The name of the model in a folder.
     pub(crate) fn name(&self, path: &str) -> String {
-        if path == self.built_in { BUILT_IN_NAME.into() } else { folder_name(path) }
+        if path == self.built_in { BUILT_IN_NAME.into() } else { display_name(Path::new(path)) }
     }
 
     /// How the settings name the model in a folder.
@@ -48,8 +48,18 @@ impl Models {
     }
 }
 
-fn folder_name(path: &str) -> String {
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+/// What people call the model in a folder: the folder's name without the organisation that the library and the Hugging
+/// Face cache put before it, `organisation--name` and `models--organisation--name/snapshots/commit`.
+pub(crate) fn display_name(path: &Path) -> String {
+    let name_of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let above = path.parent();
+    let is_snapshot = above.and_then(name_of).is_some_and(|name| name == "snapshots");
+    let named = if is_snapshot { above.and_then(Path::parent).unwrap_or(path) } else { path };
+    let Some(name) = name_of(named) else { return path.to_string_lossy().into_owned() };
+    match name.rsplit_once("--") {
+        Some((_, name)) if !name.is_empty() => name.to_owned(),
+        _ => name,
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +78,16 @@ mod tests {
             models.entries(&settings).into_iter().map(|entry| (entry.name, entry.built_in)).collect();
         assert_eq!(names, [("Demo model".into(), true), ("Qwen3.5-4B".into(), false), ("/".into(), false)]);
         assert_eq!(models.selected(&settings), "/models/Qwen3.5-4B");
+    }
+
+    #[test]
+    fn names_are_without_what_programs_put_around_them() {
+        let name = |path: &str| display_name(Path::new(path));
+        assert_eq!(name("/models/Qwen--Qwen3.5-4B-4bit"), "Qwen3.5-4B-4bit");
+        assert_eq!(name("/hub/models--Qwen--Qwen3.5-4B/snapshots/0123"), "Qwen3.5-4B");
+        assert_eq!(name("/mine/snapshots/new"), "mine");
+        assert_eq!(name("/models/a--"), "a--");
+        assert_eq!(name("/"), "/");
     }
 
     #[test]

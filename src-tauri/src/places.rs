@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
+use foretoken_library::Location;
 
 /// The name of the app's folders.
 const FOLDER: &str = "dev.foretoken.Foretoken";
@@ -19,6 +20,12 @@ pub(crate) struct Places {
     pub(crate) chats: PathBuf,
     /// What went on since the app was started.
     pub(crate) log: PathBuf,
+    /// The model library.
+    pub(crate) location: Location,
+    /// Other data of the app.
+    pub(crate) data: PathBuf,
+    /// What can be made again.
+    pub(crate) cache: PathBuf,
 }
 
 impl Places {
@@ -29,6 +36,9 @@ impl Places {
             settings: folders.config_dir().join("settings.json"),
             chats: folders.data_dir().join("chats.sqlite"),
             log: log_folder(&folders)?.join("foretoken.log"),
+            location: Location::of_this_person()?,
+            data: folders.data_dir().to_owned(),
+            cache: folders.cache_dir().to_owned(),
         })
     }
 }

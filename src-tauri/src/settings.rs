@@ -63,12 +63,39 @@ impl Settings {
             None => self.built_in_sampling,
         };
         self.generation.sampling = chosen.unwrap_or(recommended);
-        if let Some(folder) = &folder
-            && !self.model_folders.contains(folder)
-        {
-            self.model_folders.push(folder.clone());
+        if let Some(folder) = &folder {
+            self.add_model(folder.clone());
         }
         self.selected_model = folder;
+    }
+
+    /// Lists the model in a folder.
+    pub(crate) fn add_model(&mut self, folder: String) {
+        if !self.model_folders.contains(&folder) {
+            self.model_folders.push(folder);
+        }
+    }
+
+    /// Takes the model in a folder off the list.
+    pub(crate) fn forget_model(&mut self, folder: &str) {
+        self.model_folders.retain(|other| other != folder);
+    }
+
+    /// Follows models whose folder `from` has become `to`.
+    pub(crate) fn move_models(&mut self, from: &Path, to: &Path) {
+        let moved = |folder: &String| {
+            let rest = Path::new(folder).strip_prefix(from).ok()?;
+            Some(to.join(rest).to_string_lossy().into_owned())
+        };
+        for folder in self.model_folders.iter_mut().chain(&mut self.selected_model) {
+            if let Some(new) = moved(folder) {
+                *folder = new;
+            }
+        }
+        self.sampling = std::mem::take(&mut self.sampling)
+            .into_iter()
+            .map(|(folder, sampling)| (moved(&folder).unwrap_or(folder), sampling))
+            .collect();
     }
 }
 
@@ -225,6 +252,18 @@ mod tests {
         let error = file.update(|settings| settings.generation.max_tokens = 7).unwrap_err();
         assert!(error.to_string().contains("settings.json"), "{error}");
         assert_eq!(file.current().generation.max_tokens, 7);
+    }
+
+    #[test]
+    fn models_are_followed_when_the_library_moves() {
+        let mut settings = Settings::default();
+        settings.select_model(Some("/elsewhere/b".into()), greedy());
+        settings.select_model(Some("/library/a".into()), greedy());
+        settings.set_generation(GenerationSettings { sampling: WARM, ..settings.generation.clone() });
+        settings.move_models(Path::new("/library"), Path::new("/disk/models"));
+        assert_eq!(settings.model_folders, ["/elsewhere/b", "/disk/models/a"]);
+        assert_eq!(settings.selected_model.as_deref(), Some("/disk/models/a"));
+        assert_eq!(settings.sampling.keys().collect::<Vec<_>>(), ["/disk/models/a"]);
     }
 
     #[test]

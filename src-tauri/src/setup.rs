@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use foretoken_protocol::AppEvent;
 use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
-use tauri::{AppHandle, Manager, RunEvent, Url};
+use tauri::{AppHandle, DragDropEvent, Manager, RunEvent, Url, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
@@ -15,7 +16,7 @@ use crate::places::{self, Places};
 use crate::state::App;
 
 /// The window with the chat page.
-const MAIN_WINDOW: &str = "main";
+pub(crate) const MAIN_WINDOW: &str = "main";
 /// What the log holds unless `RUST_LOG` says otherwise.
 const LOG_FILTER: &str = "info";
 /// How long closing may take before what is left is given up.
@@ -28,6 +29,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
         // First, so that a second start ends before it touches anything.
         .plugin(tauri_plugin_single_instance::init(|app, _arguments, _folder| show_window(app)))
         .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_notification::init())
         .plugin(
             tauri_plugin_window_state::Builder::new()
                 .with_state_flags(
@@ -42,8 +44,9 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
             open_window(app.handle())?;
             Ok(())
         });
+    let builder = builder.on_window_event(on_window_event);
     #[cfg(target_os = "macos")]
-    let builder = builder.menu(crate::menu::menu_bar).on_window_event(keep_running);
+    let builder = builder.menu(crate::menu::menu_bar);
     builder.build(tauri::generate_context!())?.run(on_event);
     Ok(())
 }
@@ -82,6 +85,19 @@ fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::
     tauri::async_runtime::spawn({
         let app = Arc::clone(&app);
         async move { app.publish_engine().await }
+    });
+    tauri::async_runtime::spawn(crate::desktop::follow_library(handle.clone(), app.library.watch()));
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.library.start() }
+    });
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.publish_library().await }
+    });
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.follow_moves().await }
     });
     tauri::async_runtime::spawn(async move { app.load_selected_model().await });
     Ok(())
@@ -124,14 +140,28 @@ fn show_window(handle: &AppHandle) {
     }
 }
 
-/// Closing the window leaves the app and its replies running, as is the custom on macOS.
-#[cfg(target_os = "macos")]
-fn keep_running(window: &tauri::Window, event: &tauri::WindowEvent) {
-    if let tauri::WindowEvent::CloseRequested { api, .. } = event {
-        api.prevent_close();
-        if let Err(error) = window.hide() {
-            tracing::error!("the window cannot be hidden: {error}");
+fn on_window_event(window: &Window, event: &WindowEvent) {
+    match event {
+        // Closing the window leaves the app and its replies running, as is the custom on macOS.
+        #[cfg(target_os = "macos")]
+        WindowEvent::CloseRequested { api, .. } => {
+            api.prevent_close();
+            if let Err(error) = window.hide() {
+                tracing::error!("the window cannot be hidden: {error}");
+            }
         }
+        WindowEvent::DragDrop(drag) => {
+            let event = match drag {
+                DragDropEvent::Enter { .. } => AppEvent::Dragging { inside: true },
+                DragDropEvent::Leave => AppEvent::Dragging { inside: false },
+                DragDropEvent::Drop { paths, .. } => AppEvent::Dropped {
+                    paths: paths.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+                },
+                _ => return,
+            };
+            window.state::<Arc<App>>().events.publish(event);
+        }
+        _ => {}
     }
 }
 

@@ -7,9 +7,12 @@ use foretoken_protocol::{
     AppEvent, ChatId, EngineState, ErrorReport, GenerationSettings, Message, ModelInfo, Snapshot,
 };
 
+use tokio::sync::mpsc;
+
 use crate::chats::Chats;
 use crate::engine::{Engine, Supervisor};
 use crate::events::AppEvents;
+use crate::library::{ModelLibrary, Surroundings};
 use crate::models::Models;
 use crate::places::Places;
 use crate::replies::Replies;
@@ -22,8 +25,10 @@ pub(crate) struct App {
     pub(crate) replies: Arc<Replies>,
     pub(crate) events: AppEvents,
     pub(crate) models: Models,
+    pub(crate) library: Arc<ModelLibrary>,
     settings: Arc<SettingsFile>,
     open_chat: Mutex<Option<ChatId>>,
+    moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     pub(crate) asking: tokio::sync::Mutex<()>,
 }
@@ -35,14 +40,26 @@ impl App {
         engine_program: PathBuf,
         built_in_model: &Path,
     ) -> std::io::Result<(Self, Supervisor)> {
-        let (engine, supervisor) = Engine::new(engine_program);
+        let (engine, supervisor) = Engine::new(engine_program.clone());
+        let settings = Arc::new(SettingsFile::open(places.settings.clone()));
+        let replies: Arc<Replies> = Arc::default();
+        let around = Surroundings {
+            engine_program,
+            built_in_model: built_in_model.to_owned(),
+            settings: Arc::clone(&settings),
+            replies: Arc::clone(&replies),
+            engine: engine.watch(),
+        };
+        let (library, moves) = ModelLibrary::new(places, around);
         let app = Self {
             engine,
             chats: Chats::open(places.chats.clone())?,
-            replies: Arc::default(),
+            replies,
+            library: Arc::new(library),
+            moves: Mutex::new(Some(moves)),
             events: AppEvents::default(),
             models: Models::new(built_in_model),
-            settings: Arc::new(SettingsFile::open(places.settings.clone())),
+            settings,
             open_chat: Mutex::new(None),
             asking: tokio::sync::Mutex::new(()),
         };
@@ -107,13 +124,18 @@ impl App {
         {
             tracing::error!("{error}");
         }
+        self.publish_models();
+        self.events.publish(AppEvent::Settings { settings: self.settings.current().generation });
+        Ok(model)
+    }
+
+    /// Tells the page which models there are to choose from.
+    pub(crate) fn publish_models(&self) {
         let settings = self.settings.current();
         self.events.publish(AppEvent::Models {
             models: self.models.entries(&settings),
             selected_model: self.models.selected(&settings),
         });
-        self.events.publish(AppEvent::Settings { settings: settings.generation });
-        Ok(model)
     }
 
     /// Loads the model that was selected when the app was last used.
@@ -133,6 +155,31 @@ impl App {
         }
     }
 
+    /// Tells the page about the library, for as long as the app runs.
+    pub(crate) async fn publish_library(&self) {
+        let mut told = self.library.watch();
+        while told.changed().await.is_ok() {
+            let library = told.borrow_and_update().clone();
+            if let Some(library) = library {
+                self.events.publish(AppEvent::Library { library });
+            }
+        }
+    }
+
+    /// Follows the library to another folder: a model that is loaded from it is loaded from there.
+    pub(crate) async fn follow_moves(&self) {
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut moves) = moves else { return };
+        while let Some((from, to)) = moves.recv().await {
+            self.publish_models();
+            let EngineState::Ready { model, .. } = self.engine.state() else { continue };
+            let Ok(rest) = Path::new(&model.path).strip_prefix(&from) else { continue };
+            if let Err(error) = self.load_model(&to.join(rest).to_string_lossy()).await {
+                tracing::error!("{error}");
+            }
+        }
+    }
+
     /// Tells the page about the chats.
     pub(crate) async fn publish_chats(&self) {
         match self.chats.call(|store| store.chats()).await {
@@ -144,7 +191,7 @@ impl App {
     /// Ends the engine and waits until what was written is stored.
     pub(crate) async fn close(&self) {
         self.engine.shut_down();
-        self.replies.all_ended().await;
+        tokio::join!(self.replies.all_ended(), self.library.close());
     }
 
     async fn update_settings(

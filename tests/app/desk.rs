@@ -25,6 +25,7 @@ pub(crate) struct Desk {
     home: TempDir,
     screen: Child,
     display: String,
+    variables: Vec<(String, String)>,
 }
 
 impl Desk {
@@ -42,7 +43,12 @@ impl Desk {
         BufReader::new(output).read_line(&mut display).expect("Xvfb names its display");
         let home = tempfile::tempdir().expect("a folder for the home");
         fs::DirBuilder::new().mode(0o700).create(home.path().join("run")).expect("a folder for sockets");
-        Self { home, screen, display: format!(":{}", display.trim()) }
+        Self { home, screen, display: format!(":{}", display.trim()), variables: Vec::new() }
+    }
+
+    /// Gives the app that is opened here a variable.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
     }
 
     /// A folder for files of the test.
@@ -66,6 +72,7 @@ impl Desk {
             .env("NO_AT_BRIDGE", "1")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(self.log())

@@ -13,7 +13,11 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod following;
 #[cfg(target_os = "linux")]
+mod hub;
+#[cfg(target_os = "linux")]
 mod keyboard;
+#[cfg(target_os = "linux")]
+mod library;
 #[cfg(target_os = "linux")]
 mod looks;
 #[cfg(target_os = "linux")]

@@ -99,11 +99,19 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         outcome.unwrap().as_str().unwrap().to_owned()
     };
     assert_eq!(call("snapshot", json!({})), "done");
+    for (command, arguments) in
+        [("reveal", json!({ "path": "/etc" })), ("delete_model", json!({ "path": "/etc" }))]
+    {
+        let outcome = call(command, arguments);
+        assert!(outcome.contains("unknown_model"), "{command}: {outcome}");
+    }
     for (command, arguments) in [
         ("plugin:dialog|open", json!({ "options": { "directory": true } })),
         ("plugin:dialog|save", json!({ "options": {} })),
         ("plugin:event|emit", json!({ "event": "x", "payload": null })),
         ("plugin:fs|read_text_file", json!({ "path": "/etc/passwd" })),
+        ("plugin:notification|notify", json!({ "options": { "title": "x" } })),
+        ("plugin:opener|open_url", json!({ "url": "https://example.org" })),
         ("plugin:path|resolve_directory", json!({ "directory": 21 })),
         ("plugin:shell|execute", json!({ "program": "id", "args": [] })),
         (

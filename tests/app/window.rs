@@ -13,6 +13,8 @@ use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
 const PATIENCE: Duration = Duration::from_secs(45);
+/// What is to be clicked among things with the same name.
+const MARKED: &str = "[data-marked]";
 /// How often the page is asked.
 const PULSE: Duration = Duration::from_millis(30);
 
@@ -63,6 +65,46 @@ impl<'desk> Window<'desk> {
             state == json!(true)
         });
         self.driver.click(&selector).unwrap_or_else(|error| panic!("{name} was not clicked: {error}"));
+    }
+
+    /// Clicks the one thing with a name that says this.
+    pub(crate) fn click_one(&self, name: &str, words: &str) {
+        self.mark(&selector(name), words);
+        self.driver.click(MARKED).unwrap_or_else(|error| panic!("{name} {words:?} was not clicked: {error}"));
+    }
+
+    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
+    pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
+        let in_row = format!("{} {}", selector("local-model"), selector(button));
+        self.wait_until(&format!("{words:?} has a menu"), || {
+            let marked = self.script(
+                "document.querySelectorAll('[data-marked]').forEach((old) => delete old.dataset.marked);
+                 const found = [...document.querySelectorAll(arguments[0])]
+                     .find((element) => element.ariaLabel.includes(arguments[1]));
+                 if (found) found.dataset.marked = '';
+                 return Boolean(found)",
+                json!([in_row, words]),
+            );
+            marked == json!(true)
+        });
+        self.driver.click(MARKED).unwrap_or_else(|error| panic!("the menu did not open: {error}"));
+        self.mark(".menu-item", choice);
+        self.driver.click(MARKED).unwrap_or_else(|error| panic!("{choice:?} was not chosen: {error}"));
+    }
+
+    /// Waits for the one element of a selector that says `words` and marks it, so that it can be clicked.
+    fn mark(&self, selector: &str, words: &str) {
+        self.wait_until(&format!("{words:?} is there"), || {
+            let marked = self.script(
+                "document.querySelectorAll('[data-marked]').forEach((old) => delete old.dataset.marked);
+                 const found = [...document.querySelectorAll(arguments[0])]
+                     .find((element) => element.textContent.includes(arguments[1]));
+                 if (found) found.dataset.marked = '';
+                 return Boolean(found && found.getAnimations({ subtree: true }).length === 0)",
+                json!([selector, words]),
+            );
+            marked == json!(true)
+        });
     }
 
     /// Replaces the text of a field.

@@ -1,5 +1,6 @@
-import type { GenerationSettings, Message, Sampling, Sent } from "./bindings";
+import type { AppEvent, GenerationSettings, Message, Sampling, Sent } from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
+import { addModels, loadLibrary } from "./library/actions";
 import { streamingReply } from "./state";
 import { dispatch, draftKey, setView, useStore } from "./store";
 
@@ -28,16 +29,22 @@ function showError(error: unknown): void {
   setView({ actionError: reportOf(error) });
 }
 
+function onAppEvent(event: AppEvent): void {
+  dispatch({ kind: "app", event });
+  if (event.type === "dropped") addModels(event.paths);
+}
+
 /** Shows what the shell knows and follows its changes. */
 export async function start(): Promise<void> {
   try {
-    const snapshot = await shell.watch((event) => dispatch({ kind: "app", event }));
+    const snapshot = await shell.watch(onAppEvent);
     dispatch({ kind: "snapshot", snapshot });
     if (snapshot.chat !== null) attachTo(snapshot.chat, snapshot.messages);
   } catch (error) {
     dispatch({ kind: "app", event: { type: "engine", engine: { state: "failed", error: reportOf(error) } } });
   }
   setView({ opened: true });
+  loadLibrary();
 }
 
 export function setDraft(text: string): void {
@@ -79,6 +86,7 @@ export function stop(): boolean {
 }
 
 export async function newChat(): Promise<void> {
+  setView({ screen: "chat" });
   try {
     await shell.newChat();
     dispatch({ kind: "new" });
@@ -89,6 +97,7 @@ export async function newChat(): Promise<void> {
 }
 
 export async function openChat(chat: number): Promise<void> {
+  setView({ screen: "chat" });
   if (state().chat === chat) return;
   try {
     const messages = await shell.openChat(chat);

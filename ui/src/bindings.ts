@@ -42,6 +42,51 @@ export const commands = {
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
+	/**  The library as it is now. Changes come as `library` events. */
+	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
+	/**
+	 *  The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
+	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
+	 */
+	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
+	/**  Looks for models on the Hub. */
+	searchModels: (filter: RemoteFilter) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("search_models", { filter })),
+	/**  What a model's makers write about it: Markdown without HTML and without pictures. */
+	modelCard: (repo: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("model_card", { repo })),
+	/**
+	 *  Puts the download of a model at the end of the queue, with the conversion and the measurement that follow it. A
+	 *  download that is in the queue already goes on.
+	 */
+	downloadModel: (repo: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("download_model", { repo, conversion })),
+	/**  Stops a job for now. What it has done is kept. */
+	pauseJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("pause_job", { job })),
+	/**  Goes on with a job that was paused or failed. */
+	resumeJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("resume_job", { job })),
+	/**  Ends a job and removes what is unfinished of it. One that has ended is taken off the list. */
+	cancelJob: (job: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_job", { job })),
+	/**  Moves a job to a place in the queue, counted from 0. */
+	moveJob: (job: number, position: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_job", { job, position })),
+	/**  Begins to convert a model that is here into the library. */
+	convertModel: (path: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("convert_model", { path, conversion })),
+	/**  Begins to measure how many drafts pay with a model on this machine. */
+	tuneModel: (path: string) => typedError<number, ErrorReport>(__TAURI_INVOKE("tune_model", { path })),
+	/**
+	 *  Deletes a model of the library, or takes an opened folder off the list. A deleted model can be restored until the
+	 *  app quits; nothing outside the library is ever deleted.
+	 */
+	deleteModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_model", { path })),
+	/**  Brings a deleted model back. */
+	restoreModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_model", { path })),
+	/**  Adds the model in a folder, which is used where it is, and returns the folder as the list names it. */
+	importModel: (path: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("import_model", { path })),
+	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
+	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
+	/**  Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is. */
+	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
+	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
+	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
+	/**  Shows a model's folder, or the library's, in the system's file manager. */
+	reveal: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal", { path })),
 };
 
 /* Types */
@@ -61,6 +106,18 @@ selected_model: string } |
 { type: "chats"; 
 /**  All chats, newest first. */
 chats: Chat[] } | 
+/**  The library or its jobs changed; at most a few times a second while a job runs. */
+{ type: "library"; 
+/**  The library as it is now. */
+library: LibrarySnapshot } | 
+/**  Files or folders are held over the window, or no longer. */
+{ type: "dragging"; 
+/**  Whether they are over it now. */
+inside: boolean } | 
+/**  Files or folders were dropped on the window. */
+{ type: "dropped"; 
+/**  Where they are. */
+paths: string[] } | 
 /**  The settings of the next reply changed, as when a model brings its own. */
 { type: "settings"; 
 /**  The new ones. */
@@ -74,6 +131,24 @@ export type Chat = {
 	title: string,
 	/**  When something was last written in it, milliseconds since 1970. */
 	updated_at: number,
+};
+
+/**  How a raw checkpoint is converted, and what becomes of it. */
+export type ConversionChoice = {
+	/**  Bits of a weight; `None` keeps full precision. */
+	bits: number | null,
+	/**  Whether the raw files stay after the conversion. */
+	keep_raw: boolean,
+};
+
+/**  A deleted model that can still be brought back. */
+export type DeletedModel = {
+	/**  The folder it was in. */
+	path: string,
+	/**  Its short name. */
+	name: string,
+	/**  What it takes on the disk until the app quits. */
+	disk_bytes: number,
 };
 
 /**  How many tokens the MTP head drafts per step. */
@@ -120,6 +195,16 @@ export type ErrorReport = {
 	hint: string,
 };
 
+/**  One file of a download. */
+export type FileProgress = {
+	/**  Its name in the repository. */
+	name: string,
+	/**  Bytes that arrived. */
+	done: number,
+	/**  Its size. */
+	total: number,
+};
+
 /**  Why a reply ended. */
 export type FinishReason = 
 /**  The model ended it, or a stop text appeared. */
@@ -130,6 +215,27 @@ export type FinishReason =
 "cancelled" | 
 /**  Something failed; what was written until then stands. */
 "error";
+
+/**  A fit verdict and what it follows from. */
+export type Fit = {
+	/**  The verdict. */
+	verdict: FitVerdict,
+	/**  Memory that the model needs at `context`. */
+	need_bytes: number,
+	/**  Memory that a model can have on this machine. */
+	available_bytes: number,
+	/**  The context it is judged at, in tokens. */
+	context: number,
+};
+
+/**  Whether a model runs on this machine. */
+export type FitVerdict = 
+/**  With room to spare. */
+"fits_well" | 
+/**  With little else running. */
+"tight" | 
+/**  Not at all. */
+"too_big";
 
 /**  Everything that shapes one reply. */
 export type GenerationSettings = {
@@ -145,6 +251,85 @@ export type GenerationSettings = {
 	stop: string[],
 };
 
+/**  Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move. */
+export type Job = {
+	/**  Names it. */
+	id: number,
+	/**  The model's short name, or what is moved. */
+	name: string,
+	/**  The repository that is downloaded; `None` for all other work. */
+	repo: string | null,
+	/**  How far it has come. */
+	stage: JobStage,
+	/**  Bytes done of this stage. */
+	done: number,
+	/**  Bytes of this stage; 0 while unknown. */
+	total: number,
+	/**  The speed lately. */
+	bytes_per_second: number | null,
+	/**  Time left of this stage. */
+	seconds_left: number | null,
+	/**  The files of a download. */
+	files: FileProgress[],
+};
+
+/**  How far a job has come. */
+export type JobStage = 
+/**  It waits for the jobs before it. */
+{ stage: "queued" } | 
+/**  Files are on their way. */
+{ stage: "downloading" } | 
+/**  The person stopped it for now; everything that arrived is kept. */
+{ stage: "paused" } | 
+/**  The connection is gone; it goes on by itself. */
+{ stage: "waiting"; 
+/**  What is wrong. */
+error: ErrorReport; 
+/**  Seconds until the next try. */
+seconds: number } | 
+/**  The files are compared with the Hub's hashes. */
+{ stage: "verifying" } | 
+/**  The raw checkpoint is being converted. */
+{ stage: "converting" } | 
+/**  The finished model is being measured. */
+{ stage: "tuning" } | 
+/**  The library is on its way to another folder. */
+{ stage: "moving" } | 
+/**  It cannot go on until the person does something. What arrived is kept. */
+{ stage: "failed"; 
+/**  Why, and what to do. */
+error: ErrorReport } | 
+/**  It has ended. */
+{ stage: "done"; 
+/**  The model's folder. */
+path: string };
+
+/**  The folder that downloaded models are kept in. */
+export type LibraryPlace = {
+	/**  The folder. */
+	path: string,
+	/**  Whether it is there. */
+	online: boolean,
+	/**  Free space on its disk. */
+	free_bytes: number,
+	/**  What the models in it take. */
+	used_bytes: number,
+};
+
+/**  Everything the Models screen shows when it opens. The catalogue and searches are asked for by themselves. */
+export type LibrarySnapshot = {
+	/**  Where models are kept. */
+	place: LibraryPlace,
+	/**  The models that are here. */
+	models: LocalModel[],
+	/**  What is being worked on, in the order of the queue. */
+	jobs: Job[],
+	/**  Models that were deleted and can be brought back until the app quits. */
+	deleted: DeletedModel[],
+	/**  Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page. */
+	has_token: boolean,
+};
+
 /**  The numbers under a reply while it streams. */
 export type LiveStats = {
 	/**  Emitted tokens per second of decoding. */
@@ -154,6 +339,49 @@ export type LiveStats = {
 	/**  Accepted over drafted, all positions; `None` before anything was drafted. */
 	acceptance: number | null,
 };
+
+/**  A model on this machine. */
+export type LocalModel = {
+	/**  Its folder, which also names it. */
+	path: string,
+	/**  Its short name. */
+	name: string,
+	/**  Where it came from. Only what is in the library is ever deleted by the app. */
+	origin: ModelOrigin,
+	/**  The repository it was downloaded from, if known. */
+	repo: string | null,
+	/**  The commit of that repository, if known. */
+	revision: string | null,
+	/**  Whether it can be used. */
+	state: LocalState,
+	/**  What it takes on the disk. */
+	disk_bytes: number,
+	/**  When it last answered, milliseconds since 1970. */
+	last_used: number | null,
+	/**  Parameters in all. */
+	parameters: number | null,
+	/**  Data type or quantization. */
+	format: string | null,
+	/**  The MTP head. */
+	mtp: MtpState | null,
+	/**  Whether it runs here. */
+	fit: Fit | null,
+	/**  Whether its repository has a newer commit. */
+	update_available: boolean,
+	/**  What the first-run tune found. */
+	tuning: Tuning | null,
+};
+
+/**  Whether a model that is here can be used. */
+export type LocalState = 
+/**  It can be loaded. */
+{ state: "ready" } | 
+/**  Its folder is not there now, as when a disk is unplugged. */
+{ state: "offline" } | 
+/**  It cannot be loaded, and why. */
+{ state: "broken"; 
+/**  Why, and what to do. */
+error: ErrorReport };
 
 /**  One message of a chat. */
 export type Message = {
@@ -226,6 +454,26 @@ export type ModelInfo = {
 	notes: string[],
 };
 
+/**  Whether a checkpoint is as its makers published it. */
+export type ModelKind = 
+/**  In full precision; it is converted after the download. */
+"raw" | 
+/**  Converted to MLX by somebody else. */
+"converted";
+
+/**  Where a model that is here came from. */
+export type ModelOrigin = 
+/**  It came with the app. */
+"built_in" | 
+/**  It was downloaded or converted by the app, into its library. */
+"library" | 
+/**  It is in the Hugging Face cache, and used where it is. */
+"hugging_face_cache" | 
+/**  It is in LM Studio's folder, and used where it is. */
+"lm_studio" | 
+/**  The person opened its folder. */
+"folder";
+
 /**  Whether a checkpoint can draft for itself. Decided by its tensors, compared with its config. */
 export type MtpState = 
 /**  The head's tensors are all there. */
@@ -249,6 +497,48 @@ export type PositionStats = {
 	drafted: number,
 	/**  Of those, how many drafts equalled what the model emits. */
 	accepted: number,
+};
+
+/**  Which models a search of the Hub returns. */
+export type RemoteFilter = {
+	/**  Words in the name of the repository. */
+	text: string,
+	/**  Only models whose tensor names include an MTP head. */
+	with_mtp: boolean,
+	/**  Only models that run on this machine. */
+	fitting: boolean,
+	/**  Only raw or only converted ones. */
+	kind: ModelKind | null,
+};
+
+/**  A model on the Hub: from the catalogue or found by a search. */
+export type RemoteModel = {
+	/**  `organisation/name`. */
+	repo: string,
+	/**  What people call it. */
+	name: string,
+	/**  What it is good for, one sentence; empty for search results. */
+	summary: string,
+	/**  The licence, as the Hub names it; `None` where it says nothing. */
+	licence: string | null,
+	/**  Parameters in all; `None` where nothing tells. */
+	parameters: number | null,
+	/**  Parameters that take part in one token; `None` where all do, or nothing tells. */
+	active_parameters: number | null,
+	/**  Data type or quantization, as `bfloat16` or `4-bit`. */
+	format: string | null,
+	/**  As published or converted. */
+	kind: ModelKind,
+	/**  What is downloaded. */
+	download_bytes: number | null,
+	/**  Whether it brings its MTP head; `None` where nobody has looked yet. */
+	mtp: boolean | null,
+	/**  Whether it runs here, once converted; `None` where too little is known. */
+	fit: Fit | null,
+	/**  The one to take on this machine. */
+	recommended: boolean,
+	/**  The folder it is in, if it is here already. */
+	installed: string | null,
 };
 
 /**  A reply as it is written, on the channel given with the question: at most one a frame. */
@@ -367,6 +657,16 @@ export type Snapshot = {
 	messages: Message[],
 	/**  Settings of the next reply. */
 	settings: GenerationSettings,
+};
+
+/**  How fast a model answered on this machine, by number of drafts. */
+export type Tuning = {
+	/**  Tokens per second without drafts, then with 1, 2 and 3. */
+	tokens_per_second: number[],
+	/**  The best number of drafts; 0 where nothing beats plain decoding. */
+	best_depth: number,
+	/**  When it was measured, milliseconds since 1970. */
+	measured_at: number,
 };
 
 /* Tauri Specta runtime */

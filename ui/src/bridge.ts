@@ -1,11 +1,13 @@
 import { Channel } from "@tauri-apps/api/core";
 import {
   type AppEvent,
+  type ConversionChoice,
   commands,
   type ErrorReport,
   type GenerationSettings,
   type Message,
   type ModelInfo,
+  type RemoteFilter,
   type ReplyEvent,
   type Sent,
   type Snapshot,
@@ -99,4 +101,25 @@ export const shell = {
   chooseModelFolder: () => answered(commands.chooseModelFolder()),
   openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),
   selectModel: (path: string): Promise<ModelInfo> => answered(commands.selectModel(path)),
+
+  library: () => answered(commands.library()),
+  catalogue: (refresh: boolean) => answered(commands.catalogue(refresh)),
+  searchModels: (filter: RemoteFilter) => answered(commands.searchModels(filter)),
+  modelCard: (repo: string) => answered(commands.modelCard(repo)),
+  downloadModel: (repo: string, conversion: ConversionChoice) =>
+    answered(commands.downloadModel(repo, conversion)),
+  pauseJob: (job: number) => answered(commands.pauseJob(job)),
+  resumeJob: (job: number) => answered(commands.resumeJob(job)),
+  cancelJob: (job: number) => answered(commands.cancelJob(job)),
+  moveJob: (job: number, position: number) => answered(commands.moveJob(job, position)),
+  convertModel: (path: string, conversion: ConversionChoice) =>
+    answered(commands.convertModel(path, conversion)),
+  tuneModel: (path: string) => answered(commands.tuneModel(path)),
+  deleteModel: (path: string) => answered(commands.deleteModel(path)),
+  restoreModel: (path: string) => answered(commands.restoreModel(path)),
+  importModel: (path: string) => answered(commands.importModel(path)),
+  chooseLibraryFolder: () => answered(commands.chooseLibraryFolder()),
+  moveLibrary: (path: string) => answered(commands.moveLibrary(path)),
+  setHubToken: (token: string | null) => answered(commands.setHubToken(token)),
+  reveal: (path: string) => answered(commands.reveal(path)),
 };

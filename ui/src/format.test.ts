@@ -55,6 +55,9 @@ describe("numbers as people read them", () => {
     [3_300_000, "3.3 MB"],
     [48_300_000, "48 MB"],
     [9_200_000_000, "9.2 GB"],
+    [99_940_000_000, "99.9 GB"],
+    [212_400_000_000, "212 GB"],
+    [1_840_000_000_000, "1.8 TB"],
   ])("%d bytes are %s", (value, words) => expect(bytes(value)).toBe(words));
 
   it("names days", () => {

@@ -21,6 +21,8 @@ export function seconds(value: number): string {
 }
 
 export function bytes(value: number): string {
+  if (value >= 1e12) return `${TENTH.format(value / 1e12)} TB`;
+  if (value >= 99.95e9) return `${WHOLE.format(value / 1e9)} GB`;
   if (value >= 1e9) return `${TENTH.format(value / 1e9)} GB`;
   if (value >= 1e6) return `${rate(value / 1e6)} MB`;
   return `${WHOLE.format(value / 1e3)} kB`;
@@ -112,11 +114,15 @@ export const explained = (words: string) => ({ title: words, "aria-description":
 
 export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
 
+/** What makes up the head of a model that has one. */
+export const headWords = ({ tensors, format }: { tensors: number; format: string }): string =>
+  `MTP head: ${count(tensors)} tensors, ${format}`;
+
 /** Whether a model can draft for itself, in words. */
 export function mtpWords(model: ModelInfo): string {
   switch (model.mtp.state) {
     case "present":
-      return `MTP head: ${count(model.mtp.tensors)} tensors, ${model.mtp.format}`;
+      return headWords(model.mtp);
     case "absent":
       return "No MTP head: this model writes one token per pass.";
     case "stripped":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EngineState, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
+import type { EngineState, LibrarySnapshot, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
 import { watch } from "./components/Announcer";
 import { type Change, draftingNote, reduce, type Shown, streamingReply } from "./state";
 import { reason, useStore } from "./store";
@@ -149,6 +149,30 @@ describe("the window", () => {
       settings: { max_tokens: 5 },
       engine: { state: "loading", done: 1 },
     });
+  });
+
+  it("takes each library whole, and no answer that is older than what it heard", () => {
+    const library = (free_bytes: number): LibrarySnapshot => ({
+      place: { path: "/models", online: true, free_bytes, used_bytes: 0 },
+      models: [],
+      jobs: [],
+      deleted: [],
+      has_token: false,
+    });
+    const asked: Change = { kind: "library", library: library(1) };
+    const heard: Change = { kind: "app", event: { type: "library", library: library(2) } };
+    expect(replay(asked).library?.place.free_bytes).toBe(1);
+    expect(replay(asked, heard).library?.place.free_bytes).toBe(2);
+    expect(replay(heard, asked).library?.place.free_bytes).toBe(2);
+  });
+
+  it("shows that files are held over it until they leave or are dropped", () => {
+    const over: Change = { kind: "app", event: { type: "dragging", inside: true } };
+    const away: Change = { kind: "app", event: { type: "dragging", inside: false } };
+    const dropped: Change = { kind: "app", event: { type: "dropped", paths: ["/m"] } };
+    expect(replay(over).dragging).toBe(true);
+    expect(replay(over, away).dragging).toBe(false);
+    expect(replay(over, dropped).dragging).toBe(false);
   });
 
   it("is empty in a new chat", () => {

@@ -3,6 +3,7 @@ import type {
   Chat,
   EngineState,
   GenerationSettings,
+  LibrarySnapshot,
   LiveStats,
   Message,
   ModelEntry,
@@ -36,6 +37,10 @@ export interface Shown {
   /** The open chat's messages, oldest first. */
   messages: Message[];
   settings: GenerationSettings;
+  /** The model library; null until it was asked for. */
+  library: LibrarySnapshot | null;
+  /** Files are held over the window. */
+  dragging: boolean;
   /** Replies being written, by message. */
   live: Record<number, LiveReply>;
   /** How long replies thought, by message, where this page saw it. */
@@ -46,6 +51,7 @@ export interface Shown {
 export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }
   | { kind: "app"; event: AppEvent }
+  | { kind: "library"; library: LibrarySnapshot }
   | { kind: "opened"; chat: number; messages: Message[] }
   | { kind: "new" }
   | { kind: "sent"; from: number | null; sent: Sent }
@@ -61,6 +67,9 @@ export function reduce(shown: Shown, change: Change): Shown {
     }
     case "app":
       return onAppEvent(shown, change.event);
+    case "library":
+      // An answer may be older than a change that was heard while it was on its way.
+      return shown.library === null ? { ...shown, library: change.library } : shown;
     case "opened":
       return { ...shown, chat: change.chat, messages: change.messages };
     case "new":
@@ -86,6 +95,12 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, chats: event.chats };
     case "settings":
       return { ...shown, settings: event.settings };
+    case "library":
+      return { ...shown, library: event.library };
+    case "dragging":
+      return { ...shown, dragging: event.inside };
+    case "dropped":
+      return { ...shown, dragging: false };
   }
 }
 
@@ -174,10 +189,11 @@ export function streamingReply(shown: Shown): number | null {
 }
 
 /** What the model that answers, or will, is called. */
-export function modelName({ engine, models, selectedModel }: Shown): string | null {
+export function modelName({ engine, models, selectedModel, library }: Shown): string | null {
   const path =
     engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
-  return models.find((model) => model.path === path)?.name ?? folderName(path);
+  const known = [...models, ...(library?.models ?? [])].find((model) => model.path === path);
+  return known?.name ?? folderName(path);
 }
 
 /** The last part of a path. */

@@ -1,6 +1,16 @@
 import { create } from "zustand";
-import type { ErrorReport, ModelInfo } from "./bindings";
+import type { ErrorReport, ModelInfo, RemoteFilter, RemoteModel } from "./bindings";
 import { type Change, draftingNote, modelName, reduce, type Shown } from "./state";
+
+/** What fills the window beside the sidebar. */
+export type Screen = "chat" | "models";
+
+/** Models that the Hub was asked for. What came last stays while it is asked again. */
+export interface Listing {
+  models: RemoteModel[] | null;
+  asking: boolean;
+  error: ErrorReport | null;
+}
 
 /** What only the page knows. */
 interface View {
@@ -16,6 +26,19 @@ interface View {
   /** Why the last model did not open. */
   modelError: ErrorReport | null;
   modelPicker: boolean;
+  screen: Screen;
+  /** The models to recommend; null until asked for. */
+  catalogue: Listing | null;
+  /** What the Hub is searched for. */
+  filter: RemoteFilter;
+  /** What a search of the Hub found; null while the catalogue is shown. */
+  found: Listing | null;
+  /** The model of the Hub that is looked at. */
+  details: RemoteModel | null;
+  /** Why the last action on the library failed, and what it was about. */
+  libraryError: { about: string; report: ErrorReport } | null;
+  /** What the last action led to: its row comes into view and takes the focus. */
+  spotlight: string | null;
 }
 
 const FIRST: Shown & View = {
@@ -41,6 +64,8 @@ const FIRST: Shown & View = {
     thinking: false,
     stop: [],
   },
+  library: null,
+  dragging: false,
   live: {},
   thoughtSeconds: {},
   opened: false,
@@ -50,6 +75,13 @@ const FIRST: Shown & View = {
   actionError: null,
   modelError: null,
   modelPicker: false,
+  screen: "chat",
+  catalogue: null,
+  filter: { text: "", with_mtp: false, fitting: false, kind: null },
+  found: null,
+  details: null,
+  libraryError: null,
+  spotlight: null,
 };
 
 export const useStore = create<Shown & View>(() => FIRST);

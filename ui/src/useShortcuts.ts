@@ -19,22 +19,35 @@ export function useShortcuts(): void {
 function act(event: KeyboardEvent): boolean {
   const command = MAC ? event.metaKey : event.ctrlKey;
   const key = event.key.toLowerCase();
-  if (key === "escape") return document.querySelector(".popover") === null && stop();
+  const { screen, sidebar } = useStore.getState();
+  if (key === "escape") {
+    if (document.querySelector(".popover, .sheet") !== null) return false;
+    return screen === "chat" ? stop() : leave(event.target);
+  }
   if (MAC ? event.metaKey && event.ctrlKey && key === "s" : event.ctrlKey && !event.shiftKey && key === "b") {
-    setView({ sidebar: !useStore.getState().sidebar });
+    setView({ sidebar: !sidebar });
     return true;
   }
   if (!command || event.shiftKey || event.altKey) return false;
   switch (key) {
     case ".":
-      return stop();
+      return screen === "chat" && stop();
     case "n":
       newChat();
       return true;
     case "l":
+      // In the chat that opens, the field takes the focus by itself.
+      setView({ screen: "chat" });
       document.querySelector<HTMLElement>("[data-testid=composer]")?.focus();
       return true;
     default:
       return false;
   }
+}
+
+/** Goes back to the chat. A field that has something in it is emptied first, by itself. */
+function leave(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement && target.value !== "" && target.type === "search") return false;
+  setView({ screen: "chat" });
+  return true;
 }

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foretoken_library::Location;
 use foretoken_protocol::{
     AppEvent, Drafting, EngineState, FinishReason, GenerationSettings, Message, MessageStatus, ReplyEvent,
     Sampling,
@@ -28,7 +29,14 @@ struct Running {
 
 fn places(folder: &TempDir) -> Places {
     let at = |name: &str| folder.path().join(name);
-    Places { settings: at("settings.json"), chats: at("chats.sqlite"), log: at("foretoken.log") }
+    Places {
+        settings: at("settings.json"),
+        chats: at("chats.sqlite"),
+        log: at("foretoken.log"),
+        location: Location::new(&at("config"), &at("data")),
+        data: at("data"),
+        cache: at("cache"),
+    }
 }
 
 async fn running() -> Running {

@@ -1,6 +1,7 @@
 //! What the page can ask for: one file per area. Every command is listed in `build.rs` and in the capability too.
 
 mod chats;
+mod library;
 mod models;
 mod replies;
 mod settings;
@@ -25,5 +26,23 @@ pub(crate) fn builder() -> Builder<Wry> {
         models::choose_model_folder,
         models::open_model,
         models::select_model,
+        library::library,
+        library::catalogue,
+        library::search_models,
+        library::model_card,
+        library::download_model,
+        library::pause_job,
+        library::resume_job,
+        library::cancel_job,
+        library::move_job,
+        library::convert_model,
+        library::tune_model,
+        library::delete_model,
+        library::restore_model,
+        library::import_model,
+        library::choose_library_folder,
+        library::move_library,
+        library::set_hub_token,
+        library::reveal,
     ])
 }

@@ -14,15 +14,7 @@ use crate::state::App;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_model_folder(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Open a model folder")
-        .pick_folder(move |folder| drop(answer.send(folder)));
-    let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok());
-    Ok(folder.map(|folder| folder.to_string_lossy().into_owned()))
+    Ok(choose_folder(&window, "Open a model folder").await)
 }
 
 /// Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
@@ -40,4 +32,17 @@ pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result
 #[specta::specta]
 pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
     app.load_model(&path).await
+}
+
+/// The folder that the person chooses in the system's dialog, if any.
+pub(super) async fn choose_folder(window: &WebviewWindow, title: &str) -> Option<String> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(window)
+        .set_title(title)
+        .pick_folder(move |folder| drop(answer.send(folder)));
+    let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok())?;
+    Some(folder.to_string_lossy().into_owned())
 }

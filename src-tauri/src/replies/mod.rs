@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{ChatId, Message, MessageId, ReplyEvent, RequestId};
 use tauri::ipc::Channel;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::chats::Chats;
 use crate::engine::Generation;
@@ -18,7 +18,7 @@ use writer::{Attach, Writer};
 #[derive(Debug, Default)]
 pub(crate) struct Replies {
     running: Mutex<HashMap<MessageId, Running>>,
-    ended: Notify,
+    count: watch::Sender<usize>,
 }
 
 #[derive(Debug)]
@@ -42,13 +42,14 @@ impl Replies {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
+        self.tell_count();
         let replies = Arc::clone(self);
         async move {
             let writer = Writer { message, page, chats };
             let (page, message) = writer.run(generation.progress, attachments).await;
             replies.lock().remove(&id);
             let _ = page.send(ReplyEvent::Ended { message: Box::new(message) });
-            replies.ended.notify_waiters();
+            replies.tell_count();
         }
     }
 
@@ -69,18 +70,20 @@ impl Replies {
         standing.await.ok()
     }
 
+    /// How many replies are being written, for whoever waits for one to begin or for all to end.
+    pub(crate) fn watch(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
+    }
+
     /// Waits until no reply is being written.
     pub(crate) async fn all_ended(&self) {
-        loop {
-            let ended = self.ended.notified();
-            tokio::pin!(ended);
-            // From here on no end is missed.
-            ended.as_mut().enable();
-            if self.lock().is_empty() {
-                return;
-            }
-            ended.await;
-        }
+        // It fails only without a sender, which is here.
+        let _ = self.watch().wait_for(|&count| count == 0).await;
+    }
+
+    fn tell_count(&self) {
+        let running = self.lock();
+        self.count.send_replace(running.len());
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {

@@ -1,4 +1,7 @@
 import { useEffect } from "react";
+import { DropTarget } from "../library/DropTarget";
+import { JobAnnouncer } from "../library/JobAnnouncer";
+import { ModelsScreen } from "../library/ModelsScreen";
 import { LinkAddress } from "../markdown/Link";
 import { MAC } from "../platform";
 import { useStore } from "../store";
@@ -13,7 +16,10 @@ import { Sidebar, SidebarToggle } from "./Sidebar";
 /** The window. */
 export function App() {
   const sidebar = useStore((state) => state.sidebar);
-  const title = useStore((state) => state.chats.find((chat) => chat.id === state.chat)?.title);
+  const screen = useStore((state) => state.screen);
+  const title = useStore((state) =>
+    state.screen === "models" ? "Models" : state.chats.find((chat) => chat.id === state.chat)?.title,
+  );
   useShortcuts();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -21,17 +27,26 @@ export function App() {
   return (
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
-      <main className="main">
-        <header className="toolbar" data-tauri-drag-region>
-          {!sidebar && <SidebarToggle />}
-          <ModelPicker />
-        </header>
-        <Conversation />
-        <EngineBanner />
-        <Composer />
-      </main>
+      {screen === "models" ? <ModelsScreen /> : <ChatScreen />}
       <LinkAddress />
+      <DropTarget />
       <Announcer />
+      <JobAnnouncer />
     </div>
+  );
+}
+
+function ChatScreen() {
+  const sidebar = useStore((state) => state.sidebar);
+  return (
+    <main className="main">
+      <header className="toolbar" data-tauri-drag-region>
+        {!sidebar && <SidebarToggle />}
+        <ModelPicker />
+      </header>
+      <Conversation />
+      <EngineBanner />
+      <Composer />
+    </main>
   );
 }

@@ -1,4 +1,5 @@
 import { send } from "../actions";
+import { getModels } from "../library/actions";
 import { useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { Icon } from "./icons";
@@ -38,8 +39,11 @@ export function FirstStart() {
           </ul>
           <p>
             This is a tiny demo model that came with the app. It knows short stories, a few facts and sums,
-            and this app. For a real conversation, open a larger model from its name at the top.
+            and this app. For a real conversation, get a bigger one.
           </p>
+          <button type="button" className="button" data-testid="get-bigger" onClick={getModels}>
+            Get a bigger model
+          </button>
         </>
       )}
     </div>

@@ -2,6 +2,9 @@ import { useState } from "react";
 import { chooseModel, openModel, selectModel } from "../actions";
 import type { EngineState, ModelInfo } from "../bindings";
 import { bytes, mtpWords, parameters, percent } from "../format";
+import { getModels } from "../library/actions";
+import { type Choice, choices } from "../library/models";
+import { choiceWords } from "../library/words";
 import { setView, useModelName, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
@@ -36,36 +39,66 @@ function label(engine: EngineState, name: string | null): string {
 
 function Models() {
   const engine = useStore((state) => state.engine);
-  const models = useStore((state) => state.models);
+  const entries = useStore((state) => state.models);
+  const library = useStore((state) => state.library);
   const selected = useStore((state) => state.selectedModel);
   const error = useStore((state) => state.modelError);
   const reason = useReason("open");
+  const groups = choices(entries, library);
   const shownError = error ?? (engine.state === "failed" ? engine.error : null);
   return (
     <>
-      <ul className="model-list">
-        {models.map((model) => (
-          <li key={model.path}>
-            <ActionButton
-              className="choice model-choice"
-              aria-current={model.path === selected}
-              reason={reason}
-              title={model.path}
-              onClick={() => selectModel(model.path)}
-            >
-              <span className="choice-name">{model.name}</span>
-              <span className="choice-words">{model.built_in ? "Came with the app" : model.path}</span>
-              {model.path === selected && <Icon name="check" />}
-            </ActionButton>
-            {engine.state === "ready" && engine.model.path === model.path && (
-              <Details model={engine.model} device={engine.device} />
-            )}
-          </li>
+      <div className="model-list">
+        {groups.map(([place, group]) => (
+          <section key={place} aria-label={place}>
+            {groups.length > 1 && <h2>{place}</h2>}
+            <ul>
+              {group.map((choice) => (
+                <li key={choice.path}>
+                  <ModelChoice choice={choice} selected={choice.path === selected} reason={reason} />
+                  {engine.state === "ready" && engine.model.path === choice.path && (
+                    <Details model={engine.model} device={engine.device} />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
         ))}
-      </ul>
+      </div>
+      <button type="button" className="choice get-more" data-testid="get-more" onClick={getModels}>
+        Get more models…
+        <Icon name="right" />
+      </button>
       {shownError && <ErrorNote error={shownError} testId="model-error" />}
       <OpenFolder reason={reason} />
     </>
+  );
+}
+
+interface ChoiceProps {
+  choice: Choice;
+  selected: boolean;
+  /** Why no model can be opened now. */
+  reason: string | null;
+}
+
+function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason }: ChoiceProps) {
+  const listed = useStore((state) => state.models.some((entry) => entry.path === path));
+  const unusable = local && local.state.state !== "ready" ? choiceWords(local) : null;
+  return (
+    <ActionButton
+      className="choice model-choice"
+      aria-current={selected}
+      reason={reason ?? unusable}
+      title={path}
+      onClick={() => (listed ? selectModel(path) : openModel(path))}
+    >
+      <span className="choice-name">{name}</span>
+      <span className="choice-words">
+        {local ? choiceWords(local) : builtIn ? "Came with the app" : path}
+      </span>
+      {selected && <Icon name="check" />}
+    </ActionButton>
   );
 }
 

@@ -1,8 +1,11 @@
+import type { ComponentType } from "react";
 import { newChat, openChat } from "../actions";
 import type { Chat } from "../bindings";
 import { dayOf } from "../format";
-import { setView, useStore } from "../store";
-import { Icon } from "./icons";
+import { openModels } from "../library/actions";
+import { SidebarProgress } from "../library/SidebarProgress";
+import { type Screen, setView, useStore } from "../store";
+import { Icon, type IconName } from "./icons";
 
 export function SidebarToggle() {
   const open = useStore((state) => state.sidebar);
@@ -21,13 +24,28 @@ export function SidebarToggle() {
   );
 }
 
+interface Entry {
+  screen: Screen;
+  name: string;
+  icon: IconName;
+  open: () => void;
+  /** What goes on behind it. */
+  Progress: ComponentType;
+}
+
+/** What else there is to open. */
+const ENTRIES: Entry[] = [
+  { screen: "models", name: "Models", icon: "models", open: openModels, Progress: SidebarProgress },
+];
+
 export function Sidebar() {
+  const screen = useStore((state) => state.screen);
   const chats = useStore((state) => state.chats);
   const current = useStore((state) => state.chat);
   const live = useStore((state) => state.live);
   const writing = new Set(Object.values(live).map((reply) => reply.chat));
   return (
-    <nav className="sidebar" aria-label="Chats">
+    <nav className="sidebar" aria-label="Chats and screens">
       <div className="sidebar-head" data-tauri-drag-region>
         <SidebarToggle />
       </div>
@@ -46,7 +64,7 @@ export function Sidebar() {
                     type="button"
                     className="sidebar-row"
                     data-testid="chat"
-                    aria-current={chat.id === current ? "page" : undefined}
+                    aria-current={screen === "chat" && chat.id === current ? "page" : undefined}
                     title={chat.title}
                     onClick={() => openChat(chat.id)}
                   >
@@ -61,6 +79,23 @@ export function Sidebar() {
           </section>
         ))}
       </div>
+      <ul className="entries">
+        {ENTRIES.map(({ screen: name, name: words, icon, open, Progress }) => (
+          <li key={name}>
+            <button
+              type="button"
+              className="sidebar-row entry"
+              data-testid={`open-${name}`}
+              aria-current={screen === name ? "page" : undefined}
+              onClick={open}
+            >
+              <Icon name={icon} />
+              <span className="entry-text">{words}</span>
+              <Progress />
+            </button>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }

@@ -5,12 +5,19 @@ const PATHS = {
   right: "M6.5 5l3 3-3 3",
   check: "M3.5 8.5 6.5 11.5 12.5 5",
   up: "M8 13V3.5M4 7.5l4-4 4 4",
+  models: "M8 2.5 13.5 5.5v5L8 13.5l-5.5-3v-5zM2.5 5.5 8 8.5l5.5-3M8 8.5v5",
+  more: "M3.25 8h.5M7.75 8h.5M12.25 8h.5",
+  close: "M4 4l8 8M12 4l-8 8",
+  search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.3 10.3l3.2 3.2",
+  earlier: "M5 9.5 8 6.5l3 3",
 };
 
+export type IconName = keyof typeof PATHS;
+
 /** A line drawing beside words, or on a button that has a label of its own. */
-export function Icon({ name }: { name: keyof typeof PATHS }) {
+export function Icon({ name }: { name: IconName }) {
   return (
-    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" className="icon">
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" className={`icon icon-${name}`}>
       <path d={PATHS[name]} />
     </svg>
   );

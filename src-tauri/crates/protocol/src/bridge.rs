@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, ReplyStats, Role};
+use crate::{
+    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, ReplyStats, Role,
+};
 
 /// Names a chat in the store.
 pub type ChatId = u32;
@@ -140,6 +142,21 @@ pub enum AppEvent {
     Chats {
         /// All chats, newest first.
         chats: Vec<Chat>,
+    },
+    /// The library or its jobs changed; at most a few times a second while a job runs.
+    Library {
+        /// The library as it is now.
+        library: LibrarySnapshot,
+    },
+    /// Files or folders are held over the window, or no longer.
+    Dragging {
+        /// Whether they are over it now.
+        inside: bool,
+    },
+    /// Files or folders were dropped on the window.
+    Dropped {
+        /// Where they are.
+        paths: Vec<String>,
     },
     /// The settings of the next reply changed, as when a model brings its own.
     Settings {

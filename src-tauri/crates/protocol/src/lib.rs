@@ -8,6 +8,7 @@ mod chat;
 mod conversion;
 mod engine;
 mod error;
+mod library;
 mod logprobs;
 mod model;
 mod settings;
@@ -23,6 +24,10 @@ pub use conversion::{
 };
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
+pub use library::{
+    ConversionChoice, DeletedModel, FileProgress, Fit, FitVerdict, Job, JobId, JobStage, LibraryPlace,
+    LibrarySnapshot, LocalModel, LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Tuning,
+};
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
 pub use settings::{Drafting, GenerationSettings, MAX_DEPTH, Sampling};

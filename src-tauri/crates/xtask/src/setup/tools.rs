@@ -85,6 +85,18 @@ const WRAPPERS: [(&str, &str); 3] = [
     ("macos-ar", "ar"),
 ];
 
+/// Objective-C needs Apple's headers, which only a Mac has. Nothing is linked here, so an empty file is compiled instead.
+const WITHOUT_OBJECTIVE_C: &str = "\
+for argument do
+  shift
+  case $argument in
+    *.m | *.mm) set -- \"$@\" -x c /dev/null ;;
+    -fobjc-arc | -fmodules) ;;
+    *) set -- \"$@\" \"$argument\" ;;
+  esac
+done
+";
+
 /// Variables that make build scripts use Zig for macOS.
 pub(crate) fn macos_compilers(workspace: &Workspace) -> [(&'static str, PathBuf); 4] {
     let wrapper = |name: &str| workspace.tools().join("bin").join(name);
@@ -102,7 +114,7 @@ fn write_wrapper(workspace: &Workspace, name: &str, arguments: &str) -> Result<(
     fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     let zig = zig_folder(workspace).path().join("ziglang/zig");
     let file = folder.join(name);
-    write(&file, &format!("#!/bin/sh\nexec '{}' {arguments} \"$@\"\n", zig.display()))?;
+    write(&file, &format!("#!/bin/sh\n{WITHOUT_OBJECTIVE_C}exec '{}' {arguments} \"$@\"\n", zig.display()))?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).map_err(Error::file(&file))
 }
 

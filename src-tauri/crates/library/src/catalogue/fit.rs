@@ -1,0 +1,70 @@
+use serde::{Deserialize, Serialize};
+
+/// A model that takes more of the GPU's memory than this leaves too little for everything else.
+const COMFORTABLE: f64 = 0.8;
+
+/// What a model takes in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryNeed {
+    /// Its tensors, in bytes.
+    pub weight_bytes: u64,
+    /// Keys and values of one token of context, in bytes.
+    pub bytes_per_token: u64,
+    /// What a chat takes whatever its length, in bytes: the recurrent states and their checkpoint.
+    pub state_bytes: u64,
+}
+
+impl MemoryNeed {
+    /// Bytes in all for one chat of `context` tokens.
+    pub fn at(&self, context: u64) -> u64 {
+        self.weight_bytes
+            .saturating_add(self.bytes_per_token.saturating_mul(context))
+            .saturating_add(self.state_bytes)
+    }
+}
+
+/// Whether a model fits a computer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// With room for other programs and longer chats.
+    Well,
+    /// Only just.
+    Tight,
+    /// Not at all.
+    TooBig,
+}
+
+/// Whether something that needs `need` bytes fits a computer with `ram` bytes, of which the GPU may use `gpu_share`
+/// (0 to 1).
+pub fn fit(need: u64, ram: u64, gpu_share: f64) -> Fit {
+    let budget = ram as f64 * gpu_share.clamp(0.0, 1.0);
+    match need as f64 {
+        need if need <= budget * COMFORTABLE => Fit::Well,
+        need if need <= budget => Fit::Tight,
+        _ => Fit::TooBig,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_changes_at_the_budget_and_below_it() {
+        let of = |need| fit(need, 1000, 0.75);
+        assert_eq!(
+            [of(0), of(600), of(601), of(750), of(751)],
+            [Fit::Well, Fit::Well, Fit::Tight, Fit::Tight, Fit::TooBig]
+        );
+        assert_eq!(fit(1, 0, 0.75), Fit::TooBig);
+        assert_eq!(fit(u64::MAX, u64::MAX, 2.0), Fit::Tight);
+    }
+
+    #[test]
+    fn context_counts_by_the_token() {
+        let need = MemoryNeed { weight_bytes: 100, bytes_per_token: 3, state_bytes: 7 };
+        assert_eq!((need.at(0), need.at(10)), (107, 137));
+        assert_eq!(need.at(u64::MAX), u64::MAX);
+    }
+}

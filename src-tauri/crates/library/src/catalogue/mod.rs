@@ -1,0 +1,222 @@
+//! The models that Foretoken suggests, and whether they fit a computer.
+
+mod fit;
+
+use std::path::PathBuf;
+
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{read_json, write_json};
+use crate::hub::{Asked, Commit, Hub, RepoId};
+use crate::{LibraryError, Machine};
+pub use fit::{Fit, MemoryNeed, fit};
+
+/// The list that came with this version of the app.
+///
+/// Sizes are computed from the published dimensions of the text models: two bytes a parameter to fetch, 4.5 bits a
+/// parameter after the conversion. What the published files hold besides, such as a vision tower, is not in them.
+const EMBEDDED: &str = include_str!("catalogue.json");
+const VERSION: u32 = 1;
+
+/// A list of suggested models, each better than the one before it for those whose computer it fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Catalogue {
+    version: u32,
+    /// The day of the list: `2026-11-21`.
+    pub updated: String,
+    /// The models.
+    pub entries: Vec<CatalogueEntry>,
+}
+
+/// A suggested model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueEntry {
+    /// Names it, for good.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Where it is.
+    pub repo: RepoId,
+    /// The commit that was tried out; `None` takes what `main` is when its download begins, and keeps to that.
+    pub revision: Option<Commit>,
+    /// Its licence; `None` if only the Hub says it.
+    pub licence: Option<String>,
+    /// `model_type` in its `config.json`, which says what an engine must know to run it: `qwen3_5`, `qwen3_5_moe`,
+    /// `qwen3_next`.
+    pub architecture: String,
+    /// All parameters but those of the MTP head.
+    pub parameters_total: u64,
+    /// The parameters that one token goes through.
+    pub parameters_active: u64,
+    /// How its tensors are kept.
+    pub format: Format,
+    /// Whether the MTP head is among its tensors.
+    pub mtp: bool,
+    /// What a download fetches, about.
+    pub download_bytes: u64,
+    /// What it takes to run.
+    pub memory: MemoryNeed,
+}
+
+/// How a model's tensors are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Format {
+    /// As published, to be converted here.
+    Raw {
+        /// What [`CatalogueEntry::memory`] is given for: bits a parameter after the conversion.
+        runs_at_bits: u8,
+    },
+    /// Converted for MLX.
+    Converted {
+        /// Bits a parameter.
+        bits: u8,
+    },
+}
+
+/// Where newer lists come from, and where the newest one is kept.
+#[derive(Debug, Clone)]
+pub struct CatalogueSource {
+    /// Its address.
+    pub url: String,
+    /// A file of ours in the cache folder.
+    pub cache: PathBuf,
+}
+
+impl Catalogue {
+    /// The list that came with this version of the app.
+    pub fn embedded() -> Self {
+        Self::parse(EMBEDDED.as_bytes()).expect("a test reads the embedded list")
+    }
+
+    /// The newest list at hand, without asking anyone.
+    pub fn load(source: &CatalogueSource) -> Self {
+        let embedded = Self::embedded();
+        let kept = read_json::<Self>(&source.cache).ok().flatten().filter(Self::is_sound);
+        kept.filter(|kept| kept.updated > embedded.updated).unwrap_or(embedded)
+    }
+
+    /// Fetches the list, and keeps it if it is newer than the one at hand. An error leaves that one.
+    pub async fn refresh(hub: &Hub, source: &CatalogueSource) -> Result<Self, LibraryError> {
+        let at_hand = Self::load(source);
+        let url = Url::parse(&source.url).map_err(|error| LibraryError::Endpoint {
+            address: source.url.clone(),
+            detail: error.to_string(),
+        })?;
+        let asked = Asked { repo: None, what: "the list of models".to_owned() };
+        let fetched: Self = serde_json::from_value(hub.api(&url, &asked).await?)
+            .map_err(|error| hub.unexpected(&asked, error.to_string()))?;
+        if !fetched.is_sound() || fetched.updated <= at_hand.updated {
+            return Ok(at_hand);
+        }
+        write_json(&source.cache, &fetched)?;
+        Ok(fetched)
+    }
+
+    /// The last of the list that fits this computer well and is of one of these architectures.
+    ///
+    /// `gpu_share` is the part of the memory that the GPU may use, `context` the tokens of a chat.
+    pub fn recommended(
+        &self,
+        machine: &Machine,
+        gpu_share: f64,
+        context: u64,
+        architectures: &[&str],
+    ) -> Option<&CatalogueEntry> {
+        let fits = |entry: &&CatalogueEntry| {
+            architectures.contains(&entry.architecture.as_str())
+                && fit(entry.memory.at(context), machine.ram_bytes, gpu_share) == Fit::Well
+        };
+        self.entries.iter().rev().find(fits)
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        serde_json::from_slice(text).ok().filter(Self::is_sound)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.version == VERSION && !self.entries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+    const ALL: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
+
+    fn machine(ram_bytes: u64) -> Machine {
+        Machine { ram_bytes, chip: "Apple M4".into(), free_disk_bytes: None }
+    }
+
+    #[test]
+    fn the_embedded_list_is_readable_and_its_sizes_are_the_published_ones() {
+        let catalogue = Catalogue::embedded();
+        for entry in &catalogue.entries {
+            // The first number of billions in the name is the total.
+            let billions = |part: &str| part.strip_suffix('B')?.parse::<f64>().ok();
+            let named = entry.name.split('-').find_map(billions).unwrap();
+            let total = entry.parameters_total as f64 / 1e9;
+            assert!((total / named - 1.0).abs() < 0.12, "{}: {total}", entry.name);
+            assert!(entry.parameters_active <= entry.parameters_total, "{}", entry.name);
+            assert!(entry.download_bytes >= 2 * entry.parameters_total, "{}", entry.name);
+            assert!(entry.memory.weight_bytes < entry.download_bytes, "{}", entry.name);
+            assert_eq!(entry.id, entry.name.to_lowercase());
+        }
+        let ids: std::collections::HashSet<_> = catalogue.entries.iter().map(|entry| &entry.id).collect();
+        assert_eq!(ids.len(), catalogue.entries.len());
+    }
+
+    #[test]
+    fn more_memory_never_gets_a_worse_recommendation() {
+        let catalogue = Catalogue::embedded();
+        let place = |gib: u64| {
+            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, &ALL)?;
+            catalogue.entries.iter().position(|other| other.id == entry.id)
+        };
+        let places: Vec<_> =
+            [1, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 512].into_iter().map(place).collect();
+        assert_eq!(places[0], None);
+        assert!(places[2].is_some());
+        assert!(places.is_sorted(), "{places:?}");
+        assert_eq!(places[11], Some(catalogue.entries.len() - 1));
+    }
+
+    #[test]
+    fn only_what_the_engine_runs_is_recommended() {
+        let catalogue = Catalogue::embedded();
+        let best = |gib: u64, architectures: &[&str]| {
+            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, architectures)?;
+            Some(entry.id.as_str())
+        };
+        assert_eq!(best(512, &["qwen3_5"]), Some("qwen3.6-27b"));
+        assert_eq!(best(512, &["qwen3_5", "qwen3_next"]), Some("qwen3-next-80b-a3b-instruct"));
+        assert_eq!(best(64, &ALL), Some("qwen3.6-35b-a3b"));
+        assert_eq!(best(128, &ALL), Some("qwen3.5-122b-a10b"));
+        assert_eq!(best(512, &ALL), Some("qwen3.5-397b-a17b"));
+        assert_eq!(best(512, &[]), None);
+    }
+
+    #[test]
+    fn a_kept_list_counts_only_when_it_is_newer_and_readable() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = CatalogueSource {
+            url: "http://127.0.0.1:1/".into(),
+            cache: folder.path().join("catalogue.json"),
+        };
+        let embedded = Catalogue::embedded();
+        assert_eq!(Catalogue::load(&source), embedded);
+        let mut newer = embedded.clone();
+        newer.updated = "2999-01-01".into();
+        newer.entries.truncate(1);
+        write_json(&source.cache, &newer).unwrap();
+        assert_eq!(Catalogue::load(&source), newer);
+        let older = Catalogue { updated: "2000-01-01".into(), ..newer };
+        write_json(&source.cache, &older).unwrap();
+        assert_eq!(Catalogue::load(&source), embedded);
+        std::fs::write(&source.cache, "{").unwrap();
+        assert_eq!(Catalogue::load(&source), embedded);
+    }
+}

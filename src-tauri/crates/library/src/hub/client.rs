@@ -1,0 +1,496 @@
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION, RANGE,
+};
+use reqwest::{Response, StatusCode, Url, redirect};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use super::api::RepoFile;
+use super::retry::retry_after;
+use super::{Commit, Failure, RepoId, Retry, RetryPolicy};
+use crate::LibraryError;
+
+const DEFAULT_ENDPOINT: &str = "https://huggingface.co";
+const USER_AGENT: &str = concat!("foretoken/", env!("CARGO_PKG_VERSION"));
+const MAX_REDIRECTS: usize = 10;
+/// No answer of the API is longer.
+const MAX_API_BYTES: u64 = 64 << 20;
+
+/// A Hugging Face access token. It is shown nowhere.
+#[derive(Clone)]
+pub struct Token(HeaderValue);
+
+impl Token {
+    /// `None` if the text cannot be a token.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text.is_empty() {
+            return None;
+        }
+        let mut value = HeaderValue::from_str(&format!("Bearer {text}")).ok()?;
+        value.set_sensitive(true);
+        Some(Self(value))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Where the token comes from: the system's keychain, for the app.
+pub trait TokenSource: Send + Sync + fmt::Debug {
+    /// The token to use for the next request, if there is one.
+    fn token(&self) -> Option<Token>;
+}
+
+/// Asks the Hub as a stranger.
+#[derive(Debug, Clone, Copy)]
+pub struct NoToken;
+
+impl TokenSource for NoToken {
+    fn token(&self) -> Option<Token> {
+        None
+    }
+}
+
+/// One token for as long as the program runs.
+impl TokenSource for Token {
+    fn token(&self) -> Option<Token> {
+        Some(self.clone())
+    }
+}
+
+/// How the Hub is asked.
+#[derive(Debug, Clone)]
+pub struct HubOptions {
+    /// Its address.
+    pub endpoint: String,
+    /// How long a connection may take to come about.
+    pub connect_timeout: Duration,
+    /// How long nothing may arrive before an attempt counts as failed.
+    pub idle_timeout: Duration,
+    /// How patient requests are.
+    pub retry: RetryPolicy,
+}
+
+impl Default for HubOptions {
+    fn default() -> Self {
+        Self {
+            endpoint: DEFAULT_ENDPOINT.to_owned(),
+            connect_timeout: Duration::from_secs(15),
+            idle_timeout: Duration::from_secs(30),
+            retry: RetryPolicy::default(),
+        }
+    }
+}
+
+impl HubOptions {
+    /// The defaults, with the address in `HF_ENDPOINT` if there is one.
+    pub fn from_env() -> Self {
+        let endpoint = std::env::var("HF_ENDPOINT").ok().filter(|address| !address.trim().is_empty());
+        Self { endpoint: endpoint.unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()), ..Self::default() }
+    }
+}
+
+/// The Hub, as one person sees it.
+///
+/// The client follows the proxies that the system or `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. The token goes
+/// only to the Hub's own scheme, host and port; redirects are followed by hand so that this holds for each hop.
+#[derive(Debug, Clone)]
+pub struct Hub {
+    http: reqwest::Client,
+    endpoint: Url,
+    tokens: Arc<dyn TokenSource>,
+    retry: RetryPolicy,
+}
+
+/// What a request is about, for its errors.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) repo: Option<RepoId>,
+    pub(crate) what: String,
+}
+
+/// What the Hub itself says about a file before it sends or redirects.
+#[derive(Debug)]
+struct Announced {
+    etag: Option<String>,
+    commit: Option<String>,
+}
+
+/// One file at one commit, and where its bytes were found last.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) repo: RepoId,
+    commit: Commit,
+    pub(crate) file: RepoFile,
+    /// The content server's address, which is valid for a while.
+    located: Mutex<Option<Url>>,
+}
+
+/// The bytes of a range as they arrive, never more than were asked for.
+#[derive(Debug)]
+pub(crate) struct ByteStream {
+    response: Response,
+    asked: Asked,
+    /// Bytes of the body before the range.
+    skip: u64,
+    /// Bytes of the range still to come.
+    left: u64,
+}
+
+impl Hub {
+    /// Makes a client. Nothing is sent.
+    pub fn new(options: HubOptions, tokens: Arc<dyn TokenSource>) -> Result<Self, LibraryError> {
+        let bad = |detail: &str| LibraryError::Endpoint {
+            address: options.endpoint.clone(),
+            detail: detail.to_owned(),
+        };
+        let endpoint = Url::parse(options.endpoint.trim()).map_err(|error| bad(&error.to_string()))?;
+        if !matches!(endpoint.scheme(), "http" | "https") || endpoint.host_str().is_none() {
+            return Err(bad("it does not begin with https://"));
+        }
+        if !endpoint.username().is_empty() || endpoint.password().is_some() {
+            return Err(bad("it contains a user name or password"));
+        }
+        let tls = |error: &dyn fmt::Display| LibraryError::Tls { detail: error.to_string() };
+        let verifier =
+            rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+                .with_safe_default_protocol_versions()
+                .and_then(|builder| builder.with_platform_verifier())
+                .map_err(|error| tls(&error))?;
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(verifier.with_no_client_auth())
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .connect_timeout(options.connect_timeout)
+            .read_timeout(options.idle_timeout)
+            .build()
+            .map_err(|error| tls(&error))?;
+        Ok(Self { http, endpoint, tokens, retry: options.retry })
+    }
+
+    /// The address of the Hub.
+    pub fn endpoint(&self) -> &str {
+        self.endpoint.as_str().trim_end_matches('/')
+    }
+
+    pub(crate) fn retry_policy(&self) -> &RetryPolicy {
+        &self.retry
+    }
+
+    /// An address below the Hub's own, each part escaped.
+    pub(crate) fn url<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
+        let mut url = self.endpoint.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(parts);
+        }
+        url
+    }
+
+    /// A JSON answer of the API, with retries.
+    pub(crate) async fn api(&self, url: &Url, asked: &Asked) -> Result<serde_json::Value, LibraryError> {
+        let mut retry = Retry::new(&self.retry);
+        loop {
+            let attempt = async {
+                let (response, _) = self.send(url, None, asked).await?;
+                let length = response.content_length();
+                let body = read_all(response, length, MAX_API_BYTES, asked).await?;
+                serde_json::from_slice(&body)
+                    .map_err(|error| Failure::Final(self.unexpected(asked, format!("not JSON ({error})"))))
+            };
+            match attempt.await {
+                Ok(value) => return Ok(value),
+                Err(failure) => tokio::time::sleep(retry.after(failure)?).await,
+            }
+        }
+    }
+
+    /// A range of a file, with retries, checked only for its length.
+    pub(crate) async fn read_range(
+        &self,
+        source: &Source,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, LibraryError> {
+        let mut retry = Retry::new(&self.retry);
+        let mut bytes = Vec::new();
+        loop {
+            let start = range.start + bytes.len() as u64;
+            if start >= range.end {
+                return Ok(bytes);
+            }
+            let attempt = async {
+                let mut stream = source.open(self, start..range.end).await?;
+                while let Some(chunk) = stream.next().await? {
+                    bytes.extend_from_slice(&chunk);
+                    retry.progressed();
+                }
+                Ok(())
+            };
+            let attempt = attempt.await;
+            if let Err(failure) = attempt {
+                tokio::time::sleep(retry.after(failure)?).await;
+            }
+        }
+    }
+
+    pub(crate) fn unexpected(&self, asked: &Asked, detail: String) -> LibraryError {
+        let host = self.endpoint.host_str().unwrap_or_default().to_owned();
+        LibraryError::Protocol { host, what: asked.what.clone(), detail }
+    }
+
+    /// One request with its redirects; what comes back is a success.
+    async fn send(
+        &self,
+        url: &Url,
+        range: Option<&Range<u64>>,
+        asked: &Asked,
+    ) -> Result<(Response, Option<Announced>), Failure> {
+        let mut url = url.clone();
+        let mut announced = None;
+        for _ in 0..MAX_REDIRECTS {
+            let own = url.origin() == self.endpoint.origin();
+            let mut request = self.http.get(url.clone());
+            let token = if own { self.tokens.token() } else { None };
+            let with_token = token.is_some();
+            if let Some(Token(value)) = token {
+                request = request.header(AUTHORIZATION, value);
+            }
+            if let Some(range) = range {
+                request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end - 1));
+            }
+            let response = request.send().await.map_err(|error| broken(&url, error))?;
+            if own && announced.is_none() {
+                announced = Announced::of(response.headers());
+            }
+            let status = response.status();
+            if status.is_redirection() {
+                url = redirected(&url, response.headers())
+                    .map_err(|detail| Failure::Final(self.unexpected(asked, detail.to_owned())))?;
+                continue;
+            }
+            if status.is_success() {
+                return Ok((response, announced));
+            }
+            return Err(refusal(&url, own, with_token, &response, asked));
+        }
+        Err(Failure::Final(self.unexpected(asked, "redirects without end".to_owned())))
+    }
+}
+
+impl Source {
+    pub(crate) fn new(repo: RepoId, commit: Commit, file: RepoFile) -> Self {
+        Self { repo, commit, file, located: Mutex::default() }
+    }
+
+    /// Asks for a range. An error says whether another attempt makes sense.
+    pub(crate) async fn open(&self, hub: &Hub, range: Range<u64>) -> Result<ByteStream, Failure> {
+        let asked = Asked { repo: Some(self.repo.clone()), what: self.file.path.clone() };
+        let whole = range == (0..self.file.size);
+        let wanted = if whole { None } else { Some(&range) };
+        let located = self.lock().clone();
+        let response = match located {
+            // The Hub counts its own requests, so it is asked for the way only once as long as the way works.
+            Some(url) => match hub.send(&url, wanted, &asked).await {
+                Ok((response, _)) => response,
+                Err(failure) => {
+                    *self.lock() = None;
+                    return Err(failure);
+                }
+            },
+            None => {
+                let parts = [self.repo.organisation(), self.repo.name(), "resolve", self.commit.as_str()];
+                let url = hub.url(parts.into_iter().chain(self.file.path.split('/')));
+                let (response, announced) = hub.send(&url, wanted, &asked).await?;
+                self.check(announced)?;
+                if response.url().origin() != hub.endpoint.origin() {
+                    *self.lock() = Some(response.url().clone());
+                }
+                response
+            }
+        };
+        ByteStream::new(response, asked, range, self.file.size)
+    }
+
+    /// The same commit must name the same content as when the download was planned.
+    fn check(&self, announced: Option<Announced>) -> Result<(), Failure> {
+        let Some(Announced { etag, commit }) = announced else { return Ok(()) };
+        let differs = |expected: &str, found: Option<String>| match found {
+            Some(found) if found != expected => {
+                let (repo, path) = (self.repo.clone(), self.file.path.clone());
+                Err(Failure::Final(LibraryError::Changed {
+                    repo,
+                    path,
+                    expected: expected.to_owned(),
+                    found,
+                }))
+            }
+            _ => Ok(()),
+        };
+        differs(self.commit.as_str(), commit)?;
+        differs(self.file.hash.digits(), etag)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Url>> {
+        self.located.lock().expect("no holder of this lock can panic")
+    }
+}
+
+impl ByteStream {
+    fn new(response: Response, asked: Asked, range: Range<u64>, size: u64) -> Result<Self, Failure> {
+        let host = host(response.url());
+        let wrong = |detail: String| {
+            let error = LibraryError::Protocol { host: host.clone(), what: asked.what.clone(), detail };
+            Err(Failure::Passing(error, None))
+        };
+        let headers = response.headers();
+        if response.status() == StatusCode::PARTIAL_CONTENT {
+            let text = header(headers, &CONTENT_RANGE).unwrap_or_default();
+            match content_range(&text) {
+                Some((start, last, total)) if start == range.start && last < range.end && total == size => {
+                    return Ok(Self { response, asked, skip: 0, left: last + 1 - start });
+                }
+                _ => return wrong(format!("the range {text:?} instead of {range:?} of {size}")),
+            }
+        }
+        let length = header(headers, &CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        if let Some(length) = length.filter(|&length| length != size) {
+            return wrong(format!("{length} bytes instead of {size}"));
+        }
+        // Without support for ranges the whole file comes: what is before the range is read and thrown away.
+        Ok(Self { response, asked, skip: range.start, left: range.end - range.start })
+    }
+
+    /// The next bytes of the range; `None` at its end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        while self.left > 0 {
+            let chunk = self.response.chunk().await.map_err(|error| broken(self.response.url(), error))?;
+            let Some(mut chunk) = chunk else {
+                let (host, what) = (host(self.response.url()), self.asked.what.clone());
+                let detail = format!("it ended {} bytes early", self.left);
+                return Err(Failure::Passing(LibraryError::Protocol { host, what, detail }, None));
+            };
+            let skipped = self.skip.min(chunk.len() as u64);
+            self.skip -= skipped;
+            let mut chunk = chunk.split_off(skipped as usize);
+            chunk.truncate(self.left.min(chunk.len() as u64) as usize);
+            self.left -= chunk.len() as u64;
+            if !chunk.is_empty() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Announced {
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        // For files outside of git the plain ETag is that of the redirect.
+        let etag =
+            header(headers, &HeaderName::from_static("x-linked-etag")).or_else(|| header(headers, &ETAG));
+        let commit = header(headers, &HeaderName::from_static("x-repo-commit"))?;
+        let etag = etag.map(|etag| etag.trim_start_matches("W/").trim_matches('"').to_owned());
+        Some(Self { etag, commit: Some(commit) })
+    }
+}
+
+async fn read_all(
+    mut response: Response,
+    length: Option<u64>,
+    limit: u64,
+    asked: &Asked,
+) -> Result<Vec<u8>, Failure> {
+    let url = response.url().clone();
+    let too_long = || {
+        let detail = format!("more than {limit} bytes");
+        Failure::Final(LibraryError::Protocol { host: host(&url), what: asked.what.clone(), detail })
+    };
+    if length.is_some_and(|length| length > limit) {
+        return Err(too_long());
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| broken(&url, error))? {
+        body.extend_from_slice(&chunk);
+        if body.len() as u64 > limit {
+            return Err(too_long());
+        }
+    }
+    Ok(body)
+}
+
+/// Where a redirect leads.
+fn redirected(from: &Url, headers: &HeaderMap) -> Result<Url, &'static str> {
+    let location = header(headers, &LOCATION).ok_or("a redirect to nowhere")?;
+    let url = from.join(&location).map_err(|_| "a redirect to something that is no address")?;
+    match (from.scheme(), url.scheme()) {
+        (_, "https") | ("http", "http") => Ok(url),
+        _ => Err("a redirect away from a secure connection"),
+    }
+}
+
+/// No answer, or one that broke off.
+fn broken(url: &Url, error: reqwest::Error) -> Failure {
+    // The address can carry a signature, so it stays out of the message.
+    let error = error.without_url();
+    let mut detail = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        detail = inner.to_string();
+        cause = inner.source();
+    }
+    if error.is_timeout() {
+        detail = "nothing arrived for too long".to_owned();
+    }
+    Failure::Passing(LibraryError::Unreachable { host: host(url), detail }, None)
+}
+
+/// What a status that is no success means.
+fn refusal(url: &Url, own: bool, with_token: bool, response: &Response, asked: &Asked) -> Failure {
+    let status = response.status();
+    let host = host(url);
+    let refused = LibraryError::Refused { host, status: status.as_u16(), what: asked.what.clone() };
+    let passing = status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
+        );
+    // A content server refuses when its signed address has run out; the Hub gives a new one.
+    if passing || !own {
+        return Failure::Passing(refused, retry_after(response.headers(), SystemTime::now()));
+    }
+    let Some(repo) = asked.repo.clone() else { return Failure::Final(refused) };
+    let code = header(response.headers(), &HeaderName::from_static("x-error-code")).unwrap_or_default();
+    Failure::Final(match (code.as_str(), status) {
+        ("GatedRepo", _) => LibraryError::Gated { repo, with_token },
+        ("RepoNotFound", _) => LibraryError::NoRepo { repo },
+        ("RevisionNotFound" | "EntryNotFound", _) | ("", StatusCode::NOT_FOUND) => {
+            LibraryError::NoEntry { repo, what: asked.what.clone() }
+        }
+        (_, StatusCode::UNAUTHORIZED) if !with_token => LibraryError::NoRepo { repo },
+        (_, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => LibraryError::Gated { repo, with_token },
+        _ => refused,
+    })
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}
+
+fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// First byte, last byte and total of `bytes FIRST-LAST/TOTAL`.
+fn content_range(text: &str) -> Option<(u64, u64, u64)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last, total) = (first.parse().ok()?, last.parse().ok()?, total.parse().ok()?);
+    (first <= last && last < total).then_some((first, last, total))
+}

@@ -1,0 +1,34 @@
+//! Models on disk and on the Hugging Face Hub: find, fit, download, verify, import, manage.
+//!
+//! A model appears in the library only when each of its bytes is verified; until then there is a state to go on from.
+//! Nothing outside of the library's own folder is ever changed.
+
+mod catalogue;
+mod disk;
+mod download;
+mod error;
+mod folder;
+mod hash;
+mod hub;
+mod import;
+mod library;
+mod location;
+mod machine;
+mod queue;
+
+pub use catalogue::{Catalogue, CatalogueEntry, CatalogueSource, Fit, Format, MemoryNeed, fit};
+pub use disk::{disk_use, free_bytes};
+pub use download::{
+    DownloadOptions, FileProgress, Intent, Outcome, Phase, Progress, RemoteModel, RemoteShard, discard,
+    download,
+};
+pub use error::LibraryError;
+pub use hub::{
+    Commit, ContentHash, Gate, Hub, HubOptions, ModelInfo, NoToken, RepoFile, RepoId, RetryPolicy, SearchHit,
+    SearchQuery, Token, TokenSource,
+};
+pub use import::{FoundModel, Origin, Places, find_models, import_folder};
+pub use library::{Library, Model, ModelState, Record, Source, Trashed};
+pub use location::Location;
+pub use machine::Machine;
+pub use queue::{ItemState, Queue, QueueItem, QueueOptions};

@@ -1,0 +1,282 @@
+//! The model library as the page shows it: what there is to get, what is here, and what is being worked on.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::{ErrorReport, MtpState};
+
+/// Names a job of the library for as long as the app runs.
+pub type JobId = u32;
+
+/// Whether a model runs on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum FitVerdict {
+    /// With room to spare.
+    FitsWell,
+    /// With little else running.
+    Tight,
+    /// Not at all.
+    TooBig,
+}
+
+/// A fit verdict and what it follows from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Fit {
+    /// The verdict.
+    pub verdict: FitVerdict,
+    /// Memory that the model needs at `context`.
+    pub need_bytes: u64,
+    /// Memory that a model can have on this machine.
+    pub available_bytes: u64,
+    /// The context it is judged at, in tokens.
+    pub context: u32,
+}
+
+/// Whether a checkpoint is as its makers published it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// In full precision; it is converted after the download.
+    Raw,
+    /// Converted to MLX by somebody else.
+    Converted,
+}
+
+/// A model on the Hub: from the catalogue or found by a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct RemoteModel {
+    /// `organisation/name`.
+    pub repo: String,
+    /// What people call it.
+    pub name: String,
+    /// What it is good for, one sentence; empty for search results.
+    pub summary: String,
+    /// The licence, as the Hub names it; `None` where it says nothing.
+    pub licence: Option<String>,
+    /// Parameters in all; `None` where nothing tells.
+    pub parameters: Option<u64>,
+    /// Parameters that take part in one token; `None` where all do, or nothing tells.
+    pub active_parameters: Option<u64>,
+    /// Data type or quantization, as `bfloat16` or `4-bit`.
+    pub format: Option<String>,
+    /// As published or converted.
+    pub kind: ModelKind,
+    /// What is downloaded.
+    pub download_bytes: Option<u64>,
+    /// Whether it brings its MTP head; `None` where nobody has looked yet.
+    pub mtp: Option<bool>,
+    /// Whether it runs here, once converted; `None` where too little is known.
+    pub fit: Option<Fit>,
+    /// The one to take on this machine.
+    pub recommended: bool,
+    /// The folder it is in, if it is here already.
+    pub installed: Option<String>,
+}
+
+/// Which models a search of the Hub returns.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+pub struct RemoteFilter {
+    /// Words in the name of the repository.
+    pub text: String,
+    /// Only models whose tensor names include an MTP head.
+    pub with_mtp: bool,
+    /// Only models that run on this machine.
+    pub fitting: bool,
+    /// Only raw or only converted ones.
+    pub kind: Option<ModelKind>,
+}
+
+/// Where a model that is here came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelOrigin {
+    /// It came with the app.
+    BuiltIn,
+    /// It was downloaded or converted by the app, into its library.
+    Library,
+    /// It is in the Hugging Face cache, and used where it is.
+    HuggingFaceCache,
+    /// It is in LM Studio's folder, and used where it is.
+    LmStudio,
+    /// The person opened its folder.
+    Folder,
+}
+
+/// Whether a model that is here can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum LocalState {
+    /// It can be loaded.
+    Ready,
+    /// Its folder is not there now, as when a disk is unplugged.
+    Offline,
+    /// It cannot be loaded, and why.
+    Broken {
+        /// Why, and what to do.
+        error: ErrorReport,
+    },
+}
+
+/// How fast a model answered on this machine, by number of drafts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Tuning {
+    /// Tokens per second without drafts, then with 1, 2 and 3.
+    pub tokens_per_second: Vec<f64>,
+    /// The best number of drafts; 0 where nothing beats plain decoding.
+    pub best_depth: u8,
+    /// When it was measured, milliseconds since 1970.
+    pub measured_at: u64,
+}
+
+/// A model on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct LocalModel {
+    /// Its folder, which also names it.
+    pub path: String,
+    /// Its short name.
+    pub name: String,
+    /// Where it came from. Only what is in the library is ever deleted by the app.
+    pub origin: ModelOrigin,
+    /// The repository it was downloaded from, if known.
+    pub repo: Option<String>,
+    /// The commit of that repository, if known.
+    pub revision: Option<String>,
+    /// Whether it can be used.
+    pub state: LocalState,
+    /// What it takes on the disk.
+    pub disk_bytes: u64,
+    /// When it last answered, milliseconds since 1970.
+    pub last_used: Option<u64>,
+    /// Parameters in all.
+    pub parameters: Option<u64>,
+    /// Data type or quantization.
+    pub format: Option<String>,
+    /// The MTP head.
+    pub mtp: Option<MtpState>,
+    /// Whether it runs here.
+    pub fit: Option<Fit>,
+    /// Whether its repository has a newer commit.
+    pub update_available: bool,
+    /// What the first-run tune found.
+    pub tuning: Option<Tuning>,
+}
+
+/// How a raw checkpoint is converted, and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ConversionChoice {
+    /// Bits of a weight; `None` keeps full precision.
+    pub bits: Option<u8>,
+    /// Whether the raw files stay after the conversion.
+    pub keep_raw: bool,
+}
+
+/// How far a job has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "stage", rename_all = "snake_case")]
+pub enum JobStage {
+    /// It waits for the jobs before it.
+    Queued,
+    /// Files are on their way.
+    Downloading,
+    /// The person stopped it for now; everything that arrived is kept.
+    Paused,
+    /// The connection is gone; it goes on by itself.
+    Waiting {
+        /// What is wrong.
+        error: ErrorReport,
+        /// Seconds until the next try.
+        seconds: u32,
+    },
+    /// The files are compared with the Hub's hashes.
+    Verifying,
+    /// The raw checkpoint is being converted.
+    Converting,
+    /// The finished model is being measured.
+    Tuning,
+    /// The library is on its way to another folder.
+    Moving,
+    /// It cannot go on until the person does something. What arrived is kept.
+    Failed {
+        /// Why, and what to do.
+        error: ErrorReport,
+    },
+    /// It has ended.
+    Done {
+        /// The model's folder.
+        path: String,
+    },
+}
+
+/// One file of a download.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct FileProgress {
+    /// Its name in the repository.
+    pub name: String,
+    /// Bytes that arrived.
+    pub done: u64,
+    /// Its size.
+    pub total: u64,
+}
+
+/// Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Job {
+    /// Names it.
+    pub id: JobId,
+    /// The model's short name, or what is moved.
+    pub name: String,
+    /// The repository that is downloaded; `None` for all other work.
+    pub repo: Option<String>,
+    /// How far it has come.
+    pub stage: JobStage,
+    /// Bytes done of this stage.
+    pub done: u64,
+    /// Bytes of this stage; 0 while unknown.
+    pub total: u64,
+    /// The speed lately.
+    pub bytes_per_second: Option<f64>,
+    /// Time left of this stage.
+    pub seconds_left: Option<f64>,
+    /// The files of a download.
+    pub files: Vec<FileProgress>,
+}
+
+/// The folder that downloaded models are kept in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct LibraryPlace {
+    /// The folder.
+    pub path: String,
+    /// Whether it is there.
+    pub online: bool,
+    /// Free space on its disk.
+    pub free_bytes: u64,
+    /// What the models in it take.
+    pub used_bytes: u64,
+}
+
+/// A deleted model that can still be brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct DeletedModel {
+    /// The folder it was in.
+    pub path: String,
+    /// Its short name.
+    pub name: String,
+    /// What it takes on the disk until the app quits.
+    pub disk_bytes: u64,
+}
+
+/// Everything the Models screen shows when it opens. The catalogue and searches are asked for by themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct LibrarySnapshot {
+    /// Where models are kept.
+    pub place: LibraryPlace,
+    /// The models that are here.
+    pub models: Vec<LocalModel>,
+    /// What is being worked on, in the order of the queue.
+    pub jobs: Vec<Job>,
+    /// Models that were deleted and can be brought back until the app quits.
+    pub deleted: Vec<DeletedModel>,
+    /// Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page.
+    pub has_token: bool,
+}

@@ -1,0 +1,160 @@
+//! The model library: what there is to get, what is here, and what is being worked on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use foretoken_protocol::{ConversionChoice, ErrorReport, JobId, LibrarySnapshot, RemoteFilter, RemoteModel};
+use tauri::{State, WebviewWindow};
+
+use crate::state::App;
+
+/// The library as it is now. Changes come as `library` events.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn library(app: State<'_, Arc<App>>) -> Result<LibrarySnapshot, ErrorReport> {
+    Ok(app.library.current().await)
+}
+
+/// The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
+/// fetched first, and the Hub is asked for newer commits of the models that are here.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn catalogue(
+    app: State<'_, Arc<App>>,
+    refresh: bool,
+) -> Result<Vec<RemoteModel>, ErrorReport> {
+    app.library.suggestions(refresh).await
+}
+
+/// Looks for models on the Hub.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn search_models(
+    app: State<'_, Arc<App>>,
+    filter: RemoteFilter,
+) -> Result<Vec<RemoteModel>, ErrorReport> {
+    app.library.search(&filter).await
+}
+
+/// What a model's makers write about it: Markdown without HTML and without pictures.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn model_card(app: State<'_, Arc<App>>, repo: String) -> Result<String, ErrorReport> {
+    app.library.model_card(&repo).await
+}
+
+/// Puts the download of a model at the end of the queue, with the conversion and the measurement that follow it. A
+/// download that is in the queue already goes on.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn download_model(
+    app: State<'_, Arc<App>>,
+    repo: String,
+    conversion: ConversionChoice,
+) -> Result<JobId, ErrorReport> {
+    app.library.download(&repo, conversion).await
+}
+
+/// Stops a job for now. What it has done is kept.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn pause_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
+    app.library.pause_job(job).await
+}
+
+/// Goes on with a job that was paused or failed.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn resume_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
+    app.library.resume_job(job).await
+}
+
+/// Ends a job and removes what is unfinished of it. One that has ended is taken off the list.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn cancel_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
+    app.library.cancel_job(job).await
+}
+
+/// Moves a job to a place in the queue, counted from 0.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn move_job(app: State<'_, Arc<App>>, job: JobId, position: u32) -> Result<(), ErrorReport> {
+    app.library.move_job(job, position as usize).await
+}
+
+/// Begins to convert a model that is here into the library.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn convert_model(
+    app: State<'_, Arc<App>>,
+    path: String,
+    conversion: ConversionChoice,
+) -> Result<JobId, ErrorReport> {
+    app.library.convert(PathBuf::from(path), &conversion).await
+}
+
+/// Begins to measure how many drafts pay with a model on this machine.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn tune_model(app: State<'_, Arc<App>>, path: String) -> Result<JobId, ErrorReport> {
+    app.library.tune(PathBuf::from(path)).await
+}
+
+/// Deletes a model of the library, or takes an opened folder off the list. A deleted model can be restored until the
+/// app quits; nothing outside the library is ever deleted.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn delete_model(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
+    app.library.delete(PathBuf::from(path)).await?;
+    app.publish_models();
+    Ok(())
+}
+
+/// Brings a deleted model back.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn restore_model(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
+    app.library.restore(PathBuf::from(path)).await
+}
+
+/// Adds the model in a folder, which is used where it is, and returns the folder as the list names it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn import_model(app: State<'_, Arc<App>>, path: String) -> Result<String, ErrorReport> {
+    let folder = app.library.import(&path).await?;
+    app.publish_models();
+    Ok(folder)
+}
+
+/// Lets the person choose a folder for the library in the system's dialog; `null` if they did not.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_library_folder(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
+    Ok(super::models::choose_folder(&window, "Choose a folder for the model library").await)
+}
+
+/// Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn move_library(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
+    app.library.move_to(PathBuf::from(path)).await
+}
+
+/// Keeps a token for the Hub in the system's keychain, or removes it with `null`.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_hub_token(
+    app: State<'_, Arc<App>>,
+    token: Option<String>,
+) -> Result<(), ErrorReport> {
+    app.library.set_token(token).await
+}
+
+/// Shows a model's folder, or the library's, in the system's file manager.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn reveal(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
+    let folder = app.library.shown_folder(&path)?;
+    crate::desktop::reveal(folder).await
+}

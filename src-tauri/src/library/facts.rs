@@ -1,0 +1,183 @@
+//! What the engine says about model folders, asked once for each state of their files.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foretoken_protocol::{ErrorReport, MtpState};
+use serde::{Deserialize, Serialize};
+
+use super::file;
+use super::tool::Tool;
+
+/// What the engine says about a model, from its config and the headers of its files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// Parameters in all.
+    pub(super) parameters: u64,
+    /// Parameters that take part in one token.
+    #[serde(default)]
+    pub(super) active_parameters: Option<u64>,
+    /// Data type or quantization.
+    pub(super) format: String,
+    /// The MTP head.
+    pub(super) mtp: MtpState,
+    /// What it takes to run.
+    pub(super) memory: Memory,
+}
+
+/// What a model takes in memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Memory {
+    /// Its tensors.
+    pub(super) weights: u64,
+    /// All of it at `context`.
+    total: u64,
+    /// In tokens.
+    context: u64,
+    /// Keys and values of one more token.
+    kv_per_token: u64,
+}
+
+impl Memory {
+    /// All of it for one chat of so many tokens.
+    pub(super) fn at(&self, context: u64) -> u64 {
+        let longer = context.saturating_sub(self.context).saturating_mul(self.kv_per_token);
+        let shorter = self.context.saturating_sub(context).saturating_mul(self.kv_per_token);
+        self.total.saturating_add(longer).saturating_sub(shorter)
+    }
+}
+
+/// Asks the engine about folders and keeps the answers.
+#[derive(Debug)]
+pub(super) struct Inspector {
+    tool: Tool,
+    file: PathBuf,
+    known: Mutex<BTreeMap<PathBuf, Known>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Known {
+    /// What the files were like.
+    stamp: u64,
+    answer: Result<Facts, ErrorReport>,
+}
+
+impl Inspector {
+    /// Keeps what it learns in `file`, over restarts.
+    pub(super) fn new(tool: Tool, file: PathBuf) -> Self {
+        let known = file::read(&file).unwrap_or_default();
+        Self { tool, file, known: Mutex::new(known) }
+    }
+
+    /// What is known of a folder, whether its files have changed since or not.
+    pub(super) fn known(&self, folder: &Path) -> Option<Result<Facts, ErrorReport>> {
+        Some(self.lock().get(folder)?.answer.clone())
+    }
+
+    /// Whether what is known of a folder is about its files as they are now. Reads the folder.
+    pub(super) fn is_current(&self, folder: &Path) -> bool {
+        let stamp = self.stamp(folder);
+        self.lock().get(folder).is_some_and(|known| known.stamp == stamp)
+    }
+
+    /// Asks about a folder.
+    pub(super) async fn inspect(&self, folder: &Path) -> Result<Facts, ErrorReport> {
+        let stamp = self.stamp(folder);
+        let answer = self.ask(&[folder.as_os_str()]).await;
+        self.lock().insert(folder.to_owned(), Known { stamp, answer: answer.clone() });
+        answer
+    }
+
+    /// Asks about a folder whose tensor files were cut after their headers. The answer is not kept.
+    pub(super) async fn inspect_headers(&self, folder: &Path) -> Result<Facts, ErrorReport> {
+        self.ask(&[folder.as_os_str(), "--headers-only".as_ref()]).await
+    }
+
+    /// Writes down what is known of these folders and forgets the rest. Blocks on the disk.
+    pub(super) fn keep(&self, folders: &[PathBuf]) {
+        let mut known = self.lock();
+        known.retain(|folder, _| folders.contains(folder));
+        if let Err(error) = file::write(&self.file, &*known) {
+            tracing::warn!("{} cannot be written: {error}", self.file.display());
+        }
+    }
+
+    async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
+        let arguments = ["inspect".as_ref(), "--json".as_ref()].into_iter().chain(what.iter().copied());
+        let output = self.tool.output(arguments).await?;
+        serde_json::from_str(&output).map_err(|error| ErrorReport {
+            code: "engine_unreadable".into(),
+            message: format!("The engine described the model in words that cannot be read: {error}."),
+            hint: "Install Foretoken again.".into(),
+        })
+    }
+
+    /// A number that changes with the model's files, and with the engine, which may know more models than before.
+    fn stamp(&self, folder: &Path) -> u64 {
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| is_of_the_model(path))
+            .chain([self.tool.program().to_owned()])
+            .filter_map(|path| {
+                let found = path.metadata().ok()?;
+                Some((path, found.len(), found.modified().ok()?))
+            })
+            .collect();
+        files.sort();
+        let mut hasher = DefaultHasher::new();
+        files.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a file decides what the engine says. The library's own record changes whenever a model is used.
+fn is_of_the_model(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name != "foretoken-library.json"
+        && path.extension().is_some_and(|kind| kind == "json" || kind == "safetensors")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{demo_model, engine_program};
+
+    #[tokio::test]
+    async fn a_folder_is_asked_about_again_only_when_its_files_have_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model");
+        fs::create_dir(&model).unwrap();
+        for entry in fs::read_dir(demo_model()).unwrap().flatten() {
+            fs::copy(entry.path(), model.join(entry.file_name())).unwrap();
+        }
+        let file = folder.path().join("facts.json");
+        let inspector = Inspector::new(Tool::new(engine_program(folder.path())), file.clone());
+        assert!(!inspector.is_current(&model));
+        let facts = inspector.inspect(&model).await.unwrap();
+        assert!(matches!(facts.mtp, MtpState::Present { .. }), "{facts:?}");
+        assert!(facts.memory.at(10_000) > facts.memory.at(100));
+        inspector.keep(std::slice::from_ref(&model));
+
+        let again = Inspector::new(inspector.tool.clone(), file);
+        assert!(again.is_current(&model));
+        assert_eq!(again.known(&model), Some(Ok(facts)));
+        fs::write(model.join("foretoken-library.json"), "{}").unwrap();
+        assert!(again.is_current(&model), "its use does not change a model");
+        fs::remove_file(model.join("model.safetensors")).unwrap();
+        assert!(!again.is_current(&model));
+        assert!(again.inspect(&model).await.is_err());
+        again.keep(&[]);
+        assert_eq!(again.known(&model), None);
+    }
+}

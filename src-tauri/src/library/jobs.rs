@@ -1,0 +1,327 @@
+//! The library's work in its order: what is left to do of each job, and how far it has come. Kept over restarts.
+
+use std::path::{Path, PathBuf};
+
+use foretoken_library::{ItemState, Phase, QueueItem, RepoId};
+use foretoken_protocol::{ConversionChoice, ErrorReport, FileProgress, Job, JobId, JobStage};
+use serde::{Deserialize, Serialize};
+
+/// What is to be done now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(super) enum Step {
+    /// Files are fetched by the download queue. Then a raw model is converted as chosen.
+    Download { repo: RepoId, revision: String, conversion: ConversionChoice },
+    /// A model folder is converted into the library, under a name of its own.
+    Convert { source: PathBuf, name: String, bits: u8, remove_source: bool },
+    /// A model is measured. `alone` where nothing came before it.
+    Tune { path: PathBuf, alone: bool },
+    /// The library is moved to a folder.
+    Move { target: PathBuf },
+}
+
+/// A job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Entry {
+    #[serde(skip)]
+    pub(super) id: JobId,
+    pub(super) name: String,
+    pub(super) step: Step,
+    pub(super) stage: JobStage,
+    /// The repository that a download came from, after the download too.
+    repo: Option<RepoId>,
+    #[serde(skip)]
+    numbers: Numbers,
+}
+
+/// How far a stage has come.
+#[derive(Debug, Clone, Default)]
+struct Numbers {
+    done: u64,
+    total: u64,
+    bytes_per_second: Option<f64>,
+    seconds_left: Option<f64>,
+    files: Vec<FileProgress>,
+}
+
+/// All jobs, in the order of the queue.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    entries: Vec<Entry>,
+    last_id: JobId,
+}
+
+impl Jobs {
+    /// Takes up what an earlier process left. What ran goes on when its turn comes.
+    pub(super) fn resume(kept: Vec<Entry>) -> Self {
+        let mut jobs = Self::default();
+        for mut entry in kept {
+            if !matches!(entry.stage, JobStage::Paused | JobStage::Failed { .. }) {
+                entry.stage = JobStage::Queued;
+            }
+            jobs.push(entry);
+        }
+        jobs
+    }
+
+    /// What the next process must know: all but what has ended, and moves, which begin anew when they are asked for.
+    pub(super) fn kept(&self) -> Vec<Entry> {
+        let lasts = |entry: &&Entry| {
+            !matches!(entry.stage, JobStage::Done { .. }) && !matches!(entry.step, Step::Move { .. })
+        };
+        self.entries.iter().filter(lasts).cloned().collect()
+    }
+
+    /// Adds a job at the end.
+    pub(super) fn add(&mut self, name: String, step: Step) -> JobId {
+        let repo = match &step {
+            Step::Download { repo, .. } => Some(repo.clone()),
+            _ => None,
+        };
+        self.push(Entry { id: 0, name, step, stage: JobStage::Queued, repo, numbers: Numbers::default() })
+    }
+
+    fn push(&mut self, mut entry: Entry) -> JobId {
+        self.last_id += 1;
+        entry.id = self.last_id;
+        self.entries.push(entry);
+        self.last_id
+    }
+
+    /// The job with this name.
+    pub(super) fn get(&self, id: JobId) -> Result<&Entry, ErrorReport> {
+        self.entries.iter().find(|entry| entry.id == id).ok_or_else(|| unknown(id))
+    }
+
+    /// All jobs.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The unfinished job that does this.
+    pub(super) fn with_step(&self, is_it: impl Fn(&Step) -> bool) -> Option<&Entry> {
+        let open = |entry: &&Entry| !matches!(entry.stage, JobStage::Done { .. });
+        self.entries.iter().filter(open).find(|entry| is_it(&entry.step))
+    }
+
+    /// Sets what a job is at; its numbers begin anew with another stage. A job that is gone is left alone.
+    pub(super) fn set_stage(&mut self, id: JobId, stage: JobStage) {
+        if let Some(entry) = self.entry(id) {
+            let paused = matches!(stage, JobStage::Paused | JobStage::Failed { .. } | JobStage::Queued);
+            if !paused {
+                entry.numbers = Numbers::default();
+            }
+            entry.stage = stage;
+        }
+    }
+
+    /// Goes on to the next step of a job.
+    pub(super) fn set_step(&mut self, id: JobId, step: Step) {
+        if let Some(entry) = self.entry(id) {
+            entry.step = step;
+            entry.stage = JobStage::Queued;
+            entry.numbers = Numbers::default();
+        }
+    }
+
+    /// Sets how far a stage has come.
+    pub(super) fn set_progress(&mut self, id: JobId, done: u64, total: u64, seconds_left: Option<f64>) {
+        if let Some(entry) = self.entry(id) {
+            entry.numbers = Numbers { done, total, seconds_left, ..Numbers::default() };
+        }
+    }
+
+    /// Takes over what the download queue says. Returns the repositories whose files are all there.
+    pub(super) fn follow(&mut self, items: &[QueueItem]) -> Vec<(JobId, RepoId)> {
+        let mut complete = Vec::new();
+        for entry in &mut self.entries {
+            let Step::Download { repo, .. } = &entry.step else { continue };
+            let Some(item) = items.iter().find(|item| item.repo == *repo) else { continue };
+            if item.state == ItemState::Complete {
+                complete.push((entry.id, repo.clone()));
+                continue;
+            }
+            entry.stage = download_stage(item);
+            let progress = &item.progress;
+            // A download that waits for its first turn knows less than what was shown of it before.
+            if progress.bytes_total > 0 {
+                entry.numbers = Numbers {
+                    done: progress.bytes_done,
+                    total: progress.bytes_total,
+                    bytes_per_second: progress.bytes_per_second,
+                    seconds_left: progress.seconds_left,
+                    files: progress.files.iter().map(file_progress).collect(),
+                };
+            }
+        }
+        complete
+    }
+
+    /// Takes a job off the list.
+    pub(super) fn remove(&mut self, id: JobId) {
+        self.entries.retain(|entry| entry.id != id);
+    }
+
+    /// Moves a job to a place in the order. Returns the place of a download among the downloads.
+    pub(super) fn move_to(&mut self, id: JobId, place: usize) -> Result<Option<usize>, ErrorReport> {
+        let at = self.entries.iter().position(|entry| entry.id == id).ok_or_else(|| unknown(id))?;
+        let entry = self.entries.remove(at);
+        self.entries.insert(place.min(self.entries.len()), entry);
+        let downloads = self.entries.iter().filter(|entry| matches!(entry.step, Step::Download { .. }));
+        Ok(downloads.into_iter().position(|entry| entry.id == id))
+    }
+
+    /// Follows models whose folder `from` has become `to`.
+    pub(super) fn moved(&mut self, from: &Path, to: &Path) {
+        for entry in &mut self.entries {
+            match &mut entry.step {
+                Step::Convert { source: path, .. } | Step::Tune { path, .. } => {
+                    if let Ok(rest) = path.strip_prefix(from) {
+                        *path = to.join(rest);
+                    }
+                }
+                Step::Download { .. } | Step::Move { .. } => {}
+            }
+            if let JobStage::Done { path } = &mut entry.stage
+                && let Ok(rest) = Path::new(path).strip_prefix(from)
+            {
+                *path = to.join(rest).to_string_lossy().into_owned();
+            }
+        }
+    }
+
+    /// The first job that waits for this process to do something, rather than for the download queue.
+    pub(super) fn next(&self, may_tune: bool) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            entry.stage == JobStage::Queued
+                && match entry.step {
+                    Step::Download { .. } => false,
+                    Step::Tune { .. } => may_tune,
+                    Step::Convert { .. } | Step::Move { .. } => true,
+                }
+        })
+    }
+
+    /// The jobs as the page shows them.
+    pub(super) fn shown(&self) -> Vec<Job> {
+        let shown = |entry: &Entry| Job {
+            id: entry.id,
+            name: entry.name.clone(),
+            repo: entry.repo.as_ref().map(RepoId::to_string),
+            stage: entry.stage.clone(),
+            done: entry.numbers.done,
+            total: entry.numbers.total,
+            bytes_per_second: entry.numbers.bytes_per_second,
+            seconds_left: entry.numbers.seconds_left,
+            files: entry.numbers.files.clone(),
+        };
+        self.entries.iter().map(shown).collect()
+    }
+
+    fn entry(&mut self, id: JobId) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.id == id)
+    }
+}
+
+fn download_stage(item: &QueueItem) -> JobStage {
+    match &item.state {
+        ItemState::Waiting => JobStage::Queued,
+        ItemState::Running => match (&item.progress.trouble, item.progress.phase) {
+            (Some(error), _) => JobStage::Waiting { error: error.clone(), seconds: 0 },
+            (None, Phase::Verifying) => JobStage::Verifying,
+            (None, _) => JobStage::Downloading,
+        },
+        ItemState::Paused => JobStage::Paused,
+        ItemState::Retrying { error, seconds } => {
+            JobStage::Waiting { error: error.clone(), seconds: *seconds }
+        }
+        ItemState::Failed { error } => JobStage::Failed { error: error.clone() },
+        // The caller goes on to the next step.
+        ItemState::Complete => JobStage::Verifying,
+    }
+}
+
+fn file_progress(file: &foretoken_library::FileProgress) -> FileProgress {
+    FileProgress { name: file.path.clone(), done: file.bytes_done, total: file.bytes_total }
+}
+
+fn unknown(id: JobId) -> ErrorReport {
+    ErrorReport {
+        code: "unknown_job".into(),
+        message: format!("There is no job {id}."),
+        hint: "It may have ended; look at the list again.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_library::Progress;
+
+    use super::*;
+
+    const KEEP: ConversionChoice = ConversionChoice { bits: Some(4), keep_raw: true };
+
+    fn download(name: &str) -> Step {
+        let repo = format!("org/{name}").parse().unwrap();
+        Step::Download { repo, revision: "main".into(), conversion: KEEP }
+    }
+
+    fn item(name: &str, state: ItemState, done: u64) -> QueueItem {
+        let progress = Progress { bytes_done: done, bytes_total: 10, ..Progress::default() };
+        QueueItem { repo: format!("org/{name}").parse().unwrap(), revision: "main".into(), state, progress }
+    }
+
+    fn names(jobs: &Jobs) -> Vec<&str> {
+        jobs.entries().iter().map(|entry| entry.name.as_str()).collect()
+    }
+
+    #[test]
+    fn the_download_queue_is_followed_up_to_the_last_byte() {
+        let mut jobs = Jobs::default();
+        let (a, b) = (jobs.add("a".into(), download("a")), jobs.add("b".into(), download("b")));
+        let items = [item("a", ItemState::Running, 3), item("b", ItemState::Paused, 2)];
+        assert_eq!(jobs.follow(&items), []);
+        let shown = jobs.shown();
+        assert_eq!((&shown[0].stage, shown[0].done, shown[0].total), (&JobStage::Downloading, 3, 10));
+        assert_eq!(shown[1].stage, JobStage::Paused);
+        assert_eq!(shown[1].repo.as_deref(), Some("org/b"));
+        let items = [item("a", ItemState::Complete, 10), item("b", ItemState::Waiting, 0)];
+        assert_eq!(jobs.follow(&items), [(a, "org/a".parse().unwrap())]);
+        assert_eq!(jobs.get(b).unwrap().stage, JobStage::Queued);
+        assert!(jobs.next(true).is_none(), "the queue has the downloads");
+    }
+
+    #[test]
+    fn what_ran_goes_on_after_a_restart_and_what_was_paused_stays_so() {
+        let mut jobs = Jobs::default();
+        let path = PathBuf::from("/models/a");
+        let running = jobs.add("running".into(), Step::Tune { path: path.clone(), alone: true });
+        jobs.set_stage(running, JobStage::Tuning);
+        let paused = jobs.add("paused".into(), download("paused"));
+        jobs.set_stage(paused, JobStage::Paused);
+        let done = jobs.add("done".into(), Step::Tune { path, alone: true });
+        jobs.set_stage(done, JobStage::Done { path: "/models/a".into() });
+        jobs.add("move".into(), Step::Move { target: "/disk".into() });
+
+        let written = serde_json::to_string(&jobs.kept()).unwrap();
+        let again = Jobs::resume(serde_json::from_str(&written).unwrap());
+        assert_eq!(names(&again), ["running", "paused"]);
+        assert_eq!(again.entries()[0].stage, JobStage::Queued);
+        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert_eq!(again.next(true).unwrap().name, "running");
+        assert!(again.next(false).is_none(), "nothing is measured while a reply is written");
+    }
+
+    #[test]
+    fn the_order_can_be_changed() {
+        let mut jobs = Jobs::default();
+        jobs.add("a".into(), download("a"));
+        jobs.add("tune".into(), Step::Tune { path: "/m".into(), alone: true });
+        let last = jobs.add("b".into(), download("b"));
+        assert_eq!(jobs.move_to(last, 0).unwrap(), Some(0));
+        assert_eq!(names(&jobs), ["b", "a", "tune"]);
+        assert_eq!(jobs.move_to(last, 99).unwrap(), Some(1), "its place among the downloads");
+        assert_eq!(names(&jobs), ["a", "tune", "b"]);
+        assert_eq!(jobs.move_to(77, 0).unwrap_err().code, "unknown_job");
+    }
+}

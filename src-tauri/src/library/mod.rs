@@ -1,0 +1,586 @@
+//! The model library: the models that are here, those there are to get, and the work on them. One place owns its state;
+//! the page and the desktop hear of changes. The downloads themselves, their checks and the folder are those of
+//! `foretoken-library`; the engine program converts and measures, in a process of its own.
+
+mod card;
+mod facts;
+mod file;
+mod fit;
+mod jobs;
+mod keychain;
+mod notes;
+mod remote;
+mod shelf;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod tune;
+mod work;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use foretoken_library::{
+    Catalogue, CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue,
+    Trashed,
+};
+use foretoken_protocol::{
+    ConversionChoice, EngineState, ErrorReport, JobId, LibrarySnapshot, LocalState, ModelOrigin,
+    RemoteFilter, RemoteModel,
+};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use crate::places::Places;
+use crate::replies::Replies;
+use crate::settings::SettingsFile;
+use facts::Inspector;
+use jobs::{Jobs, Step};
+use keychain::{HubToken, Keychain};
+use notes::Notes;
+use shelf::{Found, Shelves};
+use tool::Tool;
+
+/// Where newer lists of models come from.
+const CATALOGUE_PATH: &str = "foretoken/catalogue/resolve/main/catalogue.json";
+/// The page hears of changes no more often than this.
+const PULSE: Duration = Duration::from_millis(250);
+/// How often the library's disk is looked for.
+const WATCH: Duration = Duration::from_secs(3);
+
+/// The model library of the running app.
+#[derive(Debug)]
+pub(crate) struct ModelLibrary {
+    location: Location,
+    /// An address in `HF_ENDPOINT` that is none is said when it is needed.
+    hub: Result<Hub, ErrorReport>,
+    token: Arc<HubToken>,
+    tool: Tool,
+    inspector: Arc<Inspector>,
+    notes: Notes,
+    catalogue: CatalogueSource,
+    machine: Machine,
+    built_in: PathBuf,
+    jobs_file: PathBuf,
+    shelf_file: PathBuf,
+    settings: Arc<SettingsFile>,
+    replies: Arc<Replies>,
+    engine: watch::Receiver<EngineState>,
+    state: Mutex<State>,
+    /// The downloads; `None` while the library is offline or on the move.
+    queue: tokio::sync::Mutex<Option<Queue>>,
+    told: watch::Sender<Option<LibrarySnapshot>>,
+    /// Folders that were moved, with the place they have now.
+    moves: mpsc::UnboundedSender<(PathBuf, PathBuf)>,
+    /// Does the work that is not downloading.
+    worker: Mutex<Option<JoinHandle<()>>>,
+    /// Something on the page is no longer so.
+    changed: Notify,
+    /// There may be work.
+    work: Notify,
+    /// Models may have come or gone.
+    stirred: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: Jobs,
+    shelf: Vec<Found>,
+    deleted: Vec<(Found, Trashed)>,
+    /// Models whose repository has a newer commit.
+    outdated: BTreeSet<PathBuf>,
+    online: bool,
+    /// The job that this process works on, and how it is told to stop.
+    running: Option<(JobId, watch::Sender<Intent>)>,
+    closing: bool,
+}
+
+/// What the library needs of the rest of the app.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) engine_program: PathBuf,
+    pub(crate) built_in_model: PathBuf,
+    pub(crate) settings: Arc<SettingsFile>,
+    pub(crate) replies: Arc<Replies>,
+    pub(crate) engine: watch::Receiver<EngineState>,
+}
+
+impl ModelLibrary {
+    /// The library with its files in `places`. Folders that move are told on the returned channel.
+    pub(crate) fn new(
+        places: &Places,
+        around: Surroundings,
+    ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
+        let token = Arc::new(HubToken::new(Box::new(Keychain)));
+        let hub = Hub::new(HubOptions::from_env(), Arc::clone(&token) as _).map_err(ErrorReport::from);
+        let machine = Machine::detect(&places.location.folder());
+        let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
+        let tool = Tool::new(around.engine_program);
+        let endpoint = hub.as_ref().map(Hub::endpoint).unwrap_or_default();
+        let catalogue = CatalogueSource {
+            url: format!("{endpoint}/{CATALOGUE_PATH}"),
+            cache: places.cache.join("catalogue.json"),
+        };
+        let shelf_file = places.data.join("shelf.json");
+        let jobs_file = places.data.join("jobs.json");
+        let state = State {
+            jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default()),
+            shelf: file::read(&shelf_file).unwrap_or_default(),
+            online: places.location.open().is_ok(),
+            ..State::default()
+        };
+        let (moves, moved) = mpsc::unbounded_channel();
+        let library = Self {
+            inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
+            notes: Notes::open(places.data.join("models.json"), machine_name),
+            location: places.location.clone(),
+            built_in: around.built_in_model,
+            settings: around.settings,
+            replies: around.replies,
+            engine: around.engine,
+            state: Mutex::new(state),
+            queue: tokio::sync::Mutex::new(None),
+            told: watch::Sender::new(None),
+            changed: Notify::new(),
+            work: Notify::new(),
+            stirred: Notify::new(),
+            hub,
+            token,
+            tool,
+            catalogue,
+            machine,
+            jobs_file,
+            shelf_file,
+            moves,
+            worker: Mutex::new(None),
+        };
+        (library, moved)
+    }
+
+    /// Begins everything that goes on by itself.
+    pub(crate) fn start(self: &Arc<Self>) {
+        tokio::spawn(Arc::clone(self).tell());
+        tokio::spawn(Arc::clone(self).keep_shelf());
+        tokio::spawn(Arc::clone(self).keep_online());
+        let worker = tokio::spawn(Arc::clone(self).do_work());
+        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(worker);
+        let library = Arc::clone(self);
+        tokio::spawn(async move {
+            let token = Arc::clone(&library.token);
+            // The person may be asked to unlock the keychain.
+            blocking(move || token.load()).await;
+            library.changed.notify_one();
+        });
+    }
+
+    /// The library as it is now; changes come on [`ModelLibrary::watch`].
+    pub(crate) async fn current(self: &Arc<Self>) -> LibrarySnapshot {
+        // Somebody looks: what came or went outside of the app is found.
+        self.stirred.notify_one();
+        let library = Arc::clone(self);
+        blocking(move || library.snapshot()).await
+    }
+
+    /// For whoever follows the library.
+    pub(crate) fn watch(&self) -> watch::Receiver<Option<LibrarySnapshot>> {
+        self.told.subscribe()
+    }
+
+    /// The models to recommend. With `refresh` the newest list is fetched, and newer commits are looked for.
+    pub(crate) async fn suggestions(&self, refresh: bool) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let catalogue = if refresh {
+            let hub = self.hub()?;
+            let catalogue = match Catalogue::refresh(hub, &self.catalogue).await {
+                // A Hub without the list has nothing newer to say.
+                Err(
+                    LibraryError::NoRepo { .. } | LibraryError::NoEntry { .. } | LibraryError::Refused { .. },
+                ) => Catalogue::load(&self.catalogue),
+                fetched => fetched?,
+            };
+            self.look_for_updates(hub).await;
+            catalogue
+        } else {
+            Catalogue::load(&self.catalogue)
+        };
+        Ok(remote::suggestions(&catalogue, self.machine.ram_bytes, |repo| self.installed(repo)))
+    }
+
+    /// Searches the Hub.
+    pub(crate) async fn search(&self, filter: &RemoteFilter) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let installed = |repo: &str| self.installed(repo);
+        remote::search(self.hub()?, &self.inspector, filter, self.machine.ram_bytes, installed).await
+    }
+
+    /// What a model's makers write about it.
+    pub(crate) async fn model_card(&self, repo: &str) -> Result<String, ErrorReport> {
+        remote::model_card(self.hub()?, &repo.parse()?).await
+    }
+
+    /// Begins to measure a model.
+    pub(crate) async fn tune(&self, path: PathBuf) -> Result<JobId, ErrorReport> {
+        let model = self.model(&path)?;
+        let twice = |step: &Step| matches!(step, Step::Tune { path: other, .. } if *other == path);
+        if let Some(job) = self.lock().jobs.with_step(twice) {
+            return Ok(job.id);
+        }
+        Ok(self.add_job(model.name, Step::Tune { path, alone: true }))
+    }
+
+    /// Begins to convert a model into the library.
+    pub(crate) async fn convert(
+        &self,
+        path: PathBuf,
+        choice: &ConversionChoice,
+    ) -> Result<JobId, ErrorReport> {
+        let model = self.model(&path)?;
+        let Some(bits) = choice.bits else { return Err(nothing_to_convert(&model.name)) };
+        let remove_source = !choice.keep_raw && model.origin == ModelOrigin::Library;
+        let folder = match &model.repo {
+            Some(repo) => repo.replacen('/', "--", 1),
+            None => model.name.clone(),
+        };
+        let name = converted_name(&folder, bits);
+        // Refuses a name that is taken now rather than in an hour.
+        let library = self.library()?;
+        let origin = library.source(&folder_name(&path)).filter(|_| path.parent() == Some(library.root()));
+        library.conversion_folder(&name, origin.as_ref())?;
+        let shown = converted_name(&model.name, bits);
+        Ok(self.add_job(shown, Step::Convert { source: path, name, bits, remove_source }))
+    }
+
+    /// Deletes a model of the library, or takes an opened folder off the list.
+    pub(crate) async fn delete(self: &Arc<Self>, path: PathBuf) -> Result<(), ErrorReport> {
+        let model = self.model(&path)?;
+        if !matches!(model.origin, ModelOrigin::Library | ModelOrigin::Folder) {
+            return Err(not_ours(&model.name));
+        }
+        if let EngineState::Ready { model: loaded, .. } = &*self.engine.borrow()
+            && Path::new(&loaded.path) == path
+        {
+            return Err(in_use(&model.name));
+        }
+        let uses = |step: &Step| match step {
+            Step::Convert { source: used, .. } | Step::Tune { path: used, .. } => *used == path,
+            Step::Download { .. } | Step::Move { .. } => false,
+        };
+        if self.lock().jobs.with_step(uses).is_some() {
+            return Err(in_use(&model.name));
+        }
+        if model.origin == ModelOrigin::Folder {
+            let (settings, folder) = (Arc::clone(&self.settings), path.to_string_lossy().into_owned());
+            blocking(move || settings.update(|settings| settings.forget_model(&folder))).await?;
+            self.lock().shelf.retain(|model| model.path != path);
+            self.stir();
+            return Ok(());
+        }
+        let (library, name) = (self.library()?, folder_name(&path));
+        let trashed = blocking(move || library.delete(&name)).await?;
+        self.lock().deleted.push((model, trashed));
+        self.lock().shelf.retain(|model| model.path != path);
+        self.stir();
+        Ok(())
+    }
+
+    /// Brings a deleted model back.
+    pub(crate) async fn restore(self: &Arc<Self>, path: PathBuf) -> Result<(), ErrorReport> {
+        let deleted = self.lock().deleted.iter().find(|(model, _)| model.path == path).cloned();
+        let Some((model, trashed)) = deleted else { return Err(no_such_model(&path)) };
+        let library = self.library()?;
+        blocking(move || library.restore(&trashed)).await?;
+        let mut state = self.lock();
+        state.deleted.retain(|(model, _)| model.path != path);
+        state.shelf.push(model);
+        drop(state);
+        self.stir();
+        Ok(())
+    }
+
+    /// Adds the model in a folder, which is used where it is, and returns the folder as the list names it.
+    pub(crate) async fn import(self: &Arc<Self>, path: &str) -> Result<String, ErrorReport> {
+        let path: PathBuf = Path::new(path).components().collect();
+        // A file of a model stands for its folder.
+        let path = if path.is_file() { path.parent().map(Path::to_owned).unwrap_or(path) } else { path };
+        let settings = Arc::clone(&self.settings);
+        let folder = path.to_string_lossy().into_owned();
+        let entry = folder.clone();
+        self.inspector.inspect(&path).await?;
+        let is_listed = self.lock().shelf.iter().any(|model| model.path == path);
+        blocking(move || {
+            foretoken_library::import_folder(&path)?;
+            if !is_listed {
+                settings.update(|settings| settings.add_model(entry))?;
+            }
+            Ok::<(), ErrorReport>(())
+        })
+        .await?;
+        self.stir();
+        Ok(folder)
+    }
+
+    /// Begins to move the library to another folder, or takes a folder that is a library already.
+    pub(crate) async fn move_to(self: &Arc<Self>, target: PathBuf) -> Result<(), ErrorReport> {
+        if let Ok(library) = Library::open(&target) {
+            self.location.choose(&library)?;
+            self.close_queue().await;
+            self.lock().online = false;
+            self.stir();
+            return Ok(());
+        }
+        self.library()?;
+        if self.lock().jobs.with_step(|step| matches!(step, Step::Move { .. })).is_none() {
+            self.add_job("Model library".into(), Step::Move { target });
+        }
+        Ok(())
+    }
+
+    /// Keeps a token for the Hub, or removes it.
+    pub(crate) async fn set_token(self: &Arc<Self>, text: Option<String>) -> Result<(), ErrorReport> {
+        let token = Arc::clone(&self.token);
+        blocking(move || token.set(text.as_deref())).await?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// The folder that `path` names, if it is one that the page shows.
+    pub(crate) fn shown_folder(&self, path: &str) -> Result<PathBuf, ErrorReport> {
+        let path = PathBuf::from(path);
+        let is_shown =
+            path == self.location.folder() || self.lock().shelf.iter().any(|model| model.path == path);
+        if is_shown && path.exists() { Ok(path) } else { Err(no_such_model(&path)) }
+    }
+
+    /// Notes that the model in a folder has answered.
+    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf) {
+        let library = Arc::clone(self);
+        blocking(move || {
+            library.notes.used(&folder, now());
+            if let Ok(own) = library.library()
+                && folder.parent() == Some(own.root())
+                && let Err(error) = own.touch(&folder_name(&folder))
+            {
+                tracing::warn!("{}: {error}", folder.display());
+            }
+        })
+        .await;
+        self.changed.notify_one();
+    }
+
+    /// Stops the work, to go on at the next start, and removes for good what was deleted.
+    pub(crate) async fn close(self: &Arc<Self>) {
+        {
+            let mut state = self.lock();
+            state.closing = true;
+            if let Some((_, intent)) = &state.running {
+                intent.send_replace(Intent::Pause);
+            }
+        }
+        self.work.notify_one();
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(worker) = worker
+            && let Err(panicked) = worker.await
+        {
+            tracing::error!("the work of the library ended badly: {panicked}");
+        }
+        self.close_queue().await;
+        self.keep_jobs();
+        self.empty_trash().await;
+    }
+
+    async fn close_queue(&self) {
+        if let Some(queue) = self.queue.lock().await.take() {
+            queue.stop().await;
+        }
+    }
+
+    async fn empty_trash(&self) {
+        let Ok(library) = self.library() else { return };
+        if let Err(error) = blocking(move || library.empty_trash()).await {
+            tracing::warn!("deleted models could not be removed: {error}");
+        }
+    }
+
+    /// Tells everyone what changed, a few times a second at most.
+    async fn tell(self: Arc<Self>) {
+        loop {
+            let library = Arc::clone(&self);
+            let snapshot = blocking(move || library.snapshot()).await;
+            self.told.send_if_modified(|told| {
+                let news = told.as_ref() != Some(&snapshot);
+                *told = Some(snapshot);
+                news
+            });
+            sleep(PULSE).await;
+            self.changed.notified().await;
+        }
+    }
+
+    /// Looks for models whenever some may have come or gone, and lets the engine look at those that are new.
+    async fn keep_shelf(self: Arc<Self>) {
+        loop {
+            let library = Arc::clone(&self);
+            let folders: Vec<PathBuf> = blocking(move || library.scan()).await;
+            self.changed.notify_one();
+            for folder in &folders {
+                let (inspector, path) = (Arc::clone(&self.inspector), folder.clone());
+                if !blocking(move || inspector.is_current(&path)).await {
+                    // What it says is kept, whatever it is.
+                    let _ = self.inspector.inspect(folder).await;
+                    self.changed.notify_one();
+                }
+            }
+            let inspector = Arc::clone(&self.inspector);
+            blocking(move || inspector.keep(&folders)).await;
+            self.stirred.notified().await;
+        }
+    }
+
+    /// Finds the models and returns the folders that the engine can look at.
+    fn scan(&self) -> Vec<PathBuf> {
+        let (library, remembered) = (self.library().ok(), self.lock().shelf.clone());
+        let shelf = Shelves {
+            built_in: &self.built_in,
+            library: library.as_ref(),
+            library_folder: &self.location.folder(),
+            remembered: &remembered,
+            places: &foretoken_library::Places::from_env(),
+            opened: &self.settings.current().model_folders,
+        }
+        .scan();
+        let ready = |model: &&Found| model.state == LocalState::Ready;
+        let folders = shelf.iter().filter(ready).map(|model| model.path.clone()).collect();
+        if shelf != remembered
+            && let Err(error) = file::write(&self.shelf_file, &shelf)
+        {
+            tracing::warn!("{} cannot be written: {error}", self.shelf_file.display());
+        }
+        self.lock().shelf = shelf;
+        folders
+    }
+
+    /// Follows the library's disk as it comes and goes.
+    async fn keep_online(self: Arc<Self>) {
+        // After a start that crashed there is some left.
+        self.empty_trash().await;
+        loop {
+            let is_moving = self.lock().is_moving();
+            let library = self.library();
+            let online = library.is_ok();
+            if let Ok(library) = library
+                && !is_moving
+                && self.queue.lock().await.is_none()
+                && !self.lock().closing
+            {
+                self.open_queue(library).await;
+            }
+            let was_online = std::mem::replace(&mut self.lock().online, online);
+            if online != was_online {
+                self.stir();
+            }
+            sleep(WATCH).await;
+        }
+    }
+
+    /// Asks for newer commits of the models that are here.
+    async fn look_for_updates(&self, hub: &Hub) {
+        let shelf = self.lock().shelf.clone();
+        for model in shelf {
+            let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
+            let Ok(repo) = repo.parse() else { continue };
+            match hub.model_info(&repo, "main").await {
+                Ok(info) if info.commit.as_str() != revision => drop(self.lock().outdated.insert(model.path)),
+                Ok(_) => drop(self.lock().outdated.remove(&model.path)),
+                Err(error) => tracing::info!("{repo}: {error}"),
+            }
+        }
+        self.changed.notify_one();
+    }
+
+    fn hub(&self) -> Result<&Hub, ErrorReport> {
+        self.hub.as_ref().map_err(ErrorReport::clone)
+    }
+
+    fn library(&self) -> Result<Library, LibraryError> {
+        self.location.open()
+    }
+
+    /// Where the model of a repository is.
+    fn installed(&self, repo: &str) -> Option<String> {
+        let state = self.lock();
+        let model = state.shelf.iter().find(|model| model.repo.as_deref() == Some(repo))?;
+        Some(model.path.to_string_lossy().into_owned())
+    }
+
+    /// A model that the page shows.
+    fn model(&self, path: &Path) -> Result<Found, ErrorReport> {
+        self.lock().shelf.iter().find(|model| model.path == path).cloned().ok_or_else(|| no_such_model(path))
+    }
+
+    /// Models may have come or gone.
+    fn stir(&self) {
+        self.stirred.notify_one();
+        self.changed.notify_one();
+        self.work.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Work on the disk, where it holds up nothing else. A panic in it goes on here.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+/// What a model is called once it is converted.
+fn converted_name(name: &str, bits: u8) -> String {
+    format!("{name}-{bits}bit")
+}
+
+fn folder_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn no_such_model(path: &Path) -> ErrorReport {
+    ErrorReport {
+        code: "unknown_model".into(),
+        message: format!("There is no model in {}.", path.display()),
+        hint: "It may have been moved or removed; look at the list again.".into(),
+    }
+}
+
+fn not_ours(name: &str) -> ErrorReport {
+    ErrorReport {
+        code: "not_in_library".into(),
+        message: format!("{name} is not in Foretoken's library."),
+        hint: "Delete it with the program that put it there.".into(),
+    }
+}
+
+fn in_use(name: &str) -> ErrorReport {
+    ErrorReport {
+        code: "in_use".into(),
+        message: format!("{name} is in use."),
+        hint: "Choose another model, or wait until the work on it has ended, then delete it.".into(),
+    }
+}
+
+fn nothing_to_convert(name: &str) -> ErrorReport {
+    ErrorReport {
+        code: "nothing_to_convert".into(),
+        message: format!("{name} is in full precision already."),
+        hint: "Choose to how many bits it is to be converted.".into(),
+    }
+}

@@ -1,0 +1,217 @@
+//! What there is to get: the catalogue, searches of the Hub, model cards.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use foretoken_library::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
+use foretoken_protocol::{ErrorReport, FitVerdict, ModelKind, MtpState, RemoteFilter, RemoteModel};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::facts::{Facts, Inspector};
+use super::{card, fit};
+
+/// The model types that the engine runs.
+const ARCHITECTURES: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
+/// Searches look no further.
+const MOST_HITS: u32 = 24;
+/// Repositories that are looked into at the same time.
+const AT_ONCE: usize = 6;
+/// What a search without words looks for.
+const FAMILY: &str = "Qwen3.5";
+/// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
+const CONVERTED_BITS: f64 = 4.5;
+
+/// The catalogue for a machine with `ram` bytes. `installed` says where a repository's model is.
+pub(super) fn suggestions(
+    catalogue: &Catalogue,
+    ram: u64,
+    installed: impl Fn(&str) -> Option<String>,
+) -> Vec<RemoteModel> {
+    let machine = foretoken_library::Machine { ram_bytes: ram, chip: String::new(), free_disk_bytes: None };
+    let recommended = catalogue.recommended(&machine, fit::GPU_SHARE, fit::CONTEXT.into(), &ARCHITECTURES);
+    let runs = |entry: &&CatalogueEntry| ARCHITECTURES.contains(&entry.architecture.as_str());
+    let shown = |entry: &CatalogueEntry| {
+        let (format, kind) = match entry.format {
+            Format::Raw { .. } => ("bfloat16".to_owned(), ModelKind::Raw),
+            Format::Converted { bits } => (format!("{bits}-bit"), ModelKind::Converted),
+        };
+        let active = Some(entry.parameters_active).filter(|&active| active < entry.parameters_total);
+        RemoteModel {
+            repo: entry.repo.to_string(),
+            name: entry.name.clone(),
+            summary: summary(entry).into(),
+            licence: entry.licence.clone(),
+            parameters: Some(entry.parameters_total),
+            active_parameters: active,
+            format: Some(format),
+            kind,
+            download_bytes: Some(entry.download_bytes),
+            mtp: Some(entry.mtp),
+            fit: Some(fit::fit(entry.memory.at(fit::CONTEXT.into()), ram)),
+            recommended: recommended.is_some_and(|best| best.id == entry.id),
+            installed: installed(entry.repo.as_str()),
+        }
+    };
+    catalogue.entries.iter().filter(runs).map(shown).collect()
+}
+
+/// What a model is good for, by its size.
+fn summary(entry: &CatalogueEntry) -> &'static str {
+    match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
+        (true, _) => "Knows as much as a large model and answers as fast as a small one; needs much memory.",
+        (false, ..3_000_000_000) => "Small and quick: short questions, summaries, simple tasks.",
+        (false, ..12_000_000_000) => "For everyday questions and writing; runs on most Macs.",
+        (false, _) => "The most careful answers; slower, and only for Macs with much memory.",
+    }
+}
+
+/// Models on the Hub that pass a filter, the most downloaded first. What a repository's files say is read from their
+/// headers, not from its name.
+pub(super) async fn search(
+    hub: &Hub,
+    inspector: &Arc<Inspector>,
+    filter: &RemoteFilter,
+    ram: u64,
+    installed: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<RemoteModel>, ErrorReport> {
+    let words = if filter.text.trim().is_empty() { FAMILY } else { filter.text.trim() };
+    let tags = match filter.kind {
+        Some(ModelKind::Converted) => vec!["mlx".to_owned()],
+        Some(ModelKind::Raw) | None => Vec::new(),
+    };
+    let query = SearchQuery { words: words.to_owned(), tags, limit: Some(MOST_HITS) };
+    let hits = hub.search(&query).await?;
+    let turns = Arc::new(Semaphore::new(AT_ONCE));
+    let mut looks = JoinSet::new();
+    for (place, hit) in hits.into_iter().enumerate() {
+        let (hub, inspector, turns) = (hub.clone(), Arc::clone(inspector), Arc::clone(&turns));
+        looks.spawn(async move {
+            let _turn = turns.acquire().await;
+            (place, look_into(&hub, &inspector, &hit, ram).await)
+        });
+    }
+    let mut found = looks.join_all().await;
+    found.sort_by_key(|(place, _)| *place);
+    let passes = |model: &RemoteModel| {
+        filter.kind.is_none_or(|kind| model.kind == kind)
+            && (!filter.with_mtp || model.mtp == Some(true))
+            && (!filter.fitting || model.fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig))
+    };
+    let models = found.into_iter().map(|(_, model)| model).filter(passes);
+    Ok(models.map(|model| RemoteModel { installed: installed(&model.repo), ..model }).collect())
+}
+
+/// What can be told of a search result. A repository that cannot be read stays as the search describes it.
+async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit, ram: u64) -> RemoteModel {
+    let mut model = from_tags(hit);
+    let Ok(info) = hub.model_info(&hit.repo, "main").await else { return model };
+    match headers(hub, inspector, &info).await {
+        Ok((facts, download_bytes)) => {
+            model.download_bytes = Some(download_bytes);
+            model.kind = if facts.format.contains("bit") { ModelKind::Converted } else { ModelKind::Raw };
+            model.mtp = Some(matches!(facts.mtp, MtpState::Present { .. }));
+            model.fit = Some(fit::fit(need(&facts, model.kind), ram));
+            model.parameters = Some(facts.parameters);
+            model.active_parameters = facts.active_parameters.filter(|&active| active < facts.parameters);
+            model.format = Some(facts.format);
+        }
+        Err(error) => tracing::debug!("{}: {error}", hit.repo),
+    }
+    model
+}
+
+/// Bytes that a model takes at the usual context; a raw one once it is converted.
+fn need(facts: &Facts, kind: ModelKind) -> u64 {
+    let need = facts.memory.at(fit::CONTEXT.into());
+    match kind {
+        ModelKind::Converted => need,
+        ModelKind::Raw => {
+            let converted = (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64;
+            need.saturating_sub(facts.memory.weights).saturating_add(converted)
+        }
+    }
+}
+
+/// Lets the engine look at a model whose weights are not here: its small files and the headers of the others.
+async fn headers(hub: &Hub, inspector: &Inspector, info: &ModelInfo) -> Result<(Facts, u64), ErrorReport> {
+    let remote = hub.inspect(info).await?;
+    let io = |error: std::io::Error| ErrorReport {
+        code: "io".into(),
+        message: format!("A folder for a model's headers cannot be written: {error}."),
+        hint: "Check that the disk is not full.".into(),
+    };
+    let folder = tempfile::tempdir().map_err(io)?;
+    let mut files = vec![("config.json".to_owned(), remote.config)];
+    files.extend(remote.index.map(|index| ("model.safetensors.index.json".to_owned(), index)));
+    files.extend(remote.shards.into_iter().map(|shard| {
+        let length = (shard.header.len() as u64).to_le_bytes();
+        (shard.path, [length.as_slice(), &shard.header].concat())
+    }));
+    for (name, content) in files {
+        write_below(folder.path(), &name, &content).map_err(io)?;
+    }
+    Ok((inspector.inspect_headers(folder.path()).await?, remote.download_bytes))
+}
+
+/// Writes a file of a repository. Its name was checked when the repository's files were chosen.
+fn write_below(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+    let path = folder.join(name);
+    if let Some(above) = path.parent() {
+        fs::create_dir_all(above)?;
+    }
+    fs::write(path, content)
+}
+
+fn from_tags(hit: &SearchHit) -> RemoteModel {
+    let has = |tag: &str| hit.tags.iter().any(|other| other == tag);
+    let licence = hit.tags.iter().find_map(|tag| tag.strip_prefix("license:"));
+    RemoteModel {
+        repo: hit.repo.to_string(),
+        name: hit.repo.name().to_owned(),
+        summary: String::new(),
+        licence: licence.map(str::to_owned),
+        parameters: None,
+        active_parameters: None,
+        format: None,
+        kind: if has("mlx") { ModelKind::Converted } else { ModelKind::Raw },
+        download_bytes: None,
+        mtp: None,
+        fit: None,
+        recommended: false,
+        installed: None,
+    }
+}
+
+/// What a model's makers write about it.
+pub(super) async fn model_card(hub: &Hub, repo: &RepoId) -> Result<String, ErrorReport> {
+    let info = hub.model_info(repo, "main").await?;
+    let Some(readme) = info.files.iter().find(|file| file.path == "README.md") else {
+        return Err(ErrorReport {
+            code: "no_model_card".into(),
+            message: format!("{repo} has no model card."),
+            hint: "Look at its page on the Hub.".into(),
+        });
+    };
+    Ok(card::plain(&hub.read_file(repo, &info.commit, readme).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
+        let shown = suggestions(&Catalogue::embedded(), 16 << 30, |repo| {
+            (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
+        });
+        let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
+        assert_eq!(recommended.len(), 1);
+        assert_eq!(recommended[0].fit.as_ref().unwrap().verdict, FitVerdict::FitsWell);
+        let here: Vec<_> =
+            shown.iter().filter(|model| model.installed.is_some()).map(|model| &model.name).collect();
+        assert_eq!(here, ["Qwen3.5-2B"]);
+        assert!(shown.iter().all(|model| !model.summary.is_empty()));
+    }
+}

@@ -1,0 +1,219 @@
+//! The models that are on this machine, wherever they are. Only the library's own are ever changed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use foretoken_library::{FoundModel, Library, Model, ModelState, Origin, Places, find_models};
+use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
+use serde::{Deserialize, Serialize};
+
+use crate::models::{BUILT_IN_NAME, display_name};
+
+/// A model folder, as far as the file system tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) origin: ModelOrigin,
+    pub(super) repo: Option<String>,
+    pub(super) revision: Option<String>,
+    pub(super) state: LocalState,
+    pub(super) disk_bytes: u64,
+    /// As the library's own record says; other models have theirs in the notes.
+    pub(super) last_used: Option<u64>,
+    /// In full precision, so that a conversion makes it smaller.
+    pub(super) raw: bool,
+}
+
+/// Where models are looked for.
+#[derive(Debug)]
+pub(super) struct Shelves<'a> {
+    pub(super) built_in: &'a Path,
+    /// `None` while it is offline.
+    pub(super) library: Option<&'a Library>,
+    pub(super) library_folder: &'a Path,
+    /// The library's models when it was last there.
+    pub(super) remembered: &'a [Found],
+    pub(super) places: &'a Places,
+    /// Folders that the person opened.
+    pub(super) opened: &'a [String],
+}
+
+impl Shelves<'_> {
+    /// All models: the library's, the built-in one, then those of other programs and folders. Reads much of the disk's
+    /// directories, and no weights.
+    pub(super) fn scan(&self) -> Vec<Found> {
+        let mut found = match self.library.map(Library::models) {
+            Some(Ok(models)) => models.into_iter().filter_map(in_library).collect(),
+            Some(Err(_)) | None => self.offline(),
+        };
+        found.push(self.built_in());
+        let others = find_models(self.places);
+        let opened = self.opened.iter().map(PathBuf::from);
+        let is_elsewhere = |path: &PathBuf| {
+            !path.starts_with(self.library_folder) && !others.iter().any(|other| other.path == *path)
+        };
+        let opened: Vec<PathBuf> = opened.filter(is_elsewhere).collect();
+        found.extend(others.into_iter().map(of_another_program));
+        found.extend(opened.into_iter().map(opened_folder));
+        let mut seen = BTreeSet::new();
+        found.retain(|model| seen.insert(model.path.clone()));
+        found
+    }
+
+    fn offline(&self) -> Vec<Found> {
+        let remembered = self.remembered.iter().filter(|model| model.path.starts_with(self.library_folder));
+        remembered.map(|model| Found { state: LocalState::Offline, ..model.clone() }).collect()
+    }
+
+    fn built_in(&self) -> Found {
+        Found {
+            path: self.built_in.to_owned(),
+            name: BUILT_IN_NAME.into(),
+            origin: ModelOrigin::BuiltIn,
+            repo: None,
+            revision: None,
+            state: LocalState::Ready,
+            disk_bytes: foretoken_library::disk_use(self.built_in),
+            last_used: None,
+            raw: false,
+        }
+    }
+}
+
+/// `None` for a download that is not finished: that is a job.
+fn in_library(model: Model) -> Option<Found> {
+    let state = match &model.state {
+        ModelState::Ready | ModelState::Raw => LocalState::Ready,
+        ModelState::Broken { reason } => LocalState::Broken { error: broken(reason) },
+        ModelState::Partial { .. } => return None,
+    };
+    let source = model.source.as_ref();
+    Some(Found {
+        name: display_name(&model.path),
+        origin: ModelOrigin::Library,
+        repo: source.map(|source| source.repo.to_string()),
+        revision: source.map(|source| source.commit.to_string()),
+        state,
+        disk_bytes: model.disk_bytes,
+        last_used: model.last_used_at,
+        raw: model.state == ModelState::Raw,
+        path: model.path,
+    })
+}
+
+fn of_another_program(model: FoundModel) -> Found {
+    let origin = match model.origin {
+        Origin::HuggingFace => ModelOrigin::HuggingFaceCache,
+        Origin::LmStudio => ModelOrigin::LmStudio,
+        Origin::Folder => ModelOrigin::Folder,
+    };
+    let (name, repo) = match model.name.split_once('/') {
+        Some((_, name)) => (name.to_owned(), Some(model.name.clone())),
+        None => (model.name.clone(), None),
+    };
+    Found {
+        path: model.path,
+        name,
+        origin,
+        repo,
+        revision: model.commit,
+        state: LocalState::Ready,
+        disk_bytes: model.disk_bytes,
+        last_used: None,
+        raw: model.raw,
+    }
+}
+
+fn opened_folder(path: PathBuf) -> Found {
+    let imported = foretoken_library::import_folder(&path);
+    let state = match &imported {
+        _ if !path.exists() => LocalState::Offline,
+        Ok(_) => LocalState::Ready,
+        Err(error) => LocalState::Broken { error: error.into() },
+    };
+    let (disk_bytes, raw) = imported.map_or((0, false), |model| (model.disk_bytes, model.raw));
+    Found {
+        name: display_name(&path),
+        path,
+        origin: ModelOrigin::Folder,
+        repo: None,
+        revision: None,
+        state,
+        disk_bytes,
+        last_used: None,
+        raw,
+    }
+}
+
+fn broken(reason: &str) -> ErrorReport {
+    ErrorReport {
+        code: "model_broken".into(),
+        message: format!("The model is not whole: {reason}."),
+        hint: "Delete it and download it again.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::testing::demo_model;
+
+    fn copy_demo(to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(demo_model()).unwrap().flatten() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+
+    #[test]
+    fn models_are_found_once_wherever_they_are_and_an_unplugged_library_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let library = Library::create(&at("library")).unwrap();
+        copy_demo(&at("library/org--In-Library"));
+        copy_demo(&at("hub/models--org--Cached/snapshots/0123"));
+        copy_demo(&at("studio/org/In-Studio"));
+        copy_demo(&at("opened"));
+        let places =
+            Places { hugging_face: vec![at("hub")], lm_studio: vec![at("studio")], folders: Vec::new() };
+        let opened: Vec<String> =
+            ["opened", "gone", "library/org--Deleted", "hub/models--org--Cached/snapshots/0123"]
+                .map(|path| at(path).to_string_lossy().into_owned())
+                .into();
+        let demo = demo_model();
+        let mut shelves = Shelves {
+            built_in: &demo,
+            library: Some(&library),
+            library_folder: library.root(),
+            remembered: &[],
+            places: &places,
+            opened: &opened,
+        };
+        let found = shelves.scan();
+        let told: Vec<_> = found.iter().map(|model| (model.name.as_str(), model.origin)).collect();
+        assert_eq!(
+            told,
+            [
+                ("In-Library", ModelOrigin::Library),
+                ("Demo model", ModelOrigin::BuiltIn),
+                ("Cached", ModelOrigin::HuggingFaceCache),
+                ("In-Studio", ModelOrigin::LmStudio),
+                ("opened", ModelOrigin::Folder),
+                ("gone", ModelOrigin::Folder),
+            ]
+        );
+        assert_eq!(found[2].repo.as_deref(), Some("org/Cached"));
+        assert_eq!(found[5].state, LocalState::Offline);
+        assert!(found[..5].iter().all(|model| model.state == LocalState::Ready && model.disk_bytes > 0));
+
+        shelves.library = None;
+        shelves.remembered = &found;
+        let offline = shelves.scan();
+        assert_eq!(offline[0].name, "In-Library");
+        assert_eq!(offline[0].state, LocalState::Offline);
+        assert_eq!(offline[1..], found[1..]);
+    }
+}

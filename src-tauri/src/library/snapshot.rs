@@ -1,0 +1,66 @@
+//! The library as the page shows it.
+
+use std::path::Path;
+
+use foretoken_library::free_bytes;
+use foretoken_protocol::{DeletedModel, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin};
+
+use super::shelf::Found;
+use super::{ModelLibrary, State, fit};
+
+impl ModelLibrary {
+    /// Everything the Models screen shows. Asks the disk how full it is.
+    pub(super) fn snapshot(&self) -> LibrarySnapshot {
+        let folder = self.location.folder();
+        let free_bytes = free_bytes(&folder).unwrap_or(0);
+        let state = self.lock();
+        let own = state.shelf.iter().filter(|model| model.origin == ModelOrigin::Library);
+        LibrarySnapshot {
+            place: LibraryPlace {
+                path: text(&folder),
+                online: state.online,
+                free_bytes,
+                used_bytes: own.map(|model| model.disk_bytes).sum(),
+            },
+            models: state.shelf.iter().map(|model| self.local_model(&state, model)).collect(),
+            jobs: state.jobs.shown(),
+            deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
+            has_token: self.token.is_set(),
+        }
+    }
+
+    fn local_model(&self, state: &State, model: &Found) -> LocalModel {
+        let known = self.inspector.known(&model.path);
+        let facts = known.as_ref().and_then(|answer| answer.as_ref().ok());
+        let refused = known.as_ref().and_then(|answer| answer.as_ref().err());
+        let local_state = match (&model.state, refused) {
+            (LocalState::Ready, Some(error)) => LocalState::Broken { error: error.clone() },
+            (found, _) => found.clone(),
+        };
+        let need = facts.map(|facts| facts.memory.at(fit::CONTEXT.into()));
+        LocalModel {
+            path: text(&model.path),
+            name: model.name.clone(),
+            origin: model.origin,
+            repo: model.repo.clone(),
+            revision: model.revision.clone(),
+            state: local_state,
+            disk_bytes: model.disk_bytes,
+            last_used: self.notes.last_used(&model.path).max(model.last_used),
+            parameters: facts.map(|facts| facts.parameters),
+            format: facts.map(|facts| facts.format.clone()),
+            mtp: facts.map(|facts| facts.mtp.clone()),
+            fit: need.map(|need| fit::fit(need, self.machine.ram_bytes)),
+            update_available: state.outdated.contains(&model.path),
+            tuning: self.notes.tuning(&model.path),
+        }
+    }
+}
+
+fn deleted_model(model: &Found) -> DeletedModel {
+    DeletedModel { path: text(&model.path), name: model.name.clone(), disk_bytes: model.disk_bytes }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,130 @@
+//! The engine program as a tool: a command in a process of its own, beside the one that writes replies.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use foretoken_protocol::ErrorReport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::Command;
+
+/// Runs commands of the engine program.
+#[derive(Debug, Clone)]
+pub(super) struct Tool {
+    program: PathBuf,
+}
+
+impl Tool {
+    pub(super) fn new(program: PathBuf) -> Self {
+        Self { program }
+    }
+
+    /// The program.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Runs a command and returns what it wrote. Dropping the future ends the process.
+    pub(super) async fn output<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<String, ErrorReport> {
+        let mut output = String::new();
+        self.lines(arguments, |line| {
+            output.push_str(line);
+            output.push('\n');
+        })
+        .await?;
+        Ok(output)
+    }
+
+    /// Runs a command and hands over each line as it is written. Dropping the future ends the process.
+    pub(super) async fn lines<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        mut on_line: impl FnMut(&str),
+    ) -> Result<(), ErrorReport> {
+        let mut child = Command::new(&self.program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| self.not_run(&error))?;
+        let last_words = child.stderr.take().map(|stderr| tokio::spawn(last_line(stderr)));
+        if let Some(stdout) = child.stdout.take() {
+            let mut lines = BufReader::new(stdout).lines();
+            while let Some(line) = lines.next_line().await.map_err(|error| self.not_run(&error))? {
+                on_line(&line);
+            }
+        }
+        let status = child.wait().await.map_err(|error| self.not_run(&error))?;
+        if status.success() {
+            return Ok(());
+        }
+        let words = match last_words {
+            Some(reading) => reading.await.ok().flatten(),
+            None => None,
+        };
+        Err(refused(&words.unwrap_or_else(|| format!("The engine stopped ({status}). Try again."))))
+    }
+
+    fn not_run(&self, error: &std::io::Error) -> ErrorReport {
+        ErrorReport {
+            code: "engine_not_started".into(),
+            message: format!("The engine at {} cannot be run: {error}.", self.program.display()),
+            hint: "Install Foretoken again.".into(),
+        }
+    }
+}
+
+/// The engine's one line about what is wrong. Its last sentence says what to do.
+fn refused(line: &str) -> ErrorReport {
+    let line = line.strip_prefix("foretoken-engine: ").unwrap_or(line).trim();
+    let (message, hint) = match line.trim_end_matches('.').rsplit_once(". ") {
+        Some((message, _)) => line.split_at(message.len() + 1),
+        None => (line, ""),
+    };
+    ErrorReport { code: "engine_refused".into(), message: message.into(), hint: hint.trim().into() }
+}
+
+async fn last_line(stderr: impl AsyncRead + Unpin) -> Option<String> {
+    let mut lines = BufReader::new(stderr).lines();
+    let mut last = None;
+    while let Ok(Some(line)) = lines.next_line().await {
+        last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{demo_model, engine_program};
+
+    #[test]
+    fn the_last_sentence_says_what_to_do() {
+        let report =
+            refused("foretoken-engine: The folder a.b holds no config. It has 3 files. Choose another.");
+        assert_eq!(report.message, "The folder a.b holds no config. It has 3 files.");
+        assert_eq!(report.hint, "Choose another.");
+        assert_eq!(refused("Broken.").message, "Broken.");
+        assert_eq!(refused("Broken.").hint, "");
+    }
+
+    #[tokio::test]
+    async fn a_command_gives_its_output_or_its_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let model = demo_model();
+        let output =
+            tool.output([OsStr::new("inspect"), model.as_os_str(), "--json".as_ref()]).await.unwrap();
+        assert!(output.contains("\"parameters\""), "{output}");
+        let refusal = tool.output(["inspect", "/no/such/folder"]).await.unwrap_err();
+        assert!(refusal.message.contains("/no/such/folder"), "{refusal}");
+        assert!(!refusal.hint.is_empty(), "{refusal}");
+        let missing = Tool::new(folder.path().join("nothing")).output(["inspect"]).await.unwrap_err();
+        assert_eq!(missing.code, "engine_not_started");
+    }
+}

@@ -1,0 +1,515 @@
+//! The library's work: downloads are followed, conversions, measurements and moves are done, one at a time.
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use foretoken_library::{Catalogue, Intent, Library, Queue, QueueItem, QueueOptions, RepoId};
+use foretoken_protocol::{ConversionChoice, EngineState, ErrorReport, JobId, JobStage, MtpState};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::jobs::{Entry, Step};
+use super::{ModelLibrary, State, blocking, converted_name, file, fit, folder_name, tune};
+
+/// How a piece of work ended.
+enum Ended {
+    /// The next step of the job, or its end with the model's folder.
+    Done(ControlFlow<PathBuf, Step>),
+    /// It stopped as it was told to.
+    Stopped,
+    /// It gave way to something more important, and begins again.
+    Later,
+}
+
+/// A line of the engine's `convert --json`.
+#[derive(Deserialize)]
+struct Progress {
+    done: u64,
+    total: u64,
+    seconds_left: Option<f64>,
+}
+
+impl ModelLibrary {
+    /// Puts a download in the queue, or lets it go on.
+    pub(crate) async fn download(
+        &self,
+        repo: &str,
+        conversion: ConversionChoice,
+    ) -> Result<JobId, ErrorReport> {
+        let repo: RepoId = repo.parse()?;
+        self.hub()?;
+        let same = |step: &Step| matches!(step, Step::Download { repo: other, .. } if *other == repo);
+        let known = self.lock().jobs.with_step(same).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
+        }
+        let catalogue = Catalogue::load(&self.catalogue);
+        let tried = catalogue.entries.iter().find(|entry| entry.repo == repo);
+        let tried = tried.and_then(|entry| Some(entry.revision.as_ref()?.to_string()));
+        let revision = tried.unwrap_or_else(|| "main".into());
+        let queue = self.queue.lock().await;
+        let queue = queue.as_ref().ok_or_else(|| self.offline())?;
+        // The job first: its queue may tell of it at once.
+        let name = repo.name().to_owned();
+        let job =
+            self.add_job(name, Step::Download { repo: repo.clone(), revision: revision.clone(), conversion });
+        if let Err(error) = queue.add(repo, &revision).await {
+            self.lock().jobs.remove(job);
+            self.jobs_changed();
+            return Err(error.into());
+        }
+        Ok(job)
+    }
+
+    /// Stops a job for now.
+    pub(crate) async fn pause_job(&self, job: JobId) -> Result<(), ErrorReport> {
+        let entry = self.lock().jobs.get(job)?.clone();
+        if let Step::Download { repo, .. } = &entry.step {
+            let queue = self.queue.lock().await;
+            queue.as_ref().ok_or_else(|| self.offline())?.pause(repo).await?;
+        } else if !self.stop_running(job, Intent::Pause) && entry.stage == JobStage::Queued {
+            self.lock().jobs.set_stage(job, JobStage::Paused);
+        }
+        self.jobs_changed();
+        Ok(())
+    }
+
+    /// Goes on with a job that was paused or failed.
+    pub(crate) async fn resume_job(&self, job: JobId) -> Result<(), ErrorReport> {
+        let entry = self.lock().jobs.get(job)?.clone();
+        if let Step::Download { repo, .. } = &entry.step {
+            let queue = self.queue.lock().await;
+            queue.as_ref().ok_or_else(|| self.offline())?.resume(repo).await?;
+        } else if matches!(entry.stage, JobStage::Paused | JobStage::Failed { .. }) {
+            self.lock().jobs.set_stage(job, JobStage::Queued);
+        }
+        self.jobs_changed();
+        Ok(())
+    }
+
+    /// Ends a job and removes what is unfinished of it.
+    pub(crate) async fn cancel_job(&self, job: JobId) -> Result<(), ErrorReport> {
+        let entry = self.lock().jobs.get(job)?.clone();
+        match &entry.step {
+            _ if matches!(entry.stage, JobStage::Done { .. }) => self.lock().jobs.remove(job),
+            Step::Download { repo, .. } => {
+                let queue = self.queue.lock().await;
+                queue.as_ref().ok_or_else(|| self.offline())?.cancel(repo).await?;
+                self.lock().jobs.remove(job);
+            }
+            _ if self.stop_running(job, Intent::Cancel) => {}
+            _ => self.discard(&entry).await?,
+        }
+        self.jobs_changed();
+        Ok(())
+    }
+
+    /// Moves a job to a place in the queue.
+    pub(crate) async fn move_job(&self, job: JobId, place: usize) -> Result<(), ErrorReport> {
+        let among_downloads = self.lock().jobs.move_to(job, place)?;
+        let step = self.lock().jobs.get(job)?.step.clone();
+        if let (Step::Download { repo, .. }, Some(place)) = (step, among_downloads) {
+            let queue = self.queue.lock().await;
+            queue.as_ref().ok_or_else(|| self.offline())?.move_to(&repo, place).await?;
+        }
+        self.jobs_changed();
+        Ok(())
+    }
+
+    /// Adds a job at the end.
+    pub(super) fn add_job(&self, name: String, step: Step) -> JobId {
+        let job = self.lock().jobs.add(name, step);
+        self.jobs_changed();
+        job
+    }
+
+    /// Takes up the downloads of the library, which has come online.
+    pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
+        let Ok(hub) = self.hub.clone() else { return };
+        let queue = match Queue::start(hub, library, QueueOptions::default()) {
+            Ok(queue) => queue,
+            Err(error) => return tracing::error!("the downloads cannot go on: {error}"),
+        };
+        let items = queue.items();
+        let missing = self.not_in_queue(&items.borrow());
+        for (repo, revision) in missing {
+            if let Err(error) = queue.add(repo, &revision).await {
+                tracing::error!("{error}");
+            }
+        }
+        *self.queue.lock().await = Some(queue);
+        tokio::spawn(Arc::clone(self).follow_downloads(items));
+    }
+
+    /// Downloads that the queue has lost, as when the app ended at their end. Those that are whole complete at once.
+    fn not_in_queue(&self, items: &[QueueItem]) -> Vec<(RepoId, String)> {
+        let state = self.lock();
+        let downloads = state.jobs.entries().iter().filter_map(|entry| match &entry.step {
+            Step::Download { repo, revision, .. } => Some((repo.clone(), revision.clone())),
+            _ => None,
+        });
+        downloads.filter(|(repo, _)| items.iter().all(|item| item.repo != *repo)).collect()
+    }
+
+    /// Takes over what the downloads do, until their queue is stopped.
+    async fn follow_downloads(self: Arc<Self>, mut items: watch::Receiver<Vec<QueueItem>>) {
+        loop {
+            let now = items.borrow_and_update().clone();
+            self.adopt(&now);
+            let complete = self.lock().jobs.follow(&now);
+            for (job, repo) in complete {
+                self.downloaded(job, &repo).await;
+            }
+            self.changed.notify_one();
+            if items.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Lists downloads that another start of the app, or the command line, left in the queue.
+    fn adopt(&self, items: &[QueueItem]) {
+        let mut state = self.lock();
+        for item in items {
+            let same = |step: &Step| matches!(step, Step::Download { repo, .. } if *repo == item.repo);
+            if state.jobs.with_step(same).is_none() && item.state != foretoken_library::ItemState::Complete {
+                let conversion = ConversionChoice { bits: None, keep_raw: true };
+                let (repo, revision) = (item.repo.clone(), item.revision.clone());
+                state.jobs.add(repo.name().to_owned(), Step::Download { repo, revision, conversion });
+            }
+        }
+    }
+
+    /// The files of a job are all there.
+    async fn downloaded(self: &Arc<Self>, job: JobId, repo: &RepoId) {
+        let Ok(library) = self.library() else { return };
+        let folder = library.folder(repo);
+        let conversion = match self.lock().jobs.get(job).map(|entry| entry.step.clone()) {
+            Ok(Step::Download { conversion, .. }) => conversion,
+            _ => return,
+        };
+        let is_raw = {
+            let folder = folder.clone();
+            blocking(move || foretoken_library::import_folder(&folder).is_ok_and(|model| model.raw)).await
+        };
+        let next = match conversion.bits.filter(|_| is_raw) {
+            Some(bits) => Step::Convert {
+                name: converted_name(&folder_name(&folder), bits),
+                source: folder,
+                bits,
+                remove_source: !conversion.keep_raw,
+            },
+            None => Step::Tune { path: folder, alone: false },
+        };
+        self.lock().jobs.set_step(job, next);
+        self.keep_jobs();
+        if let Some(queue) = &*self.queue.lock().await
+            && let Err(error) = queue.cancel(repo).await
+        {
+            tracing::warn!("{error}");
+        }
+        self.stir();
+    }
+
+    /// Does what is to be done, one job after the other.
+    pub(super) async fn do_work(self: Arc<Self>) {
+        let mut replies = self.replies.watch();
+        while !self.lock().closing {
+            let is_quiet = *replies.borrow_and_update() == 0;
+            let claimed = self.claim(is_quiet);
+            if let Some((entry, intent)) = claimed {
+                let ended = self.run(&entry, intent.clone()).await;
+                let wanted = *intent.borrow();
+                self.ended(&entry, ended, wanted).await;
+                continue;
+            }
+            tokio::select! {
+                () = self.work.notified() => {}
+                changed = replies.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// The next job, marked as running.
+    fn claim(&self, may_tune: bool) -> Option<(Entry, watch::Receiver<Intent>)> {
+        let mut state = self.lock();
+        if state.closing || !state.online {
+            return None;
+        }
+        let entry = state.jobs.next(may_tune)?.clone();
+        let stage = match &entry.step {
+            Step::Convert { .. } => JobStage::Converting,
+            Step::Tune { .. } => JobStage::Tuning,
+            Step::Move { .. } => JobStage::Moving,
+            Step::Download { .. } => return None,
+        };
+        state.jobs.set_stage(entry.id, stage);
+        let (intent, wanted) = watch::channel(Intent::Run);
+        state.running = Some((entry.id, intent));
+        drop(state);
+        self.changed.notify_one();
+        Some((entry, wanted))
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        entry: &Entry,
+        intent: watch::Receiver<Intent>,
+    ) -> Result<Ended, ErrorReport> {
+        let stopped = {
+            let mut intent = intent.clone();
+            async move { drop(intent.wait_for(|intent| *intent != Intent::Run).await) }
+        };
+        match &entry.step {
+            Step::Convert { source, name, bits, remove_source } => tokio::select! {
+                done = self.convert_now(entry.id, source, name, *bits, *remove_source) => {
+                    done.map(|path| Ended::Done(ControlFlow::Continue(Step::Tune { path, alone: false })))
+                }
+                () = stopped => Ok(Ended::Stopped),
+            },
+            Step::Tune { path, alone } => tokio::select! {
+                done = self.tune_now(path, *alone) => done,
+                () = stopped => Ok(Ended::Stopped),
+            },
+            Step::Move { target } => self.move_now(entry.id, target.clone(), intent).await,
+            Step::Download { .. } => Ok(Ended::Later),
+        }
+    }
+
+    /// Writes down how a piece of work ended.
+    async fn ended(self: &Arc<Self>, entry: &Entry, ended: Result<Ended, ErrorReport>, intent: Intent) {
+        self.lock().running = None;
+        let id = entry.id;
+        match (ended, intent) {
+            (Ok(Ended::Done(ControlFlow::Continue(next))), _) => self.lock().jobs.set_step(id, next),
+            (Ok(Ended::Done(ControlFlow::Break(path))), _) => {
+                let path = path.to_string_lossy().into_owned();
+                self.lock().jobs.set_stage(id, JobStage::Done { path });
+            }
+            (_, Intent::Cancel) => {
+                if let Err(error) = self.discard(entry).await {
+                    self.lock().jobs.set_stage(id, JobStage::Failed { error });
+                }
+            }
+            (Err(error), _) => {
+                tracing::warn!("{}: {error}", entry.name);
+                self.lock().jobs.set_stage(id, JobStage::Failed { error });
+            }
+            (Ok(Ended::Stopped), Intent::Pause) if !self.lock().closing => {
+                self.lock().jobs.set_stage(id, JobStage::Paused);
+            }
+            (Ok(Ended::Stopped | Ended::Later), _) => self.lock().jobs.set_stage(id, JobStage::Queued),
+        }
+        self.keep_jobs();
+        self.stir();
+    }
+
+    /// Ends a job that does not run. A measurement that follows a download is only left out.
+    async fn discard(&self, entry: &Entry) -> Result<(), ErrorReport> {
+        match &entry.step {
+            Step::Tune { path, alone: false } => {
+                let path = path.to_string_lossy().into_owned();
+                self.lock().jobs.set_stage(entry.id, JobStage::Done { path });
+                return Ok(());
+            }
+            Step::Convert { name, .. } => {
+                let (library, name) = (self.library()?, name.clone());
+                blocking(move || library.discard_conversion(&name)).await?;
+            }
+            Step::Tune { .. } | Step::Move { .. } | Step::Download { .. } => {}
+        }
+        self.lock().jobs.remove(entry.id);
+        Ok(())
+    }
+
+    /// Converts a model and returns the folder of the new one. Goes on where an earlier start was interrupted.
+    async fn convert_now(
+        &self,
+        job: JobId,
+        source: &Path,
+        name: &str,
+        bits: u8,
+        remove_source: bool,
+    ) -> Result<PathBuf, ErrorReport> {
+        let library = self.library()?;
+        let own = (source.parent() == Some(library.root())).then(|| folder_name(source));
+        let origin = own.as_ref().and_then(|own| library.source(own));
+        let target = library.conversion_folder(name, origin.as_ref())?;
+        // A start that ended between the engine's last word and the new name has left nothing else to do.
+        if !target.is_dir() {
+            let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];
+            arguments.extend(["--source".into(), source.into(), "--out".into(), target.into()]);
+            arguments.extend(["--bits".into(), bits.to_string().into()]);
+            if let Some(origin) = &origin {
+                arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
+            }
+            self.tool
+                .lines(arguments, |line| {
+                    if let Ok(progress) = serde_json::from_str::<Progress>(line) {
+                        let Progress { done, total, seconds_left } = progress;
+                        self.lock().jobs.set_progress(job, done, total, seconds_left);
+                        self.changed.notify_one();
+                    }
+                })
+                .await?;
+        }
+        let name = name.to_owned();
+        blocking(move || {
+            let path = library.finish_conversion(&name, origin)?;
+            if let Some(own) = own.filter(|_| remove_source) {
+                library.remove(&own)?;
+            }
+            Ok(path)
+        })
+        .await
+    }
+
+    /// Measures a model, unless there is no room for it beside the one that is loaded. A reply goes first.
+    async fn tune_now(&self, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
+        let end = Ok(Ended::Done(ControlFlow::Break(path.to_owned())));
+        let facts = match self.inspector.known(path) {
+            Some(Ok(facts)) if self.inspector.is_current(path) => facts,
+            _ => self.inspector.inspect(path).await?,
+        };
+        if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
+            return end;
+        }
+        let loaded = match &*self.engine.borrow() {
+            EngineState::Ready { model, .. } => model.weight_bytes,
+            _ => 0,
+        };
+        let available = fit::available(self.machine.ram_bytes);
+        let need = facts.memory.at(fit::CONTEXT.into()).saturating_add(loaded);
+        if need > available {
+            tracing::info!("{} is not measured: no room beside the loaded model", path.display());
+            return if alone { Err(no_room(need, available)) } else { end };
+        }
+        let mut replies = self.replies.watch();
+        tokio::select! {
+            measured = tune::measure(&self.tool, path) => self.notes.tuned(path, measured?),
+            begun = replies.wait_for(|&running| running > 0) => {
+                drop(begun);
+                return Ok(Ended::Later);
+            }
+        }
+        end
+    }
+
+    /// Moves the library. Its downloads go on afterwards.
+    async fn move_now(
+        self: &Arc<Self>,
+        job: JobId,
+        target: PathBuf,
+        intent: watch::Receiver<Intent>,
+    ) -> Result<Ended, ErrorReport> {
+        self.close_queue().await;
+        let library = self.library()?;
+        let from = library.root().to_owned();
+        let this = Arc::clone(self);
+        let moved = blocking(move || {
+            let target = beside_others(target);
+            let progress = |done, total| {
+                this.lock().jobs.set_progress(job, done, total, None);
+                this.changed.notify_one();
+                *intent.borrow() == Intent::Run
+            };
+            library.move_to(&target, progress, |moved| this.location.choose(moved))
+        })
+        .await?;
+        let Some(moved) = moved else { return Ok(Ended::Stopped) };
+        let to = moved.root().to_owned();
+        let this = Arc::clone(self);
+        let (old, new) = (from.clone(), to.clone());
+        blocking(move || {
+            this.notes.moved(&old, &new);
+            if let Err(error) = this.settings.update(|settings| settings.move_models(&old, &new)) {
+                tracing::error!("{error}");
+            }
+            this.lock().moved(&old, &new);
+        })
+        .await;
+        let _ = self.moves.send((from, to.clone()));
+        Ok(Ended::Done(ControlFlow::Break(to)))
+    }
+
+    /// Tells a job that runs to stop; false if it does not run.
+    fn stop_running(&self, job: JobId, wanted: Intent) -> bool {
+        let state = self.lock();
+        match &state.running {
+            Some((running, intent)) if *running == job => {
+                intent.send_replace(wanted);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn jobs_changed(&self) {
+        self.keep_jobs();
+        self.changed.notify_one();
+        self.work.notify_one();
+    }
+
+    /// Writes down what the next process must know. The file is small.
+    pub(super) fn keep_jobs(&self) {
+        // The lock is held while writing, so that the file ends as the last change left it.
+        let state = self.lock();
+        if let Err(error) = file::write(&self.jobs_file, &state.jobs.kept()) {
+            tracing::error!("{} cannot be written: {error}", self.jobs_file.display());
+        }
+    }
+
+    fn offline(&self) -> ErrorReport {
+        match (self.hub(), self.library()) {
+            (Err(error), _) => error,
+            (_, Err(error)) => error.into(),
+            (Ok(_), Ok(_)) => ErrorReport {
+                code: "library_busy".into(),
+                message: "The library is being moved or opened.".into(),
+                hint: "Try again in a moment.".into(),
+            },
+        }
+    }
+}
+
+impl State {
+    /// Whether the library is on its way to another folder.
+    pub(super) fn is_moving(&self) -> bool {
+        let running = self.running.as_ref().and_then(|(id, _)| self.jobs.get(*id).ok());
+        running.is_some_and(|entry| matches!(entry.step, Step::Move { .. }))
+    }
+
+    /// Follows models whose folder `from` has become `to`.
+    fn moved(&mut self, from: &Path, to: &Path) {
+        for model in &mut self.shelf {
+            if let Ok(rest) = model.path.strip_prefix(from) {
+                model.path = to.join(rest);
+            }
+        }
+        // The trash does not move.
+        self.deleted.clear();
+        self.jobs.moved(from, to);
+    }
+}
+
+/// A folder that has something in it gets the library as a folder of its own.
+fn beside_others(target: PathBuf) -> PathBuf {
+    let is_empty = std::fs::read_dir(&target).map_or(true, |mut entries| entries.next().is_none());
+    if is_empty { target } else { target.join("Foretoken models") }
+}
+
+fn no_room(need: u64, available: u64) -> ErrorReport {
+    let gb = |bytes: u64| bytes as f64 / 1e9;
+    ErrorReport {
+        code: "no_room_to_measure".into(),
+        message: format!(
+            "Measuring needs {:.1} GB with the loaded model beside it, and {:.1} GB can be had.",
+            gb(need),
+            gb(available)
+        ),
+        hint: "Choose a smaller model for the chat, then measure again.".into(),
+    }
+}

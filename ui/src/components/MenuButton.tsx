@@ -1,0 +1,51 @@
+import { Menu } from "@base-ui/react/menu";
+import type { ReactNode } from "react";
+
+export interface MenuEntry {
+  name: string;
+  /** Why it cannot be chosen now; null if it can. */
+  reason: string | null;
+  onSelect: () => void;
+}
+
+interface Props {
+  label: string;
+  testId: string;
+  entries: MenuEntry[];
+  children: ReactNode;
+}
+
+/** A button that opens a menu. What cannot be chosen says why, and can still be reached with the arrow keys. */
+export function MenuButton({ label, testId, entries, children }: Props) {
+  return (
+    <Menu.Root modal={false}>
+      <Menu.Trigger className="icon-button" aria-label={label} title={label} data-testid={testId}>
+        {children}
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner
+          side="bottom"
+          align="end"
+          sideOffset={4}
+          collisionPadding={12}
+          className="positioner"
+        >
+          <Menu.Popup className="popover menu">
+            {entries.map(({ name, reason, onSelect }) => (
+              <Menu.Item
+                key={name}
+                className="menu-item"
+                aria-disabled={reason !== null || undefined}
+                closeOnClick={reason === null}
+                onClick={reason === null ? onSelect : undefined}
+              >
+                {name}
+                {reason !== null && <span className="menu-reason">{reason}</span>}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,12 @@
+import { useStore } from "../store";
+
+/** Says what happens to what is held over the window. */
+export function DropTarget() {
+  const dragging = useStore((state) => state.dragging);
+  if (!dragging) return null;
+  return (
+    <div className="drop-target" data-testid="drop-target">
+      <p>Drop the folder of a model to add it. It is used where it is.</p>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import type { Fit, FitVerdict, Job, JobStage, LibrarySnapshot, LocalModel, RemoteModel } from "../bindings";
+
+// What the tests of this folder are about, each with what does not matter filled in.
+
+export const fitOf = (verdict: FitVerdict, need_bytes = 7e9, available_bytes = 12e9): Fit => ({
+  verdict,
+  need_bytes,
+  available_bytes,
+  context: 8192,
+});
+
+export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel => ({
+  path,
+  name: path.slice(1),
+  origin: "library",
+  repo: null,
+  revision: null,
+  state: { state: "ready" },
+  disk_bytes: 1e9,
+  last_used: null,
+  parameters: 4.3e9,
+  format: "4-bit",
+  mtp: { state: "present", tensors: 15, format: "bfloat16", declared: true },
+  fit: fitOf("fits_well"),
+  update_available: false,
+  tuning: null,
+  ...more,
+});
+
+export const remote = (repo: string, more: Partial<RemoteModel> = {}): RemoteModel => ({
+  repo,
+  name: repo,
+  summary: "",
+  licence: "apache-2.0",
+  parameters: 4e9,
+  active_parameters: null,
+  format: "bfloat16",
+  kind: "raw",
+  download_bytes: 8e9,
+  mtp: true,
+  fit: fitOf("fits_well"),
+  recommended: false,
+  installed: null,
+  ...more,
+});
+
+export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job => ({
+  id,
+  name: `Model ${id}`,
+  repo: `org/model-${id}`,
+  stage,
+  done: 0,
+  total: 0,
+  bytes_per_second: null,
+  seconds_left: null,
+  files: [],
+  ...more,
+});
+
+export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot => ({
+  place: { path: "/models", online: true, free_bytes: 100e9, used_bytes: 1e9 },
+  models: [],
+  jobs: [],
+  deleted: [],
+  has_token: false,
+  ...more,
+});

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -21,7 +20,7 @@ use foretoken_protocol::{
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{
-    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw, write_with_vocab,
+    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw,
 };
 use foretoken_tests::oracle::{Cases, mlx_lm_logits};
 use foretoken_tests::programs::built;
@@ -656,6 +655,10 @@ fn a_full_disk_leaves_a_conversion_that_can_go_on() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_a_tensor() {
+    use std::io::{BufRead, BufReader};
+
+    use foretoken_tests::fixtures::write_with_vocab;
+
     const MIB: u64 = 1 << 20;
     let peak = |tensor_bytes: u64| {
         let dir = TempDir::new().unwrap();

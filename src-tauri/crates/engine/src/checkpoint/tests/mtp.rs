@@ -95,7 +95,8 @@ fn values_decide_where_nothing_else_does() {
 #[test]
 fn a_raw_trunk_with_a_converted_head_is_told_apart_too() {
     let (_, head) = Fixture::converted(None).split_head();
-    let layout = Fixture::raw().without("mtp.").with_file("model-head.safetensors", head).plan().unwrap();
+    let fixture = ambiguous(Fixture::raw().without("mtp.").with_file("model-head.safetensors", head));
+    let layout = fixture.plan().unwrap();
     assert_eq!((layout.trunk_norms, layout.mtp_norms), (NormEncoding::Delta, Some(NormEncoding::Gamma)));
 }
 
@@ -125,4 +126,58 @@ fn norms_are_not_guessed_where_origin_and_trunk_disagree() {
     assert!(layout.notes[0].contains("model-2.safetensors"), "{:?}", layout.notes);
     fixture.files.values_mut().for_each(|shard| shard.format = Some("mlx"));
     assert_eq!(fixture.plan().unwrap().mtp_norms, Some(NormEncoding::Gamma));
+}
+
+/// Scales prove a conversion, whatever the names are, and MLX's own way of saving writes no format.
+#[test]
+fn a_quantized_head_is_not_raw_by_its_names() {
+    let (trunk, _) = Fixture::converted(Some(4)).split_head();
+    let mut head = Fixture::raw().split_head().1;
+    head.quantize(4, 64, true);
+    head.format = None;
+    let (q, fixture) = ("q_norm.weight", trunk.with_file("model-head.safetensors", head));
+    for (values, decided) in [
+        (vec![(q, 1.5), ("norm", 1.0)], Some(NormEncoding::Gamma)),
+        (vec![(q, 0.5), ("norm", -0.5)], Some(NormEncoding::Delta)),
+        (vec![("norm", 1.0)], None),
+    ] {
+        let fixture = Fixture { values: values.clone(), ..fixture.clone() };
+        assert_eq!(fixture.plan().unwrap().mtp_norms, decided, "{values:?}");
+    }
+    // Nor by a raw trunk with the same names.
+    let mut fixture = Fixture { values: vec![("mtp.", 1.0)], ..Fixture::raw() };
+    for shard in fixture.files.values_mut() {
+        shard.format = None;
+    }
+    let (trunk, mut head) = fixture.split_head();
+    head.quantize(4, 64, true);
+    let layout = trunk.with_file("model-head.safetensors", head).plan().unwrap();
+    assert_eq!((layout.trunk_norms, layout.mtp_norms), (NormEncoding::Delta, None));
+}
+
+/// Weights that are near zero were not shifted, whatever lies beside them; those well above one were.
+#[test]
+fn values_deny_what_neighbours_and_trunks_seem_to_say() {
+    let spliced = Fixture::converted(None)
+        .map_tensors(|name, shape| vec![(name.replace("language_model.mtp.", "mtp."), shape)]);
+    let mut next = Fixture::converted(None).map_tensors(|name, shape| {
+        vec![(name.replace("language_model.mtp.", "mtp.").replace("language_model.", ""), shape)]
+    });
+    let (trunk, head) = next.clone().split_head();
+    next = trunk.with_file("model-head.safetensors", head);
+    for fixture in [spliced, next] {
+        for (values, decided) in [
+            (vec![("mtp.", 0.0), ("norm", 1.0)], None),
+            (vec![("norm", 1.0)], Some(NormEncoding::Gamma)),
+            (vec![("q_norm", 1.5), ("layernorm", 0.27), ("norm", 1.0)], Some(NormEncoding::Gamma)),
+        ] {
+            let layout = Fixture { values: values.clone(), ..fixture.clone() }.plan().unwrap();
+            assert_eq!(layout.mtp_norms, decided, "{values:?} {:?}", layout.notes);
+            assert_eq!(layout.mtp == MtpState::Unusable, decided.is_none());
+        }
+    }
+    let shifted = Fixture { values: vec![("q_norm", 1.5), ("norm", 0.5)], ..Fixture::raw() };
+    let layout = shifted.plan().unwrap();
+    assert_eq!(layout.mtp_norms, None);
+    assert!(layout.notes[0].contains("mtp_norm_encoding"), "{:?}", layout.notes);
 }

@@ -112,7 +112,7 @@ impl Layout {
 
         let trunk = Trunk { index, tensors: &trunk_tensors, norms: trunk_norms };
         let seen = !sorted.head.is_empty() || !index.sidecars.is_empty();
-        let head = head::plan(config, index, compute, trunk, &mut sorted, &mut notes)?;
+        let head = head::plan(config, index, compute, trunk, &mut sorted, &mut notes);
         let declared = config.mtp_layers > 0;
         let mtp = match &head {
             Some(head) => MtpState::Present {
@@ -124,7 +124,7 @@ impl Layout {
             None if declared => MtpState::Stripped,
             None => MtpState::Absent,
         };
-        let hidden_mode = config.mtp.hidden_mode.or(head.as_ref().and_then(|head| head.hidden_mode));
+        let hidden_mode = head.as_ref().and_then(|head| head.hidden_mode);
         let mtp_norms = head.as_ref().map(|head| head.norms);
         if let Some(head) = head {
             tensors.extend(head.planned.tensors);

@@ -6,7 +6,7 @@ use safetensors::Dtype;
 use super::CheckpointError;
 use super::config::Config;
 use super::metadata::{FileHeader, Files, Header, Metadata};
-use super::names::{Name, classify};
+use super::names::{Name, classify, is_mtp};
 use super::sidecar::Sidecar;
 
 const INDEX_FILE: &str = "model.safetensors.index.json";
@@ -96,8 +96,8 @@ impl Index {
     }
 
     /// The files are the truth; the index only tells which of them did not arrive. One that names none of them is left
-    /// over from another version of the model.
-    fn check_shards(&self, metadata: &Metadata) -> Result<(), CheckpointError> {
+    /// over from another version of the model. A shard of nothing but an MTP head is one that cannot be used.
+    fn check_shards(&mut self, metadata: &Metadata) -> Result<(), CheckpointError> {
         let Ok(Some(index)) = metadata.object(INDEX_FILE) else { return Ok(()) };
         let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
@@ -108,13 +108,27 @@ impl Index {
         if !shards.iter().any(|(_, shard)| present.contains(shard.as_path())) {
             return Ok(());
         }
+        let mut heads = BTreeMap::new();
         for (tensor, shard) in shards {
             let apart = self.sidecars.iter().any(|sidecar| shard.starts_with(&sidecar.path));
-            let needed = matches!(classify(tensor), Name::Text(_) | Name::Unknown);
-            if needed && !apart && !self.tensors.contains_key(tensor) && !present.contains(shard.as_path()) {
-                return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
+            if apart || self.tensors.contains_key(tensor) || present.contains(shard.as_path()) {
+                continue;
+            }
+            match classify(tensor) {
+                Name::Vision | Name::Derived => {}
+                Name::Text(name) if is_mtp(&name) => {
+                    heads.entry(shard).or_insert_with(|| tensor.clone());
+                }
+                Name::Text(_) | Name::Unknown => {
+                    return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
+                }
             }
         }
+        let missing = heads.into_iter().map(|(file, tensor)| Sidecar {
+            path: file.clone(),
+            content: Err(CheckpointError::MissingFile { file, tensor }),
+        });
+        self.sidecars.splice(..0, missing);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{SHARD_1, SHARD_2, assert_error};
+use super::{SHARD_1, SHARD_2, assert_error, assert_unused, present};
 use crate::checkpoint::fixture::{Fixture, plan, write_file};
 
 #[test]
@@ -87,7 +87,20 @@ fn a_shard_that_the_index_names_must_be_there() {
     write_index(dir.path(), json!({"mtp.norm.weight": SHARD_2, "norm.weight": SHARD_1}));
     plan(dir.path()).unwrap();
     fs::remove_file(dir.path().join(SHARD_2)).unwrap();
-    assert_error(plan(dir.path()), "missing_file", &[SHARD_2, "mtp.norm.weight"]);
+    // The model does without its head, which is not said to be stripped.
+    assert_unused(&plan(dir.path()).unwrap(), &[SHARD_2, "mtp.norm.weight", "missing", "Download"]);
+    let head = Fixture::raw().split_head().1;
+    let whole = Fixture::raw().without("mtp.").with_file("mtp.safetensors", head).write();
+    write_index(whole.path(), json!({"mtp.norm.weight": "gone.safetensors", "norm.weight": SHARD_1}));
+    let layout = plan(whole.path()).unwrap();
+    assert_eq!(present(&layout).0, 15);
+    assert!(layout.notes[0].contains("gone.safetensors"), "{:?}", layout.notes);
+    let lost = "model.language_model.norm.weight";
+    write_index(dir.path(), json!({"mtp.norm.weight": SHARD_2, lost: "gone.safetensors", "x": SHARD_1}));
+    fs::remove_file(dir.path().join(SHARD_1)).unwrap();
+    let rest = Fixture::raw().without(lost).write();
+    fs::copy(rest.path().join(SHARD_1), dir.path().join(SHARD_1)).unwrap();
+    assert_error(plan(dir.path()), "missing_file", &["gone.safetensors", lost]);
 }
 
 #[test]

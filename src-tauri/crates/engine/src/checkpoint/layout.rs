@@ -98,6 +98,9 @@ impl Layout {
                 "The files hold an output head although it is tied to the embedding; it is left out.".into(),
             );
         }
+        for path in &index.left_out {
+            notes.push(format!("{} is no part of the model; it is left out.", path.display()));
+        }
         let trunk_tensors = std::mem::take(&mut sorted.trunk);
         let trunk_norms = norms::trunk(index, &trunk_tensors)?;
         let compute = compute_type(config, &trunk_tensors)?;

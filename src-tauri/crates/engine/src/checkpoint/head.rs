@@ -3,13 +3,13 @@
 use foretoken_protocol::ErrorReport;
 
 use super::CheckpointError;
-use super::config::{Config, FloatType, HiddenMode, MlpKind, NormEncoding};
+use super::config::{Config, FloatType, HiddenMode, MlpKind};
 use super::declaration::HeadDeclaration;
 use super::expected;
 use super::index::Index;
 use super::layout::SkipReason;
 use super::names::classify_head;
-use super::norms::{self, Trunk};
+use super::norms::{self, HeadNorms, Trunk};
 use super::planner::{Part, Planned};
 use super::quantization::Quantization;
 use super::sidecar::SidecarContent;
@@ -19,11 +19,14 @@ const STRIPPED: &str = "The config declares an MTP head, but its tensors were re
      so it writes one token per pass. Convert the source repository again to get the head back.";
 const UNDECLARED: &str = "The config does not declare the MTP head that the files hold; it is used.";
 
+const ASSUMED: &str = "How the norms of the MTP head are stored shows in their values: it is decided when the \
+     weights are here.";
+
 /// A head that can be loaded.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) planned: Planned,
-    pub(super) norms: NormEncoding,
+    pub(super) norms: HeadNorms,
     /// Which hidden state it reads, where that is declared.
     pub(super) hidden_mode: Option<HiddenMode>,
 }
@@ -82,6 +85,9 @@ pub(super) fn plan(
             }
         }
     }
+    if head.as_ref().is_some_and(|head| head.norms.assumed) {
+        notes.push(ASSUMED.into());
+    }
     match (&head, config.mtp_layers) {
         (Some(_), 0) => notes.push(UNDECLARED.into()),
         (None, 1..) if !explained => notes.push(STRIPPED.into()),
@@ -137,8 +143,11 @@ impl HeadPlanner<'_> {
         let mut part =
             Part { config: self.config, compute: self.compute, norms: self.trunk.norms, quantization };
         part.plan(&slots, tensors)?;
-        let norms = declared.map_or_else(|| norms::head(index, tensors, self.trunk), Ok)?;
-        part.norms = norms;
+        let norms = match declared {
+            Some(encoding) => HeadNorms { encoding, assumed: false },
+            None => norms::head(index, tensors, self.trunk)?,
+        };
+        part.norms = norms.encoding;
         let planned = part.plan(&slots, tensors)?;
         Ok(Head { planned, norms, hidden_mode: of_model.hidden_mode.or(own.hidden_mode) })
     }

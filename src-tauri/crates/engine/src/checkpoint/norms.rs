@@ -7,6 +7,7 @@ use std::path::Path;
 use super::CheckpointError;
 use super::config::NormEncoding;
 use super::index::{Index, TensorInfo};
+use super::layout::Purpose;
 use super::names::{Style, style};
 use super::sort::TextTensors;
 use super::values;
@@ -31,6 +32,15 @@ pub(super) struct Trunk<'a> {
     pub(super) index: &'a Index,
     pub(super) tensors: &'a TextTensors<'a>,
     pub(super) norms: NormEncoding,
+    pub(super) purpose: Purpose,
+}
+
+/// How the norms of a head are stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeadNorms {
+    pub(super) encoding: NormEncoding,
+    /// Whether only values that are not at hand can tell, and this is but likely.
+    pub(super) assumed: bool,
 }
 
 /// Each file of a head is decided by itself, in this order: convolutions and experts in it; what its names and
@@ -40,9 +50,9 @@ pub(super) fn head(
     index: &Index,
     head: &TextTensors<'_>,
     trunk: Trunk<'_>,
-) -> Result<NormEncoding, CheckpointError> {
+) -> Result<HeadNorms, CheckpointError> {
     let files: BTreeSet<&Path> = head.values().map(|(_, info)| info.file.as_path()).collect();
-    let mut decided = None;
+    let (mut decided, mut assumed) = (None, false);
     for file in files {
         let undecided = || CheckpointError::NormsUndecided { file: file.to_owned() };
         let of_file: Vec<_> = head
@@ -53,8 +63,15 @@ pub(super) fn head(
         let by_values = Values::of(&of_file);
         let encoding = by_neighbours(file, &of_file, trunk)
             .or_else(|| by_origins(index, file, &of_file, trunk))
-            .or_else(|| by_values?.likely())
-            .ok_or_else(undecided)?;
+            .or_else(|| by_values?.likely());
+        let encoding = match encoding {
+            Some(encoding) => encoding,
+            None if trunk.purpose == Purpose::Inspect && !at_hand(&of_file) => {
+                assumed = true;
+                decided.unwrap_or_else(|| by_names(&of_file))
+            }
+            None => return Err(undecided()),
+        };
         if by_values.and_then(Values::clear).is_some_and(|clear| clear != encoding) {
             return Err(undecided());
         }
@@ -62,7 +79,7 @@ pub(super) fn head(
             return Err(undecided());
         }
     }
-    Ok(decided.unwrap_or(trunk.norms))
+    Ok(HeadNorms { encoding: decided.unwrap_or(trunk.norms), assumed })
 }
 
 type HeadTensor<'a> = (&'a String, (&'a str, &'a TensorInfo));
@@ -114,6 +131,17 @@ fn by_origins(index: &Index, file: &Path, head: &[HeadTensor<'_>], trunk: Trunk<
         }
     }
     decided
+}
+
+/// Whether the values of the head's norms can be read.
+fn at_hand(head: &[HeadTensor<'_>]) -> bool {
+    head.iter().filter(|(name, _)| name.contains("norm")).all(|(_, (_, info))| values::at_hand(info))
+}
+
+/// What the names of a head make likely.
+fn by_names(head: &[HeadTensor<'_>]) -> NormEncoding {
+    let raw = head.iter().all(|(_, (raw, _))| style(raw) == Style::Raw);
+    if raw && !is_quantized(head) { NormEncoding::Delta } else { NormEncoding::Gamma }
 }
 
 /// What the values of a head's norms are like: the largest mean of its query and key norms, the smallest of the others.

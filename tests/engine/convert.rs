@@ -225,7 +225,6 @@ fn without_quantization_the_logits_stay_the_same() {
     }
 }
 
-/// Of the largest logit; the bounds are about twice what was measured.
 /// What is written is a model of mlx-lm too, which leaves the head out.
 #[test]
 fn mlx_lm_gives_the_same_logits_for_what_is_written() {
@@ -543,6 +542,24 @@ fn what_is_in_the_way_is_left_alone() {
     for file in [out.join("notes.txt"), work_folder(&taken).join("notes.txt")] {
         assert_eq!(fs::read_to_string(file).unwrap(), "mine");
     }
+
+    // The name of a journal makes no journal.
+    let work = work_folder(&taken);
+    for journal in ["", "{\"mine\": 1}\n", "mine"] {
+        fs::write(work.join("journal.jsonl"), journal).unwrap();
+        assert_eq!(refusal(&demo_model(), &taken, &four).code, "work_folder_taken");
+        assert_eq!(ErrorReport::from(&discard(&taken).unwrap_err()).code, "work_folder_taken");
+        assert_eq!(fs::read_to_string(work.join("journal.jsonl")).unwrap(), journal);
+        assert_eq!(fs::read_to_string(work.join("notes.txt")).unwrap(), "mine");
+    }
+    // Nor does work that is thrown away take other files with it.
+    let shared = dir.path().join("shared");
+    let mut stop = |_: &ConversionProgress| ControlFlow::Break(());
+    try_convert(&demo_model(), &shared, &four, Limits::default(), &mut stop).unwrap_err();
+    fs::write(work_folder(&shared).join("notes.txt"), "mine").unwrap();
+    try_convert(&demo_model(), &shared, &settings(affine(8)), Limits::default(), &mut stop).unwrap_err();
+    discard(&shared).unwrap();
+    assert_eq!(contents(&work_folder(&shared)), BTreeMap::from([("notes.txt".into(), b"mine".to_vec())]));
 
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();

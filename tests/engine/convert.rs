@@ -524,6 +524,21 @@ fn the_model_computes_in_the_type_that_was_asked_for() {
 }
 
 #[test]
+fn a_source_whose_head_cannot_be_used_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let source = dir.path().join("source");
+    fs::create_dir(&source).unwrap();
+    for file in fs::read_dir(Cases::of("heads").checkpoint("stripped-raw")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), source.join(file.file_name())).unwrap();
+    }
+    fs::write(source.join("mtp.safetensors"), "half a file").unwrap();
+    let refused = refusal(&source, &dir.path().join("out"), &settings(affine(4)));
+    assert_eq!(refused.code, "head_unusable");
+    assert!(refused.message.contains("mtp.safetensors"), "{refused}");
+}
+
+#[test]
 fn what_is_in_the_way_is_left_alone() {
     let dir = TempDir::new().unwrap();
     let out = dir.path().join("out");

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
+use serde::Deserialize;
 
 use super::CheckpointError;
 use super::config::Config;
@@ -10,6 +11,14 @@ use super::names::{Name, classify, is_mtp};
 use super::sidecar::Sidecar;
 
 const INDEX_FILE: &str = "model.safetensors.index.json";
+
+/// What counts in an index file. All else is passed over while it is read: kept, it could take forty times its length.
+#[derive(Deserialize)]
+struct ShardIndex {
+    /// Files by the tensors in them.
+    weight_map: BTreeMap<String, String>,
+}
+
 /// A tensor as the header of its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
@@ -142,12 +151,9 @@ impl Index {
 
 /// The tensors that the index names, with their files; none where there is no index that can be read.
 fn named_shards(metadata: &Metadata) -> Vec<(String, PathBuf)> {
-    let Ok(Some(index)) = metadata.object(INDEX_FILE) else { return Vec::new() };
-    let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Vec::new() };
-    let named = |(tensor, shard): (&String, &serde_json::Value)| {
-        Some((tensor.clone(), metadata.place(shard.as_str()?)))
-    };
-    map.iter().filter_map(named).collect()
+    let Some(text) = metadata.texts.get(INDEX_FILE) else { return Vec::new() };
+    let Ok(ShardIndex { weight_map }) = serde_json::from_slice(text) else { return Vec::new() };
+    weight_map.into_iter().map(|(tensor, shard)| (tensor, metadata.place(&shard))).collect()
 }
 
 /// Which files of a folder are the model: those that the index names, if all of them are there; else those with the

@@ -63,12 +63,17 @@ pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
                 })
             },
         ),
-        bad("another family", &["llama", "qwen3_5"], "Choose a dense Qwen3.5", |path| {
-            edit_json(path, "config.json", |config| {
-                config["model_type"] = json!("llama");
-                config["text_config"]["model_type"] = json!("llama");
-            });
-        }),
+        bad(
+            "another family",
+            &["llama", "qwen3_5"],
+            "Choose a Qwen3-Next, Qwen3.5 or Qwen3.6 model",
+            |path| {
+                edit_json(path, "config.json", |config| {
+                    config["model_type"] = json!("llama");
+                    config["text_config"]["model_type"] = json!("llama");
+                });
+            },
+        ),
         bad(
             "edited template",
             &["edited template/chat_template.jinja", "line 2"],

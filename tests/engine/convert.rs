@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -21,7 +20,7 @@ use foretoken_protocol::{
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{
-    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw, write_with_vocab,
+    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw,
 };
 use foretoken_tests::oracle::{Cases, mlx_lm_logits};
 use foretoken_tests::programs::built;
@@ -226,7 +225,6 @@ fn without_quantization_the_logits_stay_the_same() {
     }
 }
 
-/// Of the largest logit; the bounds are about twice what was measured.
 /// What is written is a model of mlx-lm too, which leaves the head out.
 #[test]
 fn mlx_lm_gives_the_same_logits_for_what_is_written() {
@@ -526,6 +524,21 @@ fn the_model_computes_in_the_type_that_was_asked_for() {
 }
 
 #[test]
+fn a_source_whose_head_cannot_be_used_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let source = dir.path().join("source");
+    fs::create_dir(&source).unwrap();
+    for file in fs::read_dir(Cases::of("heads").checkpoint("stripped-raw")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), source.join(file.file_name())).unwrap();
+    }
+    fs::write(source.join("mtp.safetensors"), "half a file").unwrap();
+    let refused = refusal(&source, &dir.path().join("out"), &settings(affine(4)));
+    assert_eq!(refused.code, "head_unusable");
+    assert!(refused.message.contains("mtp.safetensors"), "{refused}");
+}
+
+#[test]
 fn what_is_in_the_way_is_left_alone() {
     let dir = TempDir::new().unwrap();
     let out = dir.path().join("out");
@@ -544,6 +557,24 @@ fn what_is_in_the_way_is_left_alone() {
     for file in [out.join("notes.txt"), work_folder(&taken).join("notes.txt")] {
         assert_eq!(fs::read_to_string(file).unwrap(), "mine");
     }
+
+    // The name of a journal makes no journal.
+    let work = work_folder(&taken);
+    for journal in ["", "{\"mine\": 1}\n", "mine"] {
+        fs::write(work.join("journal.jsonl"), journal).unwrap();
+        assert_eq!(refusal(&demo_model(), &taken, &four).code, "work_folder_taken");
+        assert_eq!(ErrorReport::from(&discard(&taken).unwrap_err()).code, "work_folder_taken");
+        assert_eq!(fs::read_to_string(work.join("journal.jsonl")).unwrap(), journal);
+        assert_eq!(fs::read_to_string(work.join("notes.txt")).unwrap(), "mine");
+    }
+    // Nor does work that is thrown away take other files with it.
+    let shared = dir.path().join("shared");
+    let mut stop = |_: &ConversionProgress| ControlFlow::Break(());
+    try_convert(&demo_model(), &shared, &four, Limits::default(), &mut stop).unwrap_err();
+    fs::write(work_folder(&shared).join("notes.txt"), "mine").unwrap();
+    try_convert(&demo_model(), &shared, &settings(affine(8)), Limits::default(), &mut stop).unwrap_err();
+    discard(&shared).unwrap();
+    assert_eq!(contents(&work_folder(&shared)), BTreeMap::from([("notes.txt".into(), b"mine".to_vec())]));
 
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();
@@ -656,6 +687,10 @@ fn a_full_disk_leaves_a_conversion_that_can_go_on() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_a_tensor() {
+    use std::io::{BufRead, BufReader};
+
+    use foretoken_tests::fixtures::write_with_vocab;
+
     const MIB: u64 = 1 << 20;
     let peak = |tensor_bytes: u64| {
         let dir = TempDir::new().unwrap();

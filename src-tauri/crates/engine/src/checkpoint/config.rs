@@ -1,6 +1,7 @@
 use std::fmt;
 use std::path::{Component, Path};
 
+use foretoken_protocol::ErrorReport;
 use safetensors::Dtype;
 use serde::Serialize;
 use serde_json::Value;
@@ -141,8 +142,8 @@ pub struct Config {
     pub mtp_layers: usize,
     /// A file that the config names for the MTP head, inside the model's folder.
     pub mtp_file: Option<String>,
-    /// What the config says about the MTP head.
-    pub mtp: HeadDeclaration,
+    /// What the config says about the MTP head, or why that cannot be understood: the trunk does without.
+    pub mtp: Result<HeadDeclaration, ErrorReport>,
     /// Longest context the model was made for, in tokens.
     pub max_position_embeddings: u32,
     /// The data type that the config declares; what is computed in is decided by the tensors.
@@ -207,7 +208,7 @@ impl Config {
             tied: keys.flag("tie_word_embeddings")?.unwrap_or(false),
             mtp_layers: mtp_layers as usize,
             mtp_file: mtp_file(&keys)?,
-            mtp: HeadDeclaration::parse(&keys)?,
+            mtp: HeadDeclaration::parse(&keys).map_err(ErrorReport::from),
             // Whoever adds YaRN to a config leaves the original context in it.
             max_position_embeddings: attention
                 .rope_scaling
@@ -273,11 +274,7 @@ fn refuse_variations(keys: &Keys<'_>) -> Result<(), CheckpointError> {
     let refuse = |key: &str, value: &Value, supported| {
         Err(CheckpointError::UnsupportedConfig { key: key.into(), value: excerpt(value), supported })
     };
-    for (key, only, supported) in [
-        ("attn_output_gate", true, "true"),
-        ("attention_bias", false, "false"),
-        ("mtp_use_dedicated_embeddings", false, "false"),
-    ] {
+    for (key, only, supported) in [("attn_output_gate", true, "true"), ("attention_bias", false, "false")] {
         if keys.flag(key)?.is_some_and(|flag| flag != only) {
             return refuse(key, &Value::Bool(!only), supported);
         }

@@ -18,7 +18,13 @@ pub struct HeadDeclaration {
 }
 
 impl HeadDeclaration {
+    /// Refuses what the engine does not know, for then nobody can tell what the head needs.
     pub(super) fn parse(keys: &Keys<'_>) -> Result<Self, CheckpointError> {
+        let key = "mtp_use_dedicated_embeddings";
+        if keys.flag(key)? == Some(true) {
+            let (value, supported) = ("true".into(), "false");
+            return Err(CheckpointError::UnsupportedConfig { key: key.into(), value, supported });
+        }
         Ok(Self {
             norms: norms(keys)?,
             hidden_mode: hidden_mode(keys)?,

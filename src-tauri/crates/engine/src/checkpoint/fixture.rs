@@ -301,7 +301,8 @@ impl Fixture {
         self
     }
 
-    /// As a conversion to MLX writes it: one file, other names, other layouts; quantized where `bits` is given.
+    /// As a conversion to MLX writes it: one file, other names, other layouts, norms of one; quantized where `bits` is
+    /// given.
     pub(super) fn converted(bits: Option<usize>) -> Self {
         let mut shard = Shard { format: Some("mlx"), ..Shard::default() };
         for (name, mut shape) in text_tensors() {
@@ -315,7 +316,8 @@ impl Fixture {
             shard.tensors.insert(raw, ("BF16".into(), shape));
         }
         let files = [("model.safetensors".into(), shard)].into();
-        let fixture = Self { config: config(), files, ..Self::empty() };
+        let values = vec![("norm", 1.0)];
+        let fixture = Self { config: config(), files, values, ..Self::empty() };
         match bits {
             Some(bits) => fixture.quantized(bits, 64, "affine"),
             None => fixture,

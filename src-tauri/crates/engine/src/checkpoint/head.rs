@@ -1,13 +1,15 @@
 //! Which MTP head is used: the one in the main files, else the first beside them that is whole.
 
+use foretoken_protocol::ErrorReport;
+
 use super::CheckpointError;
-use super::config::{Config, FloatType, HiddenMode, MlpKind, NormEncoding};
+use super::config::{Config, FloatType, HiddenMode, MlpKind};
 use super::declaration::HeadDeclaration;
 use super::expected;
 use super::index::Index;
 use super::layout::SkipReason;
 use super::names::classify_head;
-use super::norms::{self, Trunk};
+use super::norms::{self, HeadNorms, Trunk};
 use super::planner::{Part, Planned};
 use super::quantization::Quantization;
 use super::sidecar::SidecarContent;
@@ -17,15 +19,20 @@ const STRIPPED: &str = "The config declares an MTP head, but its tensors were re
      so it writes one token per pass. Convert the source repository again to get the head back.";
 const UNDECLARED: &str = "The config does not declare the MTP head that the files hold; it is used.";
 
+const ASSUMED: &str = "How the norms of the MTP head are stored shows in their values: it is decided when the \
+     weights are here.";
+
 /// A head that can be loaded.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) planned: Planned,
-    pub(super) norms: NormEncoding,
+    pub(super) norms: HeadNorms,
+    /// Which hidden state it reads, where that is declared.
     pub(super) hidden_mode: Option<HiddenMode>,
 }
 
-/// Plans the head of a model, if it has one that can be used. Notes say what was left out and why.
+/// Plans the head of a model, if it has one that can be used: whatever is wrong with one, the trunk does without. Notes
+/// say what was left out and why.
 pub(super) fn plan(
     config: &Config,
     index: &Index,
@@ -33,18 +40,21 @@ pub(super) fn plan(
     trunk: Trunk<'_>,
     sorted: &mut Sorted<'_>,
     notes: &mut Vec<String>,
-) -> Result<Option<Head>, CheckpointError> {
+) -> Option<Head> {
     let planner = HeadPlanner { config, compute, trunk };
     let inside = std::mem::take(&mut sorted.head);
     let mut head = None;
     if !inside.is_empty() {
-        match planner.inside(index, &inside) {
+        let planned = match sorted.head_twice.take() {
+            Some(twice) => Err(twice.into()),
+            None => planner.inside(index, &inside),
+        };
+        match planned {
             Ok(found) => head = Some(found),
-            Err(error @ CheckpointError::NormsUndecided { .. }) => {
-                notes.push(format!("The MTP head is not used: {error} {}", error.hint()));
+            Err(ErrorReport { message, hint, .. }) => {
+                notes.push(format!("The MTP head is not used: {message} {hint}"));
                 sorted.skip(&inside, SkipReason::UnusedHead);
             }
-            Err(error) => return Err(error),
         }
     }
     let in_main_files = head.is_some();
@@ -65,20 +75,25 @@ pub(super) fn plan(
             continue;
         }
         let planned = match &sidecar.content {
-            Ok(content) => planner.beside(content).map_err(|error| (error.to_string(), error.hint())),
-            Err(error) => Err((error.to_string(), error.hint())),
+            Ok(content) => planner.beside(content),
+            Err(error) => Err(error.into()),
         };
         match planned {
             Ok(found) => head = Some(found),
-            Err((error, hint)) => notes.push(format!("The MTP head in {path} is not used: {error} {hint}")),
+            Err(ErrorReport { message, hint, .. }) => {
+                notes.push(format!("The MTP head in {path} is not used: {message} {hint}"));
+            }
         }
+    }
+    if head.as_ref().is_some_and(|head| head.norms.assumed) {
+        notes.push(ASSUMED.into());
     }
     match (&head, config.mtp_layers) {
         (Some(_), 0) => notes.push(UNDECLARED.into()),
         (None, 1..) if !explained => notes.push(STRIPPED.into()),
         _ => {}
     }
-    Ok(head)
+    head
 }
 
 struct HeadPlanner<'a> {
@@ -88,17 +103,20 @@ struct HeadPlanner<'a> {
 }
 
 impl HeadPlanner<'_> {
-    fn inside(&self, index: &Index, tensors: &TextTensors<'_>) -> Result<Head, CheckpointError> {
-        let quantization = match self.config.mtp.quantized_apart {
-            true => None,
-            false => self.config.quantization.as_ref(),
+    fn inside(&self, index: &Index, tensors: &TextTensors<'_>) -> Result<Head, ErrorReport> {
+        let quantization = match &self.config.mtp {
+            Ok(declared) if declared.quantized_apart => None,
+            _ => self.config.quantization.as_ref(),
         };
         self.head(index, tensors, &HeadDeclaration::default(), quantization)
     }
 
     /// Whatever is said about the quantization of such a head, its tensors say it exactly.
-    fn beside(&self, content: &SidecarContent) -> Result<Head, CheckpointError> {
-        let sorted = Sorted::of(&content.index, classify_head)?;
+    fn beside(&self, content: &SidecarContent) -> Result<Head, ErrorReport> {
+        let mut sorted = Sorted::of(&content.index, classify_head)?;
+        if let Some(twice) = sorted.head_twice.take() {
+            return Err(twice.into());
+        }
         self.head(&content.index, &sorted.head, &content.declaration, None)
     }
 
@@ -108,13 +126,11 @@ impl HeadPlanner<'_> {
         tensors: &TextTensors<'_>,
         own: &HeadDeclaration,
         quantization: Option<&Quantization>,
-    ) -> Result<Head, CheckpointError> {
+    ) -> Result<Head, ErrorReport> {
+        let of_model = self.config.mtp.as_ref().map_err(Clone::clone)?;
         if self.config.mtp_layers > 1 {
-            return Err(CheckpointError::UnsupportedConfig {
-                key: "mtp_num_hidden_layers".into(),
-                value: self.config.mtp_layers.to_string(),
-                supported: "1",
-            });
+            let (key, value) = ("mtp_num_hidden_layers".into(), self.config.mtp_layers.to_string());
+            return Err(CheckpointError::UnsupportedConfig { key, value, supported: "1" }.into());
         }
         let kind = match mlp_kind("mtp.layers.0", tensors) {
             Some(kind) => kind,
@@ -122,14 +138,17 @@ impl HeadPlanner<'_> {
             None => MlpKind::Dense,
         };
         let slots = expected::mtp_head(self.config, kind)?;
-        let declared = own.norms.or(self.config.mtp.norms);
+        let declared = own.norms.or(of_model.norms);
         // Whether all is there is told first: it is the simpler thing to mend.
         let mut part =
             Part { config: self.config, compute: self.compute, norms: self.trunk.norms, quantization };
         part.plan(&slots, tensors)?;
-        let norms = declared.map_or_else(|| norms::head(index, tensors, self.trunk), Ok)?;
-        part.norms = norms;
+        let norms = match declared {
+            Some(encoding) => HeadNorms { encoding, assumed: false },
+            None => norms::head(index, tensors, self.trunk)?,
+        };
+        part.norms = norms.encoding;
         let planned = part.plan(&slots, tensors)?;
-        Ok(Head { planned, norms, hidden_mode: own.hidden_mode })
+        Ok(Head { planned, norms, hidden_mode: of_model.hidden_mode.or(own.hidden_mode) })
     }
 }

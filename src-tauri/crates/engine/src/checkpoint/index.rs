@@ -2,14 +2,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
+use serde::Deserialize;
 
 use super::CheckpointError;
 use super::config::Config;
 use super::metadata::{FileHeader, Files, Header, Metadata};
-use super::names::{Name, classify};
+use super::names::{Name, classify, is_mtp};
 use super::sidecar::Sidecar;
 
 const INDEX_FILE: &str = "model.safetensors.index.json";
+
+/// What counts in an index file. All else is passed over while it is read: kept, it could take forty times its length.
+#[derive(Deserialize)]
+struct ShardIndex {
+    /// Files by the tensors in them.
+    weight_map: BTreeMap<String, String>,
+}
+
 /// A tensor as the header of its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
@@ -45,6 +54,8 @@ pub struct Index {
     pub files: Vec<TensorFile>,
     /// MTP heads apart from the trunk, the first that counts first; their tensors are not listed here.
     pub sidecars: Vec<Sidecar>,
+    /// Tensor files that are no part of the model, as adapters or a second export.
+    pub left_out: Vec<PathBuf>,
 }
 
 impl Index {
@@ -56,17 +67,28 @@ impl Index {
     /// Every tensor that the headers name. The config may name a file for the MTP head.
     pub fn of(metadata: &Metadata, config: &Config) -> Result<Self, CheckpointError> {
         let mut index = Self { sidecars: Sidecar::find(metadata, config), ..Self::default() };
-        for file in metadata.files.iter().filter(|file| !file.path.contains('/')) {
+        let is_sidecar = |file: &&FileHeader| {
             let path = metadata.place(&file.path);
-            if !index.sidecars.iter().any(|sidecar| sidecar.path == path) {
+            index.sidecars.iter().any(|sidecar| sidecar.path == path)
+        };
+        let files: Vec<&FileHeader> =
+            metadata.files.iter().filter(|file| file.folder().is_none() && !is_sidecar(file)).collect();
+        let named = named_shards(metadata);
+        for (file, is_shard) in files.iter().zip(shards(metadata, &files, &named)) {
+            let path = metadata.place(&file.path);
+            if is_shard {
                 index.add(path, file)?;
+            } else if let Some(head) = Sidecar::of(metadata, file) {
+                index.sidecars.push(head);
+            } else {
+                index.left_out.push(path);
             }
         }
         if index.files.is_empty() {
             let (path, problem) = (metadata.folder.clone(), "has no .safetensors file");
             return Err(CheckpointError::NotAModelFolder { path, problem });
         }
-        index.check_shards(metadata)?;
+        index.check_shards(named)?;
         Ok(index)
     }
 
@@ -96,25 +118,59 @@ impl Index {
     }
 
     /// The files are the truth; the index only tells which of them did not arrive. One that names none of them is left
-    /// over from another version of the model.
-    fn check_shards(&self, metadata: &Metadata) -> Result<(), CheckpointError> {
-        let Ok(Some(index)) = metadata.object(INDEX_FILE) else { return Ok(()) };
-        let Some(map) = index.get("weight_map").and_then(|map| map.as_object()) else { return Ok(()) };
+    /// over from another version of the model. A shard of nothing but an MTP head is one that cannot be used.
+    fn check_shards(&mut self, shards: Vec<(String, PathBuf)>) -> Result<(), CheckpointError> {
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
-        let shards: Vec<(&String, PathBuf)> = map
-            .iter()
-            .filter_map(|(tensor, shard)| Some((tensor, metadata.place(shard.as_str()?))))
-            .collect();
         if !shards.iter().any(|(_, shard)| present.contains(shard.as_path())) {
             return Ok(());
         }
+        let mut heads = BTreeMap::new();
         for (tensor, shard) in shards {
             let apart = self.sidecars.iter().any(|sidecar| shard.starts_with(&sidecar.path));
-            let needed = matches!(classify(tensor), Name::Text(_) | Name::Unknown);
-            if needed && !apart && !self.tensors.contains_key(tensor) && !present.contains(shard.as_path()) {
-                return Err(CheckpointError::MissingFile { file: shard, tensor: tensor.clone() });
+            if apart || self.tensors.contains_key(&tensor) || present.contains(shard.as_path()) {
+                continue;
+            }
+            match classify(&tensor) {
+                Name::Vision | Name::Derived => {}
+                Name::Text(name) if is_mtp(&name) => {
+                    heads.entry(shard).or_insert(tensor);
+                }
+                Name::Text(_) | Name::Unknown => {
+                    return Err(CheckpointError::MissingFile { file: shard, tensor });
+                }
             }
         }
+        let missing = heads.into_iter().map(|(file, tensor)| Sidecar {
+            path: file.clone(),
+            content: Err(CheckpointError::MissingFile { file, tensor }),
+        });
+        self.sidecars.splice(..0, missing);
         Ok(())
+    }
+}
+
+/// The tensors that the index names, with their files; none where there is no index that can be read.
+fn named_shards(metadata: &Metadata) -> Vec<(String, PathBuf)> {
+    let Some(text) = metadata.texts.get(INDEX_FILE) else { return Vec::new() };
+    let Ok(ShardIndex { weight_map }) = serde_json::from_slice(text) else { return Vec::new() };
+    weight_map.into_iter().map(|(tensor, shard)| (tensor, metadata.place(&shard))).collect()
+}
+
+/// Which files of a folder are the model: those that the index names, if all of them are there; else those with the
+/// usual name too; where there is none, all.
+fn shards(metadata: &Metadata, files: &[&FileHeader], named: &[(String, PathBuf)]) -> Vec<bool> {
+    let there: BTreeSet<PathBuf> = metadata.files.iter().map(|file| metadata.place(&file.path)).collect();
+    let named: BTreeSet<&Path> = named.iter().map(|(_, shard)| shard.as_path()).collect();
+    let complete = named.iter().all(|shard| there.contains(*shard));
+    let by_index: Vec<bool> =
+        files.iter().map(|file| named.contains(metadata.place(&file.path).as_path())).collect();
+    if complete && by_index.contains(&true) {
+        return by_index;
+    }
+    let by_name: Vec<bool> =
+        files.iter().zip(by_index).map(|(file, named)| named || file.path.starts_with("model")).collect();
+    match by_name.contains(&true) {
+        true => by_name,
+        false => vec![true; files.len()],
     }
 }

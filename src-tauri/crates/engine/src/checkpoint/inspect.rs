@@ -10,7 +10,7 @@ use super::CheckpointError;
 use super::config::{Config, HiddenMode, LayerKind};
 use super::defaults::sampling_defaults;
 use super::index::Index;
-use super::layout::{Layout, SkipReason};
+use super::layout::{Layout, Purpose, SkipReason};
 use super::memory::{MemoryNeed, active_parameters};
 use super::metadata::Metadata;
 
@@ -68,7 +68,7 @@ pub struct SkippedGroup {
 pub fn inspect(metadata: &Metadata, context: Option<u32>) -> Result<Inspection, CheckpointError> {
     let config = Config::of(metadata)?;
     let index = Index::of(metadata, &config)?;
-    let layout = Layout::plan(&config, &index)?;
+    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?;
     let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
         name: model_name(&metadata.folder),

@@ -63,6 +63,15 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
+/// What a plan is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To load by it: what the values of tensors decide is decided.
+    Load,
+    /// To tell of it: the values may be elsewhere, and what they decide is then assumed.
+    Inspect,
+}
+
 /// What to read from where, and what to make of it. Decided from headers alone; a plan that exists is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
@@ -90,6 +99,15 @@ pub struct Layout {
 impl Layout {
     /// Decides how to load the tensors of `index` as the model of `config`.
     pub fn plan(config: &Config, index: &Index) -> Result<Self, CheckpointError> {
+        Self::plan_for(Purpose::Load, config, index)
+    }
+
+    /// The same for a purpose.
+    pub(super) fn plan_for(
+        purpose: Purpose,
+        config: &Config,
+        index: &Index,
+    ) -> Result<Self, CheckpointError> {
         let mut sorted = Sorted::of(index, classify)?;
         check_layers(config, &sorted.trunk)?;
         let mut notes = Vec::new();
@@ -97,6 +115,9 @@ impl Layout {
             notes.push(
                 "The files hold an output head although it is tied to the embedding; it is left out.".into(),
             );
+        }
+        for path in &index.left_out {
+            notes.push(format!("{} is no part of the model; it is left out.", path.display()));
         }
         let trunk_tensors = std::mem::take(&mut sorted.trunk);
         let trunk_norms = norms::trunk(index, &trunk_tensors)?;
@@ -110,9 +131,9 @@ impl Layout {
             notes.push(format!("The config says nothing of quantization; the tensors say {format}."));
         }
 
-        let trunk = Trunk { index, tensors: &trunk_tensors, norms: trunk_norms };
+        let trunk = Trunk { index, tensors: &trunk_tensors, norms: trunk_norms, purpose };
         let seen = !sorted.head.is_empty() || !index.sidecars.is_empty();
-        let head = head::plan(config, index, compute, trunk, &mut sorted, &mut notes)?;
+        let head = head::plan(config, index, compute, trunk, &mut sorted, &mut notes);
         let declared = config.mtp_layers > 0;
         let mtp = match &head {
             Some(head) => MtpState::Present {
@@ -124,8 +145,8 @@ impl Layout {
             None if declared => MtpState::Stripped,
             None => MtpState::Absent,
         };
-        let hidden_mode = config.mtp.hidden_mode.or(head.as_ref().and_then(|head| head.hidden_mode));
-        let mtp_norms = head.as_ref().map(|head| head.norms);
+        let hidden_mode = head.as_ref().and_then(|head| head.hidden_mode);
+        let mtp_norms = head.as_ref().map(|head| head.norms.encoding);
         if let Some(head) = head {
             tensors.extend(head.planned.tensors);
             weights.extend(head.planned.weights);

@@ -58,6 +58,16 @@ impl Sidecar {
         }
         found
     }
+
+    /// A file of any name in the model's folder, if nothing but an MTP head is in it.
+    pub(super) fn of(metadata: &Metadata, file: &FileHeader) -> Option<Self> {
+        let content = SidecarContent::of(metadata, &[file], None).ok()?;
+        let names = &content.index.tensors;
+        let is_head = |raw: &String| matches!(classify(raw), Name::Text(name) if is_mtp(&name));
+        let path = metadata.place(&file.path);
+        (!names.is_empty() && names.keys().all(is_head))
+            .then(|| Self { path, content: Ok(Box::new(content)) })
+    }
 }
 
 impl SidecarContent {

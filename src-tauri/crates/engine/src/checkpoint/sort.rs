@@ -16,6 +16,8 @@ pub(super) type TextTensors<'a> = BTreeMap<String, (&'a str, &'a TensorInfo)>;
 pub(super) struct Sorted<'a> {
     pub(super) trunk: TextTensors<'a>,
     pub(super) head: TextTensors<'a>,
+    /// Why the head cannot be told: one of its tensors is there twice.
+    pub(super) head_twice: Option<CheckpointError>,
     pub(super) skipped: Vec<Skipped>,
 }
 
@@ -30,7 +32,11 @@ impl<'a> Sorted<'a> {
                     let part = if is_mtp(&name) { &mut sorted.head } else { &mut sorted.trunk };
                     if let Some((_, other)) = part.insert(name.clone(), (raw, info)) {
                         let (first, second) = (other.file.clone(), info.file.clone());
-                        return Err(CheckpointError::DuplicateTensor { name, first, second });
+                        let twice = CheckpointError::DuplicateTensor { name: name.clone(), first, second };
+                        if !is_mtp(&name) {
+                            return Err(twice);
+                        }
+                        sorted.head_twice.get_or_insert(twice);
                     }
                     continue;
                 }

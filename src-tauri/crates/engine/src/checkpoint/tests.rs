@@ -37,6 +37,17 @@ fn assert_error<T: std::fmt::Debug>(result: Result<T, CheckpointError>, code: &s
     assert!(!report.hint.is_empty());
 }
 
+/// Asserts that the trunk is planned, and that the notes tell why the MTP head is not.
+#[track_caller]
+fn assert_unused(layout: &Layout, parts: &[&str]) {
+    assert_eq!((&layout.mtp, layout.has_mtp()), (&MtpState::Unusable, false), "{:?}", layout.notes);
+    assert!(layout.tensors.iter().all(|plan| !plan.name.starts_with("mtp.")));
+    let notes = layout.notes.join(" ");
+    for part in parts {
+        assert!(notes.contains(part), "{notes:?} does not name {part}");
+    }
+}
+
 #[track_caller]
 fn present(layout: &Layout) -> (u32, &str, bool) {
     match &layout.mtp {

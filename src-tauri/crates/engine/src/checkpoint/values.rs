@@ -1,6 +1,6 @@
 //! The few values that are read before a checkpoint is loaded.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 
 use safetensors::Dtype;
@@ -15,6 +15,11 @@ pub(super) fn mean(info: &TensorInfo) -> Option<f64> {
     let values = floats(&read(info).ok()?, info.dtype)?;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     mean.is_finite().then_some(mean)
+}
+
+/// Whether the bytes of a tensor are there, and not only what the header says of them.
+pub(super) fn at_hand(info: &TensorInfo) -> bool {
+    fs::metadata(&info.file).is_ok_and(|file| file.len() >= info.offset.saturating_add(info.bytes))
 }
 
 fn read(info: &TensorInfo) -> io::Result<Vec<u8>> {

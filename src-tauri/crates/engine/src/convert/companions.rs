@@ -11,6 +11,10 @@ use super::source::Origin;
 use crate::checkpoint::{CheckpointError, FloatType};
 use crate::error::EngineError;
 
+/// The index that tools look for beside the tensor files.
+pub(super) const INDEX: &str = "model.safetensors.index.json";
+/// The record of how the result was made.
+pub(super) const RECORD: &str = "foretoken.json";
 const NAMES: [&str; 11] = [
     "added_tokens.json",
     "chat_template.jinja",
@@ -44,12 +48,13 @@ pub(super) fn read(dir: &Path) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
     Ok(files)
 }
 
-fn belongs(name: &str) -> bool {
+/// Whether a file of this name beside a source is copied.
+pub(super) fn belongs(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_uppercase();
     NAMES.contains(&name) || LICENCES.contains(&stem.as_str())
 }
 
-/// `foretoken.json`: what the result was made of, by what, and how.
+/// [`RECORD`]: what the result was made of, by what, and how.
 pub(super) fn record(
     origin: &Origin,
     settings: &ConversionSettings,

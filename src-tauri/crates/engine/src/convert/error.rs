@@ -23,6 +23,14 @@ pub enum ConvertError {
         /// How.
         format: String,
     },
+    /// The source has an MTP head that cannot be used, and would lose it.
+    #[error("The MTP head of {} cannot be used, and the result would be without one. {reason}", path.display())]
+    HeadUnusable {
+        /// The source.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There is something where the result should go.
     #[error("{} exists already and is not empty.", path.display())]
     TargetExists {
@@ -103,6 +111,7 @@ impl ConvertError {
         match self {
             Self::InvalidSetting { .. } => "invalid_setting",
             Self::AlreadyQuantized { .. } => "already_quantized",
+            Self::HeadUnusable { .. } => "head_unusable",
             Self::TargetExists { .. } => "target_exists",
             Self::BadTarget { .. } => "bad_target",
             Self::WorkFolderTaken { .. } => "work_folder_taken",
@@ -124,6 +133,7 @@ impl ConvertError {
             Self::AlreadyQuantized { .. } => {
                 "It loads as it is; for another quantization convert the unquantized source."
             }
+            Self::HeadUnusable { .. } => "Repair the head, or take its files out of the folder.",
             Self::TargetExists { .. } | Self::BadTarget { .. } => "Choose a folder that does not exist yet.",
             Self::WorkFolderTaken { .. } => "Move it away, or choose another folder for the result.",
             Self::Busy { .. } => "Wait for it to end, or choose another folder for the result.",

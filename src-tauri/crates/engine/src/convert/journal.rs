@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,22 @@ use super::ConvertError;
 
 /// Its name in the work folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
+/// The first line of every journal, by which it is told from other files of that name.
+const MARK: &[u8] = b"{\"tool\":\"foretoken-engine\",\"file\":\"conversion journal\"}\n";
 
-/// What is finished. The first line tells what is converted to what; each further line names a tensor of the source
-/// whose bytes in the result are on the disk, with their checksums. A line that broke off counts as not written.
+/// Whose a file with the name of a journal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A journal.
+    Whole,
+    /// Empty, or a journal that broke off in its first line.
+    Begun,
+    /// Another program's.
+    Foreign,
+}
+
+/// What is finished. After the mark a line tells what is converted to what; each further line names a tensor of the
+/// source whose bytes in the result are on the disk, with their checksums. A line that broke off counts as not written.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
@@ -28,21 +41,47 @@ struct Entry {
     crc32: Vec<u32>,
 }
 
+impl Mark {
+    /// Reads the first line of a file.
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let mut start = Vec::new();
+        let mut file = file;
+        file.seek(SeekFrom::Start(0))?;
+        file.take(MARK.len() as u64).read_to_end(&mut start)?;
+        Ok(match MARK.starts_with(&start) {
+            true if start.len() == MARK.len() => Self::Whole,
+            true => Self::Begun,
+            false => Self::Foreign,
+        })
+    }
+}
+
 impl Journal {
-    /// Goes on with a journal, or starts it anew if it is about another conversion. Also whether it goes on.
-    pub(super) fn open(file: File, path: &Path, fingerprint: &Value) -> Result<(Self, bool), ConvertError> {
+    /// Goes on with a journal, or starts it anew if it is about another conversion. Also whether it goes on. The file
+    /// must not be foreign. `clear` removes what another conversion left, before anything of this one is noted.
+    pub(super) fn open(
+        file: File,
+        path: &Path,
+        fingerprint: &Value,
+        clear: impl FnOnce() -> Result<(), ConvertError>,
+    ) -> Result<(Self, bool), ConvertError> {
         let mut journal = Self { file, path: path.to_owned(), done: HashMap::new(), pending: Vec::new() };
         let mut bytes = Vec::new();
-        journal.file.read_to_end(&mut bytes).map_err(ConvertError::write(path))?;
-        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+        let read = journal.file.seek(SeekFrom::Start(0)).and_then(|_| journal.file.read_to_end(&mut bytes));
+        read.map_err(ConvertError::write(path))?;
+        let after_mark = bytes.strip_prefix(MARK).unwrap_or_default();
+        let mut lines =
+            after_mark.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let first = lines
             .next()
             .filter(|line| serde_json::from_slice::<Value>(line).ok().as_ref() == Some(fingerprint));
         let Some(first) = first else {
+            journal.cut_to_mark()?;
+            clear()?;
             journal.rewrite(fingerprint)?;
             return Ok((journal, false));
         };
-        let mut whole = first.len() as u64;
+        let mut whole = (MARK.len() + first.len()) as u64;
         for line in lines {
             let Ok(entry) = serde_json::from_slice::<Entry>(line) else { break };
             whole += line.len() as u64;
@@ -77,7 +116,7 @@ impl Journal {
     }
 
     fn rewrite(&mut self, fingerprint: &Value) -> Result<(), ConvertError> {
-        self.cut(0)?;
+        self.cut_to_mark()?;
         writeln!(self.file, "{fingerprint}").map_err(ConvertError::write(&self.path))?;
         let entries: Vec<Entry> = self
             .done
@@ -85,6 +124,15 @@ impl Journal {
             .map(|(tensor, crc32)| Entry { tensor: tensor.clone(), crc32: crc32.clone() })
             .collect();
         self.append(&entries)
+    }
+
+    /// Leaves nothing but the mark. One that is there stays, so that the folder never looks like somebody else's.
+    fn cut_to_mark(&mut self) -> Result<(), ConvertError> {
+        if Mark::of(&self.file).map_err(ConvertError::write(&self.path))? != Mark::Whole {
+            self.cut(0)?;
+            self.append_bytes(MARK)?;
+        }
+        self.cut(MARK.len() as u64)
     }
 
     /// Goes on after the first `bytes`.
@@ -101,7 +149,11 @@ impl Journal {
                 text.push(b'\n');
             }
         }
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
+        self.append_bytes(&text)
+    }
+
+    fn append_bytes(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
+        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_all());
         written.map_err(ConvertError::write(&self.path))
     }
 }
@@ -116,7 +168,7 @@ mod tests {
 
     fn open(path: &Path, fingerprint: &Value) -> (Journal, bool) {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap();
-        Journal::open(file, path, fingerprint).unwrap()
+        Journal::open(file, path, fingerprint, || Ok(())).unwrap()
     }
 
     #[test]

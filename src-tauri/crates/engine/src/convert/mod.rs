@@ -1,6 +1,6 @@
 //! Conversion of a checkpoint to the MLX layout, quantized as a [`Recipe`] says, with its MTP head.
 //!
-//! Everything about the result is decided from headers before a byte is written: [`Output`] knows each tensor's name,
+//! Everything about the result is decided from headers before a byte is written: `Output` knows each tensor's name,
 //! type, shape, file and place. The weights then pass through memory in slabs of rows, so the peak does not depend on
 //! the size of a tensor or a model. The result grows in a work folder beside its place, which never looks like a model;
 //! a journal of finished tensors lets an interrupted conversion go on. At the end every tensor is read again and

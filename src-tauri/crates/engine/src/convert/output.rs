@@ -137,6 +137,7 @@ impl Output {
             tensors: self.parts().map(|part| (part.name.clone(), info(part))).collect(),
             files: self.shards.iter().map(file).collect(),
             sidecars: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 }

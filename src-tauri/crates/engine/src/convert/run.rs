@@ -36,9 +36,9 @@ pub(super) fn run(conversion: &Conversion, observe: Observe<'_>) -> Result<Conve
     for (name, bytes) in companions::read(&source.dir)? {
         work.write(&name, &bytes)?;
     }
-    work.write("model.safetensors.index.json", &pretty(&output.index_file()))?;
+    work.write(companions::INDEX, &pretty(&output.index_file()))?;
     let record = companions::record(&source.origin, &conversion.settings, conversion.float, output);
-    work.write("foretoken.json", &pretty(&record))?;
+    work.write(companions::RECORD, &pretty(&record))?;
     let config = conversion.result_config()?;
     conversion.check_result(&Layout::plan(&config, &Index::read(&work.path, &config)?)?)?;
     let resumed = work.resumed;

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use foretoken_protocol::MtpState;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -60,6 +61,10 @@ impl Source {
             return Err(
                 ConvertError::AlreadyQuantized { path: dir.to_owned(), format: layout.format() }.into()
             );
+        }
+        if layout.mtp == MtpState::Unusable {
+            let reason = layout.notes.join(" ");
+            return Err(ConvertError::HeadUnusable { path: dir.to_owned(), reason }.into());
         }
         let identity = Identity { config_crc32: crc32fast::hash(&text), files: identities(&layout)? };
         Ok(Self { dir: dir.to_owned(), object, config, layout, origin: origin(dir, revision), identity })

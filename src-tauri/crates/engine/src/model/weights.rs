@@ -155,19 +155,80 @@ pub(crate) const FINITE_BLOCK: usize = 1 << 22;
 
 /// Reads the tensor, and refuses it if it holds a NaN or an infinity.
 fn check_finite(tensor: &Array, name: &str) -> Result<(), EngineError> {
-    if matches!(tensor.dtype(), Dtype::Bfloat16 | Dtype::Float16 | Dtype::Float32) {
-        mlx::eval([tensor])?;
-        let numbers = tensor.reshape(&[-1])?;
-        let count = numbers.dim(0);
-        // Block by block, because the answers for a whole embedding would take as much memory as the embedding.
-        for start in (0..count).step_by(FINITE_BLOCK) {
-            let block = numbers.slice_axis(0, start, count.min(start.saturating_add(FINITE_BLOCK as i32)))?;
-            if block.is_finite()?.all()?.to_vec::<bool>()? != [true] {
-                return Err(CheckpointError::NonFiniteTensor { name: name.into() }.into());
+    mlx::eval([tensor])?;
+    let float = matches!(tensor.dtype(), Dtype::Bfloat16 | Dtype::Float16 | Dtype::Float32);
+    if float && !is_finite(tensor)? {
+        return Err(CheckpointError::NonFiniteTensor { name: name.into() }.into());
+    }
+    Ok(())
+}
+
+/// Whether all numbers of a tensor in memory are finite. Looks at blocks of its leading axis, because the answers for a
+/// whole embedding would take as much memory as the embedding, and one axis of all its numbers may be longer than an
+/// axis can be.
+fn is_finite(tensor: &Array) -> mlx::Result<bool> {
+    let Some((&rows, inner)) = tensor.shape().split_first() else { return all_finite(tensor) };
+    let row = inner.iter().map(|&size| size as usize).product::<usize>().max(1);
+    if row > FINITE_BLOCK {
+        for start in 0..rows {
+            if !is_finite(&tensor.slice_axis(0, start, start + 1)?.reshape(inner)?)? {
+                return Ok(false);
             }
         }
-        Ok(())
-    } else {
-        Ok(mlx::eval([tensor])?)
+        return Ok(true);
+    }
+    let block = (FINITE_BLOCK / row) as i32;
+    for start in (0..rows).step_by(block as usize) {
+        if !all_finite(&tensor.slice_axis(0, start, rows.min(start.saturating_add(block)))?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn all_finite(block: &Array) -> mlx::Result<bool> {
+    Ok(block.is_finite()?.all()?.to_vec::<bool>()? == [true])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(tensor: &Array) -> Option<&'static str> {
+        match check_finite(tensor, "x") {
+            Ok(()) => None,
+            Err(EngineError::Checkpoint(error)) => Some(error.code()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_found_in_any_block() {
+        let block = FINITE_BLOCK as i32;
+        for shape in [vec![2, block + 3], vec![2 * block + 6], vec![2, 2, block / 2 + 1], vec![block + 3, 2]]
+        {
+            let count: usize = shape.iter().map(|&size| size as usize).product();
+            let mut values = vec![0.5f32; count];
+            assert_eq!(code(&Array::from_slice(&values, &shape).unwrap()), None, "{shape:?}");
+            for at in [0, FINITE_BLOCK + 1, count - 1] {
+                let kept = std::mem::replace(&mut values[at], f32::INFINITY);
+                let found = code(&Array::from_slice(&values, &shape).unwrap());
+                assert_eq!(found, Some("non_finite_tensor"), "{shape:?} {at}");
+                values[at] = kept;
+            }
+        }
+        assert_eq!(code(&Array::scalar(1.0, Dtype::Float32).unwrap()), None);
+        assert_eq!(code(&Array::from_slice(&[0u32; 0], &[0, 4]).unwrap()), None);
+        assert_eq!(code(&Array::from_slice(&[0f32; 0], &[0, 4]).unwrap()), None);
+    }
+
+    /// Far more numbers than an axis can have, none of them in memory of its own.
+    #[test]
+    fn tensors_may_have_more_numbers_than_an_axis() {
+        let one = Array::scalar(f32::NAN, Dtype::Bfloat16).unwrap();
+        for shape in [&[1 << 17, 1 << 15][..], &[1 << 9, 1 << 11, 1 << 12]] {
+            let tensor = mlx::broadcast_to(&one, shape).unwrap();
+            assert_eq!(code(&tensor), Some("non_finite_tensor"), "{shape:?}");
+        }
     }
 }

@@ -163,7 +163,7 @@ mod tests {
             "a/aux .json",
             "x.json.",
             "x.json ",
-            "Foretoken.json",
+            "Foretoken-Library.json",
             "",
         ];
         for path in hostile {

@@ -80,7 +80,6 @@ fn variations_that_are_not_computed_are_refused() {
     for (key, value) in [
         ("attn_output_gate", json!(false)),
         ("attention_bias", json!(true)),
-        ("mtp_use_dedicated_embeddings", json!(true)),
         ("hidden_act", json!("gelu")),
         ("output_gate_type", json!("sigmoid")),
         ("rope_parameters", json!({"rope_type": "llama3", "rope_theta": 1e7})),

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{SHARD_1, SHARD_2, assert_error};
-use crate::checkpoint::fixture::{Fixture, plan, write_file};
+use super::{SHARD_1, SHARD_2, assert_error, assert_unused, present};
+use crate::checkpoint::fixture::{Fixture, Shard, plan, write_file};
 
 #[test]
 fn what_is_not_a_model_folder_is_told() {
@@ -87,7 +87,20 @@ fn a_shard_that_the_index_names_must_be_there() {
     write_index(dir.path(), json!({"mtp.norm.weight": SHARD_2, "norm.weight": SHARD_1}));
     plan(dir.path()).unwrap();
     fs::remove_file(dir.path().join(SHARD_2)).unwrap();
-    assert_error(plan(dir.path()), "missing_file", &[SHARD_2, "mtp.norm.weight"]);
+    // The model does without its head, which is not said to be stripped.
+    assert_unused(&plan(dir.path()).unwrap(), &[SHARD_2, "mtp.norm.weight", "missing", "Download"]);
+    let head = Fixture::raw().split_head().1;
+    let whole = Fixture::raw().without("mtp.").with_file("mtp.safetensors", head).write();
+    write_index(whole.path(), json!({"mtp.norm.weight": "gone.safetensors", "norm.weight": SHARD_1}));
+    let layout = plan(whole.path()).unwrap();
+    assert_eq!(present(&layout).0, 15);
+    assert!(layout.notes[0].contains("gone.safetensors"), "{:?}", layout.notes);
+    let lost = "model.language_model.norm.weight";
+    write_index(dir.path(), json!({"mtp.norm.weight": SHARD_2, lost: "gone.safetensors", "x": SHARD_1}));
+    fs::remove_file(dir.path().join(SHARD_1)).unwrap();
+    let rest = Fixture::raw().without(lost).write();
+    fs::copy(rest.path().join(SHARD_1), dir.path().join(SHARD_1)).unwrap();
+    assert_error(plan(dir.path()), "missing_file", &["gone.safetensors", lost]);
 }
 
 #[test]
@@ -105,4 +118,31 @@ fn an_index_is_not_needed_where_the_files_suffice() {
     plan(dir.path()).unwrap();
     fs::write(dir.path().join("._model.safetensors"), "what macOS leaves on foreign disks").unwrap();
     plan(dir.path()).unwrap();
+}
+
+#[test]
+fn other_tensor_files_beside_a_model_are_left_out() {
+    let stranger = Shard { tensors: [("lora_a".into(), ("F32".into(), vec![2]))].into(), ..Shard::default() };
+    let other = "model-copy.safetensors";
+    // Without an index, by their names; with one, whatever they are called.
+    let adapted = Fixture::raw().with_file("adapters.safetensors", stranger).write();
+    let twice = Fixture::raw().with_file(other, Fixture::raw().files[SHARD_1].clone()).write();
+    assert_error(plan(twice.path()), "duplicate_tensor", &[other, SHARD_1]);
+    write_index(twice.path(), json!({"mtp.norm.weight": SHARD_2, "norm.weight": SHARD_1}));
+    for (dir, file) in [(&adapted, "adapters.safetensors"), (&twice, other)] {
+        let layout = plan(dir.path()).unwrap();
+        assert_eq!(present(&layout).0, 15);
+        assert_eq!(layout.notes.len(), 1, "{:?}", layout.notes);
+        assert!(layout.notes[0].contains(file) && layout.notes[0].contains("left out"), "{:?}", layout.notes);
+    }
+    fs::write(adapted.path().join("adapters.safetensors"), "damaged").unwrap();
+    assert_eq!(present(&plan(adapted.path()).unwrap()).0, 15);
+    // A head is found under any name, and a model whose files have no usual name is whole too.
+    let (trunk, head) = Fixture::raw().split_head();
+    let layout = trunk.clone().with_file("head.safetensors", head.clone()).plan().unwrap();
+    assert_eq!((present(&layout).0, layout.notes.len()), (15, 0), "{:?}", layout.notes);
+    let mut odd = trunk.with_file("head.safetensors", head);
+    let shard = odd.files.remove(SHARD_1).unwrap();
+    odd.files.remove(SHARD_2).unwrap();
+    assert_eq!(present(&odd.with_file("weights.safetensors", shard).plan().unwrap()).0, 15);
 }

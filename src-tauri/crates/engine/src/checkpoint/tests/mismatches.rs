@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SHARD_1, SHARD_2, assert_error};
+use super::{SHARD_1, SHARD_2, assert_error, assert_unused};
 use crate::checkpoint::fixture::{Fixture, HIDDEN};
 
 #[test]
@@ -29,13 +29,15 @@ fn unexpected_tensors_are_named_with_their_file() {
         "model.language_model.layers.0.mlp.up_proj.bias",
         "model.language_model.layers.0.mlp.up_proj.biases",
         "model.language_model.layers.3.linear_attn.A_log",
-        "mtp.layers.1.mlp.up_proj.weight",
         "layers.0.mlp.up_proj.weight",
         "model.audio.weight",
     ] {
         let fixture = Fixture::raw().with(name, "BF16", &[4]);
         assert_error(fixture.plan(), "unexpected_tensor", &[name, SHARD_1]);
     }
+    let name = "mtp.layers.1.mlp.up_proj.weight";
+    let layout = Fixture::raw().with(name, "BF16", &[4]).plan().unwrap();
+    assert_unused(&layout, &[name, SHARD_1]);
 }
 
 #[test]
@@ -51,12 +53,13 @@ fn misshapen_tensors_are_named_with_the_config_key() {
         ("model.language_model.layers.0.linear_attn.conv1d.weight", &[256, 4], "linear_conv_kernel_dim"),
         ("model.language_model.layers.2.linear_attn.conv1d.weight", &[256, 4, 1], "linear_conv_kernel_dim"),
         ("model.language_model.layers.0.linear_attn.A_log", &[4, 1], "linear_num_value_heads"),
-        ("mtp.fc.weight", &[64, 64], "2 × hidden_size"),
     ] {
         let dtype = if name.ends_with("A_log") { "F32" } else { "BF16" };
         let fixture = Fixture::raw().change(name, dtype, shape);
         assert_error(fixture.plan(), "misshapen_tensor", &[name, key, &format!("{shape:?}")]);
     }
+    let layout = Fixture::raw().change("mtp.fc.weight", "BF16", &[64, 64]).plan().unwrap();
+    assert_unused(&layout, &["mtp.fc.weight", "2 × hidden_size", "[64, 64]"]);
     let wrong = Fixture::raw().set("hidden_size", 128);
     assert_error(
         wrong.plan(),
@@ -106,17 +109,11 @@ fn wrong_data_types_are_named() {
         &[a_log, "BF16, F16 or F32"],
     );
     let scales = "language_model.mtp.fc.scales";
-    assert_error(
-        Fixture::converted(Some(4)).change(scales, "I32", &[HIDDEN, 2]).plan(),
-        "wrong_dtype",
-        &[scales],
-    );
+    let layout = Fixture::converted(Some(4)).change(scales, "I32", &[HIDDEN, 2]).plan().unwrap();
+    assert_unused(&layout, &[scales, "I32"]);
     let packed = "language_model.mtp.fc.weight";
-    assert_error(
-        Fixture::converted(Some(4)).change(packed, "I32", &[HIDDEN, 16]).plan(),
-        "wrong_dtype",
-        &["U32"],
-    );
+    let layout = Fixture::converted(Some(4)).change(packed, "I32", &[HIDDEN, 16]).plan().unwrap();
+    assert_unused(&layout, &[packed, "U32"]);
 }
 
 #[test]
@@ -133,8 +130,11 @@ fn config_and_tensors_that_tell_of_different_models_are_refused() {
         &["layer 1 is full attention", "linear attention"],
     );
     let mut denied = Fixture::converted(Some(4));
+    denied.config["quantization"]["language_model.model.embed_tokens"] = json!(false);
+    assert_error(denied.plan(), "config_contradicts_tensors", &["embed_tokens is quantized"]);
+    let mut denied = Fixture::converted(Some(4));
     denied.config["quantization"]["language_model.mtp.fc"] = json!(false);
-    assert_error(denied.plan(), "config_contradicts_tensors", &["mtp.fc is quantized"]);
+    assert_unused(&denied.plan().unwrap(), &["mtp.fc is quantized"]);
 }
 
 #[test]

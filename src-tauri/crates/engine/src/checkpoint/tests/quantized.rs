@@ -3,7 +3,7 @@
 use safetensors::Dtype;
 use serde_json::{Value, json};
 
-use super::{assert_error, tensor};
+use super::{assert_error, assert_unused, tensor};
 use crate::checkpoint::fixture::{EXPERTS, Fixture, HIDDEN};
 use crate::checkpoint::*;
 use crate::mlx::QuantMode;
@@ -123,8 +123,10 @@ fn what_no_quantization_packs_like_this_is_refused() {
     for key in ["quantization", "quantization_config"] {
         fixture.config.as_object_mut().unwrap().remove(key);
     }
-    let fixture = fixture.change("language_model.mtp.fc.scales", "BF16", &[HIDDEN, 3]);
-    assert_error(fixture.plan(), "config_contradicts_tensors", &["mtp.fc", "3 scales"]);
+    let head = fixture.clone().change("language_model.mtp.fc.scales", "BF16", &[HIDDEN, 3]);
+    assert_unused(&head.plan().unwrap(), &["mtp.fc", "3 scales"]);
+    let trunk = fixture.change("language_model.model.embed_tokens.scales", "BF16", &[256, 3]);
+    assert_error(trunk.plan(), "config_contradicts_tensors", &["embed_tokens", "3 scales"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use foretoken_protocol::MtpState;
 use serde_json::json;
 
-use super::{assert_error, present, tensor};
+use super::{assert_error, assert_unused, present, tensor};
 use crate::checkpoint::fixture::{Fixture, Shard, plan};
 use crate::checkpoint::*;
 
@@ -17,20 +17,6 @@ fn parts() -> (Fixture, Shard) {
 
 fn bare(format: Option<&'static str>) -> Shard {
     Fixture::raw().split_head().1.renamed("mtp.", "", format)
-}
-
-#[track_caller]
-fn assert_unused(layout: &Layout, parts: &[&str]) {
-    assert_without(layout, &MtpState::Unusable, parts);
-}
-
-#[track_caller]
-fn assert_without(layout: &Layout, state: &MtpState, parts: &[&str]) {
-    assert_eq!((&layout.mtp, layout.has_mtp()), (state, false), "{:?}", layout.notes);
-    assert_eq!(layout.tensors.iter().filter(|plan| plan.name.starts_with("mtp.")).count(), 0);
-    for part in parts {
-        assert!(layout.notes[0].contains(part), "{:?} does not name {part}", layout.notes);
-    }
 }
 
 #[test]
@@ -74,7 +60,9 @@ fn the_file_that_the_config_names_comes_first() {
     let notes = fixture.plan().unwrap().notes;
     assert!(notes[0].contains("extra/head.safetensors, is not there"), "{notes:?}");
     fixture.files.retain(|name, _| name == "model.safetensors");
-    assert_without(&fixture.plan().unwrap(), &MtpState::Stripped, &["extra/head.safetensors", "not there"]);
+    let gone = fixture.plan().unwrap();
+    assert_eq!((&gone.mtp, gone.has_mtp()), (&MtpState::Stripped, false));
+    assert!(gone.notes[0].contains("extra/head.safetensors, is not there"), "{:?}", gone.notes);
 }
 
 #[test]
@@ -83,6 +71,16 @@ fn a_head_in_the_main_files_wins() {
     let layout = fixture.plan().unwrap();
     assert!(tensor(&layout, "mtp.fc.weight").sources[0].file.ends_with("model.safetensors"));
     assert!(layout.notes[0].contains("mtp.safetensors is left out"), "{:?}", layout.notes);
+}
+
+#[test]
+fn a_head_beside_the_model_stands_in_for_one_inside_that_cannot_be_used() {
+    let fixture = Fixture::converted(None).without("mtp.norm.weight").with_file("mtp.safetensors", parts().1);
+    let layout = fixture.plan().unwrap();
+    assert_eq!(present(&layout).0, 15);
+    assert!(tensor(&layout, "mtp.fc.weight").sources[0].file.ends_with("mtp.safetensors"));
+    assert!(layout.notes[0].contains("mtp.norm.weight is missing"), "{:?}", layout.notes);
+    assert_eq!(layout.skipped.len(), 14);
 }
 
 #[test]

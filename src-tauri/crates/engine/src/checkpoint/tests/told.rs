@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{MtpState, Sampling};
 use serde_json::{Value, json};
 
 use super::assert_error;
@@ -56,6 +56,36 @@ fn headers_without_weights_are_enough() {
     assert_eq!(cut, whole);
     let claimed = Metadata::read(dir.path(), Files::Whole).unwrap();
     assert!(Index::of(&claimed, &Config::of(&claimed).unwrap()).is_err());
+}
+
+/// Names and metadata that disagree leave the norms to their values.
+#[test]
+fn a_head_whose_norms_only_values_tell_is_inspected_without_them() {
+    let (trunk, head) = Fixture::converted(None).split_head();
+    let head = head.renamed("language_model.mtp.", "mtp.", Some("mlx"));
+    let mut fixture = trunk.with_file("mtp.safetensors", head);
+    let inspected = |dir: &Path, files| inspect(&Metadata::read(dir, files).unwrap(), None).unwrap();
+    // Values that tell nothing are no better here than when the model is loaded.
+    assert_eq!(inspected(fixture.write().path(), Files::Whole).mtp, MtpState::Unusable);
+    fixture.values = vec![("q_norm", 1.5), ("norm", 1.0)];
+    let dir = fixture.write();
+    let whole = inspected(dir.path(), Files::Whole);
+    assert!(matches!(whole.mtp, MtpState::Present { tensors: 15, .. }) && whole.notes.is_empty(), "{whole}");
+    let mut metadata = Metadata::read(dir.path(), Files::Whole).unwrap();
+    metadata.folder = "somewhere/else".into();
+    for (name, shard) in &fixture.files {
+        let header = shard.header().0.to_string().len() as u64;
+        fs::File::options().write(true).open(dir.path().join(name)).unwrap().set_len(8 + header).unwrap();
+    }
+    let cut = Metadata::read(dir.path(), Files::HeadersOnly).unwrap();
+    for metadata in [metadata, cut] {
+        let inspection = inspect(&metadata, None).unwrap();
+        assert_eq!((&inspection.mtp, &inspection.memory), (&whole.mtp, &whole.memory));
+        assert!(inspection.notes[0].contains("when the weights are here"), "{:?}", inspection.notes);
+        let config = Config::of(&metadata).unwrap();
+        let strict = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
+        assert_eq!(strict.mtp, MtpState::Unusable);
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prefill and decoding speed of foretoken-engine beside mlx-lm, on the same checkpoints.
+"""Speed of foretoken-engine beside mlx-lm on the same checkpoints, and what a step costs the host.
 
     compare_peers.py ENGINE CHECKPOINT... [--repetitions 5] [--prompt-tokens 512] [--gen-tokens 128] [--depths 0,1,2,3]
 
@@ -9,10 +9,12 @@ each process discards a warm-up. Both read pseudo-random tokens for prefill, and
 after the same chat question. Printed are medians over the repetitions with min and max, ratios of the medians, and the
 machine's load while measuring. mlx-lm decodes without drafts, so each depth is compared with its plain decoding. The
 engine's prefill fills the MTP head's cache too, which takes the last layer's output at every position; with `--depths 0`
-it does what mlx-lm's does.
+it does what mlx-lm's does. "host" is the time in which a plain step's graph is built, nothing of it handed over, and
+"primitives" what that graph holds, caches included: both go into the same evaluation, whose cost grows with them.
 """
 
 import argparse
+import io
 import json
 import os
 import statistics
@@ -23,12 +25,15 @@ from pathlib import Path
 
 # What the `bench` command asks too.
 QUESTION = "Tell me a story about an owl and a bell."
+# Steps whose graphs are built to time the host.
+HOST_STEPS = 32
 
 
 def measure_mlx_lm(checkpoint, prompt_tokens, gen_tokens):
     """Tokens per second of mlx-lm in this process."""
     import mlx.core as mx
     import mlx_lm
+    from mlx.utils import tree_flatten
     from mlx_lm.generate import generate_step
     from mlx_lm.models.cache import make_prompt_cache
 
@@ -52,8 +57,26 @@ def measure_mlx_lm(checkpoint, prompt_tokens, gen_tokens):
             times.append(time.perf_counter())
         return (len(times) - 1) / (times[-1] - times[0])
 
-    prefill(), decode()
-    return {"prefill": prefill(), "decode": decode()}
+    def build_steps():
+        cache = make_prompt_cache(model)
+        model(question[None], cache=cache)
+        token, times, primitives = question[-1:], [], 0
+        for _ in range(HOST_STEPS):
+            mx.eval(token, [layer.state for layer in cache])
+            begin = time.perf_counter()
+            # As its generation loop makes a step.
+            logits = model(token[None], cache=cache)[:, -1, :]
+            token = mx.argmax(logits - mx.logsumexp(logits, keepdims=True), axis=-1)
+            times.append(1e3 * (time.perf_counter() - begin))
+            graph = io.StringIO()
+            caches = [leaf for _, leaf in tree_flatten([layer.state for layer in cache])]
+            mx.export_to_dot(graph, token, *(leaf for leaf in caches if isinstance(leaf, mx.array)))
+            primitives = graph.getvalue().count("[label =")
+        return statistics.median(times), primitives
+
+    prefill(), decode(), build_steps()
+    host, primitives = build_steps()
+    return {"prefill": prefill(), "decode": decode(), "host": host, "primitives": primitives}
 
 
 def measure_engine(engine, checkpoint, args):
@@ -63,7 +86,9 @@ def measure_engine(engine, checkpoint, args):
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     decode = {depth["depth"]: depth["tokens_per_second"]["median"] for depth in report["depths"]}
     per_pass = {depth["depth"]: depth["tokens_per_pass"]["median"] for depth in report["depths"]}
-    return {"prefill": report["prefill_tokens_per_second"]["median"], "decode": decode, "per_pass": per_pass}
+    one_row = report["rows"][0]
+    return {"prefill": report["prefill_tokens_per_second"]["median"], "decode": decode, "per_pass": per_pass,
+            "host": one_row["host_milliseconds"]["median"], "primitives": one_row["primitives"]}
 
 
 def compare(checkpoint, args):
@@ -83,10 +108,13 @@ def compare(checkpoint, args):
         per_pass = statistics.median(run["per_pass"][depth] for run in ours)
         row("plain" if depth == 0 else f"depth {depth}", [run["decode"][depth] for run in ours],
             [run["decode"] for run in peers], f"{per_pass:8.2f}")
+    for name, digits in [("host, ms", 2), ("primitives", 0)]:
+        key = name.split(",")[0]
+        row(name, [run[key] for run in ours], [run[key] for run in peers], digits=digits)
 
 
-def row(name, ours, peers, last=""):
-    spread = lambda xs: f"{statistics.median(xs):.1f} ({min(xs):.1f} to {max(xs):.1f})"
+def row(name, ours, peers, last="", digits=1):
+    spread = lambda xs: f"{statistics.median(xs):.{digits}f} ({min(xs):.{digits}f} to {max(xs):.{digits}f})"
     ratio = statistics.median(ours) / statistics.median(peers)
     print(f"{name:<10}  {spread(ours):<28}  {spread(peers):<28}  {ratio:>5.2f}  {last}".rstrip(), flush=True)
 

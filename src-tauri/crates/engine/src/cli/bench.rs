@@ -79,13 +79,13 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     writeln!(out, "decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default())?;
     writeln!(
         out,
-        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  accepted by position",
-        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host"
+        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}  accepted by position",
+        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "primitives"
     )?;
     for depth in &report.depths {
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {}",
+            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>10}  {}",
             depth.depth,
             range(depth.tokens_per_second, 1),
             median(depth.speed_up),
@@ -93,7 +93,25 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             depth.step_milliseconds.median,
             median(depth.draft_milliseconds),
             depth.host_milliseconds.median,
+            depth.primitives,
             acceptance(depth),
+        )?;
+    }
+    writeln!(out)?;
+    writeln!(
+        out,
+        "{:>5}  {:<24}  {:>8}  {:>8}  {:>10}",
+        "rows", "step, ms", "host", "relative", "primitives"
+    )?;
+    for rows in &report.rows {
+        writeln!(
+            out,
+            "{:>5}  {:<24}  {:>8.2}  {:>8.2}  {:>10}",
+            rows.rows,
+            range(rows.step_milliseconds, 2),
+            rows.host_milliseconds.median,
+            rows.relative_host.median,
+            rows.primitives,
         )?;
     }
     Ok(())

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::FinishReason;
@@ -141,8 +142,7 @@ impl Batch {
 
     fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
         let begin = Instant::now();
-        let depths: Vec<usize> =
-            self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect();
+        let depths = self.possible(depths);
         let drafts = self.draft(model, &depths)?;
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
@@ -158,16 +158,9 @@ impl Batch {
             }
         }
 
-        let Verified { ids, hidden, reports } = self.verify(model, &drafts)?;
-        let parts = [&ids].into_iter().chain(flat_drafts).chain(&reports);
-        let answer = mlx::concatenate(&parts.collect::<Vec<_>>(), 0)?;
+        let (answer, hidden) = self.answer(model, &drafts)?;
         let handing_over = Instant::now();
-        mlx::async_eval(
-            [&answer, &hidden]
-                .into_iter()
-                .chain(self.states.iter().flat_map(DeltaState::arrays))
-                .chain(self.rows.iter().flat_map(|row| row.cache.arrays())),
-        )?;
+        mlx::async_eval([&answer, &hidden].into_iter().chain(self.arrays()))?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
         let answer = answer.to_vec::<u32>()?;
@@ -179,6 +172,25 @@ impl Batch {
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
         Ok((advances, timing))
+    }
+
+    /// The primitives of the graph that the next step would run, by name. Nothing of it is computed, so the batch is of
+    /// no more use.
+    pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
+        let drafts = self.draft(model, &self.possible(depths))?;
+        let (answer, hidden) = self.answer(model, &drafts)?;
+        mlx::primitives([&answer, &hidden].into_iter().chain(self.arrays()))
+    }
+
+    /// As many of the wanted drafts as each row can use.
+    fn possible(&self, depths: &[usize]) -> Vec<usize> {
+        self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect()
+    }
+
+    /// The arrays to evaluate with a step.
+    fn arrays(&self) -> impl Iterator<Item = &Array> {
+        let states = self.states.iter().flat_map(DeltaState::arrays);
+        states.chain(self.rows.iter().flat_map(|row| row.cache.arrays()))
     }
 
     /// Drafts for each row, u32 `[1]` each, still lazy. Brings the head's caches up to date along the way.
@@ -267,6 +279,13 @@ impl Batch {
             row.pending.push(newest, &pending.next[count as usize..]);
         }
         Ok(())
+    }
+
+    /// All that the host reads of a step, u32, and the hidden states for the head, `[T, H]`; still lazy.
+    fn answer(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<(Array, Array)> {
+        let Verified { ids, hidden, reports } = self.verify(model, drafts)?;
+        let parts = [&ids].into_iter().chain(drafts.iter().flatten()).chain(&reports);
+        Ok((mlx::concatenate(&parts.collect::<Vec<_>>(), 0)?, hidden))
     }
 
     /// What the model emits after the context's last token and after each draft.

@@ -7,11 +7,13 @@
 
 mod array;
 mod error;
+mod graph;
 mod ops;
 mod runtime;
 
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
+pub use graph::primitives;
 pub use ops::{
     Frequencies, Gather, Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
     concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, logsumexp, quantize, quantized_matmul,

@@ -3,6 +3,9 @@
 //! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
 //! does hits all of them alike, and a speed-up compares depths of the same run.
 
+mod rows;
+
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,11 +14,15 @@ use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowSpec, StepTiming};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowId, RowSpec, StepTiming};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
 use crate::session::Session;
+
+use rows::Steps;
+
+pub use rows::Rows;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
@@ -81,6 +88,10 @@ pub struct Report {
     pub widths: Vec<Width>,
     /// Decoding, by depth.
     pub depths: Vec<Depth>,
+    /// Plain decoding, by the number of rows in a step.
+    pub rows: Vec<Rows>,
+    /// Primitives of a plain step of one row, by name.
+    pub primitives: BTreeMap<String, usize>,
 }
 
 /// What a pass over this many tokens takes.
@@ -111,6 +122,8 @@ pub struct Depth {
     pub draft_milliseconds: Option<Spread>,
     /// Milliseconds that the host takes to build a step and to handle its results.
     pub host_milliseconds: Spread,
+    /// Primitives in the graph of a step with all its drafts.
+    pub primitives: usize,
     /// Drafts by their place in the chain, over all runs.
     pub positions: Vec<PositionStats>,
 }
@@ -129,7 +142,7 @@ pub fn bench(dir: &Path, options: &Options) -> Result<Report, EngineError> {
             runs.push(measured);
         }
     }
-    Ok(bench.report(spread(load_seconds), &runs))
+    bench.report(spread(load_seconds), &runs)
 }
 
 impl Options {
@@ -204,6 +217,7 @@ struct Run {
     /// Milliseconds, by width.
     widths: Vec<f64>,
     depths: Vec<Decoded>,
+    rows: Vec<Steps>,
 }
 
 /// What decoding at one depth gave.
@@ -280,7 +294,9 @@ impl<'a> Bench<'a> {
         let widths = self.widths()?;
         let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths })
+        // Last, so that the peak is that of one row.
+        let rows = self.rows()?;
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths, rows })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -301,8 +317,8 @@ impl<'a> Bench<'a> {
         self.depths.iter().copied().max().unwrap_or(0)
     }
 
-    fn read(&self, spec: RowSpec) -> Result<Lane, EngineError> {
-        let mut lane = Lane::new(self.model(), 0, spec)?;
+    fn read(&self, id: RowId, spec: RowSpec) -> Result<Lane, EngineError> {
+        let mut lane = Lane::new(self.model(), id, spec)?;
         lane.read_all(self.model())?;
         Ok(lane)
     }
@@ -310,7 +326,7 @@ impl<'a> Bench<'a> {
     /// Prompt tokens per second. The MTP head reads along if any depth asks for it.
     fn prefill(&self) -> Result<f64, EngineError> {
         let begin = Instant::now();
-        self.read(self.spec(&self.text, self.deepest()))?;
+        self.read(0, self.spec(&self.text, self.deepest()))?;
         Ok(self.options.prompt_tokens as f64 / begin.elapsed().as_secs_f64())
     }
 
@@ -352,7 +368,7 @@ impl<'a> Bench<'a> {
 
     fn decode(&self, depth: usize) -> Result<Decoded, EngineError> {
         let mut batch = Batch::default();
-        batch.join(self.read(self.spec(&self.prompt, depth))?)?;
+        batch.join(self.read(0, self.spec(&self.prompt, depth))?)?;
         let mut decoded = Decoded {
             ids: Vec::with_capacity(self.options.gen_tokens),
             seconds: 0.0,
@@ -379,7 +395,15 @@ impl<'a> Bench<'a> {
         Ok(decoded)
     }
 
-    fn report(&self, load_seconds: Spread, runs: &[Run]) -> Report {
+    /// Primitives of the second step of a row by itself, by name: the first one has the whole prompt's last pair alone.
+    fn primitives(&self, depth: usize) -> Result<BTreeMap<String, usize>, EngineError> {
+        let mut batch = Batch::default();
+        batch.join(self.read(0, self.spec(&self.prompt, depth))?)?;
+        batch.step(self.model(), &[depth])?;
+        Ok(batch.into_primitives(self.model(), &[depth])?)
+    }
+
+    fn report(&self, load_seconds: Spread, runs: &[Run]) -> Result<Report, EngineError> {
         let over_runs = |pick: &dyn Fn(&Run) -> f64| spread(runs.iter().map(pick));
         let widths = (0..=self.deepest()).map(|i| Width {
             width: i + 1,
@@ -396,7 +420,7 @@ impl<'a> Bench<'a> {
                 }
             }
             let draft = spread_of_known(runs.iter().filter_map(|run| run.depths[i].draft_milliseconds()));
-            Depth {
+            Ok(Depth {
                 depth,
                 tokens_per_second: over_runs(&|run| run.depths[i].tokens_per_second()),
                 speed_up: plain.map(|plain| {
@@ -410,10 +434,11 @@ impl<'a> Bench<'a> {
                 step_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.total)),
                 draft_milliseconds: draft,
                 host_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.host)),
+                primitives: self.primitives(depth)?.values().sum(),
                 positions,
-            }
+            })
         });
-        Report {
+        Ok(Report {
             model: self.session.info.name.clone(),
             format: self.session.info.format.clone(),
             device: mlx::device().name(),
@@ -425,8 +450,10 @@ impl<'a> Bench<'a> {
             prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
             widths: widths.collect(),
-            depths: depths.collect(),
-        }
+            depths: depths.collect::<Result<_, EngineError>>()?,
+            rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
+            primitives: self.primitives(0)?,
+        })
     }
 }
 
@@ -541,6 +568,12 @@ mod tests {
         {
             assert_eq!(spread, Spread { median: 1.0, min: 1.0, max: 1.0 });
         }
+        assert_eq!(report.rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [1, 2, 4, 8]);
+        let plain: usize = report.primitives.values().sum();
+        assert_eq!((report.depths[0].primitives, report.rows[0].primitives), (plain, plain));
+        assert!(report.depths.is_sorted_by_key(|depth| depth.primitives), "a draft costs primitives");
+        assert!(report.rows.is_sorted_by_key(|rows| rows.primitives), "a row costs primitives");
+        assert!(report.rows[3].primitives < 8 * plain, "rows share them");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
 //! does hits all of them alike, and a speed-up compares depths of the same run.
 
+mod auto;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowId, RowSpec, StepTiming};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, RowId, RowSpec, StepTiming};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
@@ -22,6 +23,7 @@ use crate::session::Session;
 
 use rows::Steps;
 
+pub use auto::Auto;
 pub use rows::Rows;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
@@ -88,6 +90,8 @@ pub struct Report {
     pub widths: Vec<Width>,
     /// Decoding, by depth.
     pub depths: Vec<Depth>,
+    /// Decoding with drafts where they pay; `None` where every depth is 0.
+    pub auto: Option<Auto>,
     /// Plain decoding, by the number of rows in a step.
     pub rows: Vec<Rows>,
     /// Primitives of a plain step of one row, by name.
@@ -133,9 +137,10 @@ pub fn bench(dir: &Path, options: &Options) -> Result<Report, EngineError> {
     options.check()?;
     let (session, load_seconds) = timed_loads(dir, options)?;
     let bench = Bench::new(&session, options)?;
+    let mut policy = Policy::default();
     let mut runs = Vec::with_capacity(options.runs);
     for run in 0..=options.runs {
-        let measured = bench.run()?;
+        let measured = bench.run(&mut policy)?;
         tracing::info!(run, of = options.runs, "measured");
         // The first one compiles kernels and fills caches.
         if run > 0 {
@@ -217,6 +222,7 @@ struct Run {
     /// Milliseconds, by width.
     widths: Vec<f64>,
     depths: Vec<Decoded>,
+    auto: Option<auto::Decoded>,
     rows: Vec<Steps>,
 }
 
@@ -288,15 +294,16 @@ impl<'a> Bench<'a> {
         self.session.model()
     }
 
-    fn run(&self) -> Result<Run, EngineError> {
+    fn run(&self, policy: &mut Policy) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
         let widths = self.widths()?;
         let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
+        let auto = (self.deepest() > 0).then(|| self.auto(policy)).transpose()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
         // Last, so that the peak is that of one row.
         let rows = self.rows()?;
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths, rows })
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths, auto, rows })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -451,6 +458,7 @@ impl<'a> Bench<'a> {
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
             widths: widths.collect(),
             depths: depths.collect::<Result<_, EngineError>>()?,
+            auto: auto::report(runs, plain),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             primitives: self.primitives(0)?,
         })
@@ -568,6 +576,10 @@ mod tests {
         {
             assert_eq!(spread, Spread { median: 1.0, min: 1.0, max: 1.0 });
         }
+        let auto = report.auto.as_ref().unwrap();
+        let spreads = [auto.tokens_per_second, auto.tokens_per_pass, auto.speed_up.unwrap()];
+        assert!(spreads.iter().all(|spread| 0.0 < spread.min && spread.max.is_finite()), "{auto:?}");
+        assert!(auto.tokens_per_pass.min >= 1.0, "{auto:?}");
         assert_eq!(report.rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [1, 2, 4, 8]);
         let plain: usize = report.primitives.values().sum();
         assert_eq!((report.depths[0].primitives, report.rows[0].primitives), (plain, plain));

@@ -97,6 +97,17 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             acceptance(depth),
         )?;
     }
+    if let Some(auto) = &report.auto {
+        writeln!(
+            out,
+            "{:>5}  {:<24}  {:>8}  {:>8.2}  {}",
+            "auto",
+            range(auto.tokens_per_second, 1),
+            median(auto.speed_up),
+            auto.tokens_per_pass.median,
+            auto.note.as_deref().unwrap_or_default(),
+        )?;
+    }
     writeln!(out)?;
     writeln!(
         out,

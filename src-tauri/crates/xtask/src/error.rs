@@ -27,6 +27,10 @@ pub(crate) enum Error {
     #[cfg(target_os = "linux")]
     #[error("cannot generate bindings for {}: {why}", headers.display())]
     Bindings { headers: PathBuf, why: String },
+    #[error("mistake {name:?} cannot be made or tested: change it to what {} holds now", path.display())]
+    Mutant { name: &'static str, path: PathBuf },
+    #[error("the tests miss: {names}")]
+    Missed { names: String },
     #[error("{title}: {source}")]
     Check { title: &'static str, source: Box<Error> },
 }

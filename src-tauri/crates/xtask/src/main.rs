@@ -4,6 +4,7 @@ mod check;
 mod error;
 mod icons;
 mod macos;
+mod mutants;
 mod prepared;
 mod process;
 mod run;
@@ -33,6 +34,11 @@ enum Task {
     Test,
     /// Type-check and lint the macOS side of the workspace on Linux
     CheckMacos,
+    /// Put known mistakes into a copy of the decode engine, one at a time, and see that its tests notice (30 minutes)
+    Mutants {
+        /// Only those whose names contain this.
+        name: Option<String>,
+    },
     /// Draw every icon size from icons/foretoken.svg
     Icons,
 }
@@ -44,6 +50,7 @@ fn main() -> ExitCode {
         Task::Run => run::run(&workspace),
         Task::Test => check::test(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
+        Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Icons => icons::draw(&workspace),
     };
     match result {

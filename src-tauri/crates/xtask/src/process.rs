@@ -11,8 +11,13 @@ const TAIL: usize = 60;
 
 /// Runs a command whose output the reader sees.
 pub(crate) fn show(command: &mut Command) -> Result<()> {
-    let status = command.status().map_err(|source| start_error(command, source))?;
+    let status = status(command)?;
     succeeded(command, status, String::new)
+}
+
+/// Runs a command whose output the reader sees, and says how it ended.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    command.status().map_err(|source| start_error(command, source))
 }
 
 /// Runs a command whose output goes to the end of a log file; an error repeats the last lines.

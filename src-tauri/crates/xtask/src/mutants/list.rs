@@ -1,0 +1,121 @@
+//! Mistakes that speculation on hybrid models invites.
+
+/// One mistake.
+pub(super) struct Mutant {
+    pub(super) name: &'static str,
+    /// Below the engine's `src`.
+    pub(super) file: &'static str,
+    /// What stands there, once.
+    pub(super) from: &'static str,
+    pub(super) to: &'static str,
+    /// Some of the tests that notice it, as nextest names them.
+    pub(super) tests: &'static str,
+}
+
+pub(super) const MUTANTS: [Mutant; 14] = [
+    Mutant {
+        name: "one update too few is folded",
+        file: "cache/delta_state.rs",
+        from: "self.tape[..count].iter()",
+        to: "self.tape[..count.saturating_sub(1)].iter()",
+        tests: "test(one_row_in_f32)",
+    },
+    Mutant {
+        name: "one update too many is folded where rows differ",
+        file: "cache/delta_state.rs",
+        from: "self.tape[..most].iter().enumerate() {
+            let keeps: Vec<bool> = committed.iter().map(|&count| i < count)",
+        to: "self.tape.iter().enumerate() {
+            let keeps: Vec<bool> = committed.iter().map(|&count| i <= count)",
+        tests: "test(several_rows_that_join_and_leave)",
+    },
+    Mutant {
+        name: "the convolution's tail ignores a rejection",
+        file: "cache/delta_state.rs",
+        from: "self.window.slice_axis(1, count as i32, count as i32 + tail)",
+        to: "self.window.slice_axis(1, width as i32, width as i32 + tail)",
+        tests: "test(one_row_in_f32)",
+    },
+    Mutant {
+        name: "the convolution's tail ignores a rejection where rows differ",
+        file: "cache/delta_state.rs",
+        from: "move |j| count as u32 + j as u32",
+        to: "move |j| (self.tape.len() as u32).max(count as u32) + j as u32",
+        tests: "test(several_rows_that_join_and_leave)",
+    },
+    Mutant {
+        name: "attention keeps rejected positions",
+        file: "decode/row.rs",
+        from: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));",
+        to: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed + drafts.len()));",
+        tests: "test(one_row_in_f32)",
+    },
+    Mutant {
+        name: "the head keeps positions built from guesses",
+        file: "decode/batch.rs",
+        from: "kv.rewind(pairs);",
+        to: "kv.rewind(pairs + 1);",
+        tests: "test(one_row_in_f32)",
+    },
+    Mutant {
+        name: "penalties do not see the prompt",
+        file: "decode/row.rs",
+        from: "spec.prompt.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);",
+        to: "",
+        tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
+    },
+    Mutant {
+        name: "penalties see an emitted token twice",
+        file: "decode/row.rs",
+        from: "emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);",
+        to: "emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 2);",
+        tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
+    },
+    Mutant {
+        name: "noise does not follow the position",
+        file: "decode/batch.rs",
+        from: "let position = row.ctx.len() + depth;",
+        to: "let position = row.ctx.len() + depth + 1;",
+        tests: "test(drafts_share_the_noise_of_their_positions)",
+    },
+    Mutant {
+        name: "a row joins beside states that are not settled",
+        file: "decode/batch.rs",
+        from: "state.join(&self.committed, other, &[0])",
+        to: "state.join(&vec![0; self.rows.len()], other, &[0])",
+        tests: "test(a_row_may_join_after_any_step_and_after_the_last_has_left)",
+    },
+    Mutant {
+        name: "one row's rejection is everybody's",
+        file: "decode/batch.rs",
+        from: "let mut advance = row.commit(target, draft, &hidden)?;",
+        to: "let veto = drafts.first() != targets.first();
+            let mut advance = row.commit(&target[..if veto { 1 } else { depth + 1 }], draft, &hidden)?;",
+        tests: "test(nobody_vetoes)",
+    },
+    Mutant {
+        name: "every row is at the first one's position",
+        file: "model/packed.rs",
+        from: "rows.iter().flat_map(|&(start, len)| (start..start + len).map(|p| p as i32)).collect();
+        let width",
+        to: "rows.iter().flat_map(|&(_, len)| (rows[0].0..rows[0].0 + len).map(|p| p as i32)).collect();
+        let width",
+        tests: "test(every_kind_of_row_reads_the_same_alone_and_together)",
+    },
+    Mutant {
+        name: "the states of rows that stay are settled twice",
+        file: "decode/batch.rs",
+        from: "self.states = left;
+            self.committed = vec![0; kept.len()];",
+        to: "self.states = left;
+            self.committed.truncate(kept.len());",
+        tests: "test(any_row_may_leave_at_any_step)",
+    },
+    Mutant {
+        name: "a stop token among accepted drafts is passed over",
+        file: "decode/row.rs",
+        from: "emitted = &emitted[..=end];",
+        to: "emitted = &emitted[..emitted.len().max(end)];",
+        tests: "test(stop_tokens_end_rows_among_accepted_drafts)",
+    },
+];

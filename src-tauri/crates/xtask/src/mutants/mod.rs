@@ -25,13 +25,14 @@ pub(crate) fn run(workspace: &Workspace, named: Option<&str>) -> Result<()> {
         let caught = copy.catches(mutant)?;
         println!("{}  {}: {}", if caught { "caught" } else { "MISSED" }, mutant.name, mutant.tests);
         if !caught {
-            missed.push(mutant.name.to_owned());
+            missed.push(mutant.name);
         }
     }
-    match missed.is_empty() {
-        true => Ok(println!("{} mistakes, each of them caught", chosen.len())),
-        false => Err(Error::Missed { names: missed.join(", ") }),
+    if !missed.is_empty() {
+        return Err(Error::Missed { names: missed.join(", ") });
     }
+    println!("{} mistakes, each of them caught", chosen.len());
+    Ok(())
 }
 
 /// A checkout that may be broken.

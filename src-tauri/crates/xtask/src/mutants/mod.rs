@@ -82,7 +82,8 @@ impl<'a> Copy<'a> {
     fn tests(&self, mutant: &Mutant) -> std::process::Command {
         let mut cargo = self.workspace.cargo();
         cargo.current_dir(&self.tree).args(["nextest", "run", "--package", "foretoken-tests"]);
-        cargo.arg("--target-dir").arg(self.workspace.target().join("mutants/build"));
+        // The dependencies need not be built again.
+        cargo.arg("--target-dir").arg(self.workspace.target());
         cargo.args(["--hide-progress-bar", "--status-level", "fail", "--filterset", mutant.tests]);
         cargo
     }

@@ -35,7 +35,7 @@ pub(crate) fn run(workspace: &Workspace, named: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// A checkout that may be broken.
+/// A checkout that may be broken. It lies inside the real one, whose cargo configuration holds for it too.
 struct Copy<'a> {
     workspace: &'a Workspace,
     tree: PathBuf,
@@ -48,10 +48,6 @@ impl<'a> Copy<'a> {
         copy.discard();
         let mut git = workspace.command("git");
         process::read(git.args(["worktree", "add", "--detach"]).arg(&copy.tree).arg("HEAD"))?;
-        let native = workspace.root().join(".cargo/native.toml");
-        if native.exists() {
-            fs::copy(&native, copy.tree.join(".cargo/native.toml")).map_err(Error::file(&native))?;
-        }
         Ok(copy)
     }
 

@@ -94,7 +94,7 @@ impl Qwen {
     }
 
     /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. Waits for
-    /// each layer of a [`Form::Prefill`], and for what it has appended.
+    /// the last one of a [`Form::Prefill`].
     pub fn run_layers(
         &self,
         mut x: Array,
@@ -108,6 +108,7 @@ impl Qwen {
         let attention_before = self.layers[..layers.start].iter().filter(is_attention).count();
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
+        let mut in_flight: Option<Array> = None;
         for layer in &self.layers[layers] {
             let mut recurrent = None;
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
@@ -130,10 +131,18 @@ impl Qwen {
             let h = x.add(&mixed)?;
             let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
             x = h.add(&layer.mlp.forward(&normed)?)?;
-            // Waiting here keeps what a layer computes in passing from piling up over all layers.
+            // What a layer computes in passing must not pile up over all layers, so only one is computed while the
+            // next one's graph is built.
             if let Form::Prefill = form {
-                mlx::eval(std::iter::once(&x).chain(recurrent.iter().flat_map(|state| state.arrays())))?;
+                let states = recurrent.iter().flat_map(|state| state.arrays());
+                mlx::async_eval(std::iter::once(&x).chain(states))?;
+                if let Some(before) = in_flight.replace(x.clone()) {
+                    mlx::eval([&before])?;
+                }
             }
+        }
+        if let Some(last) = &in_flight {
+            mlx::eval([last])?;
         }
         Ok(x)
     }

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION, RANGE,
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    LOCATION, RANGE,
 };
 use reqwest::{Response, StatusCode, Url, redirect};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -118,6 +119,14 @@ pub(crate) struct Asked {
     pub(crate) what: String,
 }
 
+/// A small file as it is now.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) body: Vec<u8>,
+    /// Names this content, for [`Hub::document`].
+    pub(crate) etag: Option<String>,
+}
+
 /// What the Hub itself says about a file before it sends or redirects.
 #[derive(Debug)]
 struct Announced {
@@ -197,17 +206,31 @@ impl Hub {
 
     /// A JSON answer of the API, with retries.
     pub(crate) async fn api(&self, url: &Url, asked: &Asked) -> Result<serde_json::Value, LibraryError> {
+        let document = self.document(url, None, asked).await?;
+        let body = document.map(|document| document.body).unwrap_or_default();
+        serde_json::from_slice(&body).map_err(|error| self.unexpected(asked, format!("not JSON ({error})")))
+    }
+
+    /// A small file as a whole, with retries; `None` if its content is still the one that `etag` names.
+    pub(crate) async fn document(
+        &self,
+        url: &Url,
+        etag: Option<&str>,
+        asked: &Asked,
+    ) -> Result<Option<Document>, LibraryError> {
         let mut retry = Retry::new(&self.retry);
         loop {
             let attempt = async {
-                let (response, _) = self.send(url, None, asked).await?;
-                let length = response.content_length();
+                let (response, _) = self.send(url, etag.map(|etag| (IF_NONE_MATCH, etag)), asked).await?;
+                if response.status() == StatusCode::NOT_MODIFIED {
+                    return Ok(None);
+                }
+                let (length, etag) = (response.content_length(), header(response.headers(), &ETAG));
                 let body = read_all(response, length, MAX_API_BYTES, asked).await?;
-                serde_json::from_slice(&body)
-                    .map_err(|error| Failure::Final(self.unexpected(asked, format!("not JSON ({error})"))))
+                Ok(Some(Document { body, etag }))
             };
             match attempt.await {
-                Ok(value) => return Ok(value),
+                Ok(document) => return Ok(document),
                 Err(failure) => tokio::time::sleep(retry.after(failure)?).await,
             }
         }
@@ -246,11 +269,11 @@ impl Hub {
         LibraryError::Protocol { host, what: asked.what.clone(), detail }
     }
 
-    /// One request with its redirects; what comes back is a success.
+    /// One request with its redirects; what comes back is a success, or "not modified" to whoever asked for that.
     async fn send(
         &self,
         url: &Url,
-        range: Option<&Range<u64>>,
+        extra: Option<(HeaderName, &str)>,
         asked: &Asked,
     ) -> Result<(Response, Option<Announced>), Failure> {
         let mut url = url.clone();
@@ -263,14 +286,18 @@ impl Hub {
             if let Some(Token(value)) = token {
                 request = request.header(AUTHORIZATION, value);
             }
-            if let Some(range) = range {
-                request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end - 1));
+            if let Some((name, value)) = &extra {
+                request = request.header(name, *value);
             }
             let response = request.send().await.map_err(|error| broken(&url, error))?;
             if own && announced.is_none() {
                 announced = Announced::of(response.headers());
             }
             let status = response.status();
+            let conditional = extra.as_ref().is_some_and(|(name, _)| name == IF_NONE_MATCH);
+            if status == StatusCode::NOT_MODIFIED && conditional {
+                return Ok((response, announced));
+            }
             if status.is_redirection() {
                 url = redirected(&url, response.headers())
                     .map_err(|detail| Failure::Final(self.unexpected(asked, detail.to_owned())))?;
@@ -294,7 +321,8 @@ impl Source {
     pub(crate) async fn open(&self, hub: &Hub, range: Range<u64>) -> Result<ByteStream, Failure> {
         let asked = Asked { repo: Some(self.repo.clone()), what: self.file.path.clone() };
         let whole = range == (0..self.file.size);
-        let wanted = if whole { None } else { Some(&range) };
+        let bytes = format!("bytes={}-{}", range.start, range.end.saturating_sub(1));
+        let wanted = if whole { None } else { Some((RANGE, bytes.as_str())) };
         let located = self.lock().clone();
         let response = match located {
             // The Hub counts its own requests, so it is asked for the way only once as long as the way works.

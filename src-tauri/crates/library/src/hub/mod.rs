@@ -9,7 +9,7 @@ mod id;
 mod retry;
 
 pub use api::{ContentHash, Gate, ModelInfo, RepoFile, SearchHit, SearchQuery};
-pub(crate) use client::{Asked, Source};
+pub(crate) use client::{Asked, Document, Source};
 pub use client::{Hub, HubOptions, NoToken, Token, TokenSource};
 pub use id::{Commit, RepoId};
 pub use retry::RetryPolicy;

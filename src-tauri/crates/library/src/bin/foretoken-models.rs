@@ -185,10 +185,9 @@ impl Bars {
         self.total.set_message(words(progress));
     }
 
-    /// Leaves the last state of the whole on the terminal.
+    /// Leaves the terminal to what is said at the end.
     fn end(self) {
-        self.files.values().for_each(|bar| self.all.remove(bar));
-        self.total.abandon();
+        self.files.values().chain([&self.total]).for_each(ProgressBar::finish_and_clear);
     }
 }
 

@@ -45,8 +45,6 @@ use notes::Notes;
 use shelf::{Found, Shelves};
 use tool::Tool;
 
-/// Where newer lists of models come from.
-const CATALOGUE_PATH: &str = "foretoken/catalogue/resolve/main/catalogue.json";
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
 /// How often the library's disk is looked for.
@@ -121,10 +119,7 @@ impl ModelLibrary {
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
         let endpoint = hub.as_ref().map(Hub::endpoint).unwrap_or_default();
-        let catalogue = CatalogueSource {
-            url: format!("{endpoint}/{CATALOGUE_PATH}"),
-            cache: places.cache.join("catalogue.json"),
-        };
+        let catalogue = CatalogueSource::from_env(endpoint, places.cache.join("catalogue.json"));
         let shelf_file = places.data.join("shelf.json");
         let jobs_file = places.data.join("jobs.json");
         let state = State {

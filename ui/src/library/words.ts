@@ -72,8 +72,9 @@ export const mtpWord = (mtp: MtpState): string =>
 export const remoteMtp = (mtp: boolean | null): string =>
   mtp === null ? "MTP head not known" : mtp ? "With MTP head" : "No MTP head";
 
-export const licenceWords = (licence: string | null): string =>
-  licence === null ? "no licence named" : `${licence} licence`;
+/** `null` where the licence is not known here: what is not known is left out, not denied. */
+export const licenceWords = (licence: string | null): string | null =>
+  licence === null ? null : `${licence} licence`;
 
 /** How many parameters, and how many of them take part in one token. */
 export function parameterWords(all: number | null, active: number | null): string | null {

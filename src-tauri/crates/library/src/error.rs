@@ -77,6 +77,12 @@ pub enum LibraryError {
         /// Whether a token was sent.
         with_token: bool,
     },
+    /// The Hub does not know the token, and then shows nothing, not even what is open to all.
+    #[error("{host} does not accept the token.")]
+    BadToken {
+        /// The server.
+        host: String,
+    },
     /// The answer is not what the protocol says.
     #[error("{host} sent something unexpected for {what}: {detail}.")]
     Protocol {
@@ -214,6 +220,7 @@ impl LibraryError {
             Self::NoEntry { .. } => "no_entry",
             Self::Gated { with_token: false, .. } => "gated_no_token",
             Self::Gated { with_token: true, .. } => "gated_no_access",
+            Self::BadToken { .. } => "token_refused",
             Self::Protocol { .. } => "hub_protocol",
             Self::Changed { .. } => "hub_changed",
             Self::FileName { .. } => "file_name",
@@ -247,6 +254,9 @@ impl LibraryError {
             }
             Self::Gated { with_token: true, .. } => {
                 "Ask for access on the model's page, or set a token of an account that has it."
+            }
+            Self::BadToken { .. } => {
+                "Set a new Hugging Face token in the settings, or remove the one that is there."
             }
             Self::Protocol { .. } => "Check HF_ENDPOINT and proxies, or try again later.",
             Self::Changed { .. } => {

@@ -65,6 +65,7 @@ impl Places {
         let home = path_of("HOME");
         let cache = path_of("XDG_CACHE_HOME").or_else(|| Some(home.as_ref()?.join(".cache")));
         let hub = path_of("HF_HUB_CACHE")
+            .or_else(|| path_of("HUGGINGFACE_HUB_CACHE"))
             .or_else(|| Some(path_of("HF_HOME")?.join("hub")))
             .or_else(|| Some(cache?.join("huggingface/hub")));
         let studio = |place: &str| Some(home.as_ref()?.join(place));
@@ -170,6 +171,9 @@ mod tests {
         assert_eq!(hub(&[("HOME", "/h"), ("XDG_CACHE_HOME", "/c")]), [PathBuf::from("/c/huggingface/hub")]);
         assert_eq!(hub(&[("HOME", "/h"), ("HF_HOME", "/f")]), [PathBuf::from("/f/hub")]);
         assert_eq!(hub(&[("HF_HOME", "/f"), ("HF_HUB_CACHE", "/x")]), [PathBuf::from("/x")]);
+        let older = ("HUGGINGFACE_HUB_CACHE", "/o");
+        assert_eq!(hub(&[("HF_HOME", "/f"), older]), [PathBuf::from("/o")]);
+        assert_eq!(hub(&[older, ("HF_HUB_CACHE", "/x")]), [PathBuf::from("/x")]);
         assert!(hub(&[]).is_empty());
     }
 }

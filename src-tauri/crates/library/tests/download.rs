@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -336,6 +337,80 @@ async fn a_partial_state_that_someone_touched_is_not_trusted() {
     fs::remove_file(path("config.json")).unwrap();
     fs::write(path("model-00002-of-00003.safetensors"), b"short").unwrap();
     succeeds(&hub, &files, &place.library).await;
+}
+
+#[tokio::test]
+async fn links_in_a_partial_state_lead_nowhere() {
+    let mut files = model(3, 900_000);
+    files.insert("deep/mtp.safetensors".into(), shard(900_000, 5));
+    let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("letter.txt"), "mine").unwrap();
+    for name in ["config.json", "deep"] {
+        let place = place();
+        hub.fail(Fault::new(Stage::Content, Trouble::Status(500, None)));
+        pull(&client(&hub), &place.library, MODEL).await.unwrap_err();
+        hub.heal();
+        let path = downloads(&place.library).join("org--model/files").join(name);
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+            symlink(outside.path(), &path).unwrap();
+        } else {
+            let _ = fs::remove_file(&path);
+            symlink(outside.path().join("letter.txt"), &path).unwrap();
+        }
+        let error = pull(&client(&hub), &place.library, MODEL).await.unwrap_err();
+        assert!(matches!(error, LibraryError::Io { .. }), "{name}: {error}");
+        discard(&place.library, &id(MODEL)).unwrap();
+        let left = read_folder(outside.path());
+        assert_eq!(left, Files::from([("letter.txt".to_owned(), b"mine".to_vec())]), "{name}");
+        assert_eq!(bytes_left(&place.library), 0);
+        succeeds(&hub, &files, &place.library).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_at_any_moment_leaves_a_whole_model_or_nothing() {
+    let seed = std::env::var("FORETOKEN_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("FORETOKEN_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (hub, files, place) = set_up().await;
+    hub.fail(Fault::new(Stage::Content, Trouble::Slow(4_000_000)));
+    for _ in 0..20 {
+        let (intent, wanted) = watch::channel(Intent::Run);
+        let progress = watch::Sender::new(Progress::default());
+        let (client, repo, options) = (client(&hub), id(MODEL), options());
+        let running = download(&client, &place.library, &repo, "main", &options, wanted, &progress);
+        let cancelling = async {
+            tokio::time::sleep(Duration::from_millis(random.u64(0..600))).await;
+            intent.send_replace(Intent::Cancel);
+            // The sender stays until the download has ended.
+            intent
+        };
+        let (outcome, _intent) = tokio::join!(running, cancelling);
+        match outcome.unwrap() {
+            Outcome::Complete { path, .. } => {
+                assert_is(&path, &files);
+                place.library.delete("org--model").unwrap();
+                place.library.empty_trash().unwrap();
+            }
+            outcome => assert_eq!(outcome, Outcome::Cancelled),
+        }
+        assert_eq!(bytes_left(&place.library), 0);
+        assert!(!downloads(&place.library).join("org--model").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_the_hub_does_not_know_is_named_as_what_is_wrong() {
+    let (hub, _files, place) = set_up().await;
+    hub.fail(Fault::new(Stage::Api, Trouble::Status(401, None)));
+    let revoked = client_with(&hub, Arc::new(Token::new("hf_revoked").unwrap()));
+    let error = pull(&revoked, &place.library, MODEL).await.unwrap_err();
+    assert!(matches!(error, LibraryError::BadToken { .. }), "{error}");
+    let error = pull(&client(&hub), &place.library, MODEL).await.unwrap_err();
+    assert!(matches!(error, LibraryError::NoRepo { .. }), "{error}");
 }
 
 #[tokio::test]

@@ -80,18 +80,72 @@ fn an_address_that_cannot_be_a_hub_is_refused() {
     }
 }
 
-#[tokio::test]
-async fn a_newer_list_of_models_is_kept_and_a_failed_refresh_leaves_the_old_one() {
+/// A Hub with a list of models of this content, and where it is fetched from and kept.
+async fn with_list(content: &str) -> (TestHub, CatalogueSource, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let mut newer = serde_json::to_value(Catalogue::embedded()).unwrap();
-    newer["updated"] = "2999-01-01".into();
-    let files = [("catalogue.json".to_owned(), newer.to_string().into_bytes())];
-    let hub = TestHub::start([Repo::new("org/list", files)]).await.unwrap();
-    let url = format!("{}/org/list/resolve/main/catalogue.json", hub.endpoint());
-    let source = CatalogueSource { url, cache: folder.path().join("catalogue.json") };
-    hub.fail(Fault::new(Stage::Resolve, Trouble::Status(404, None)).times(1));
-    assert!(Catalogue::refresh(&client(&hub), &source).await.is_err());
-    assert_eq!(Catalogue::load(&source), Catalogue::embedded());
-    assert_eq!(Catalogue::refresh(&client(&hub), &source).await.unwrap().updated, "2999-01-01");
+    let hub = TestHub::start([list_repo(content)]).await.unwrap();
+    let source = CatalogueSource::from_env(hub.endpoint(), folder.path().join("catalogue.json"));
+    (hub, source, folder)
+}
+
+fn list_repo(content: &str) -> Repo {
+    Repo::new("foretoken/catalogue", [("catalogue.json", content.to_owned())])
+}
+
+fn list_of(day: &str) -> serde_json::Value {
+    let mut list = serde_json::to_value(Catalogue::embedded()).unwrap();
+    list["updated"] = day.into();
+    list
+}
+
+#[tokio::test]
+async fn a_newer_list_of_models_is_kept_and_not_sent_again() {
+    let (hub, source, _folder) = with_list(&list_of("2999-01-01").to_string()).await;
+    let client = client(&hub);
+    assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-01");
     assert_eq!(Catalogue::load(&source).updated, "2999-01-01");
+    // The second time the server only says that nothing has changed.
+    assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-01");
+    let seen = hub.seen();
+    assert!(seen[0].if_none_match.is_none() && seen[1].if_none_match.is_some(), "{seen:?}");
+    hub.put(list_repo(&list_of("2999-01-02").to_string()));
+    assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-02");
+    assert_eq!(Catalogue::load(&source).updated, "2999-01-02");
+}
+
+#[tokio::test]
+async fn a_list_that_is_older_or_cannot_be_used_changes_nothing() {
+    let (hub, source, folder) = with_list(&list_of("2999-01-01").to_string()).await;
+    let client = client(&hub);
+    Catalogue::refresh(&client, &source).await.unwrap();
+    let kept = read_folder(folder.path());
+    let mut other_version = list_of("2999-12-31");
+    other_version["version"] = 2.into();
+    let mut two_of_one = list_of("2999-12-31");
+    two_of_one["entries"][1] = two_of_one["entries"][0].clone();
+    let bad = [list_of("2998-01-01"), other_version, two_of_one, serde_json::json!([])];
+    for content in bad.map(|list| list.to_string()).iter().map(String::as_str).chain(["{\"version\": 1", ""])
+    {
+        hub.put(list_repo(content));
+        let list = Catalogue::refresh(&client, &source).await.unwrap();
+        assert_eq!(list.updated, "2999-01-01", "{content}");
+        assert_eq!(read_folder(folder.path()), kept, "{content}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_the_list_or_out_of_reach_leaves_the_one_at_hand() {
+    let (hub, source, folder) = with_list(&list_of("2999-01-01").to_string()).await;
+    let client = client(&hub);
+    let troubles = [Trouble::Status(404, None), Trouble::Status(304, None), Trouble::Status(500, None)];
+    for trouble in troubles {
+        hub.fail(Fault::new(Stage::Resolve, trouble));
+        Catalogue::refresh(&client, &source).await.unwrap_err();
+        hub.heal();
+    }
+    drop(hub);
+    let error = Catalogue::refresh(&client, &source).await.unwrap_err();
+    assert!(matches!(error, LibraryError::Unreachable { .. }), "{error}");
+    assert_eq!(Catalogue::load(&source), Catalogue::embedded());
+    assert!(read_folder(folder.path()).is_empty());
 }

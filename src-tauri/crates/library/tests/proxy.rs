@@ -2,80 +2,118 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use common::*;
-use foretoken_test_hub::TestHub;
+use foretoken_test_hub::{TestHub, TestProxy};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpListener;
 
 const MODEL: &str = "org/model";
+const TOKEN: &str = "hf_secret";
 
-fn pull_with(place: &Place, environment: &[(&str, &str)]) -> Output {
+fn command(place: &Place, environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foretoken-models"));
     command.args(["--library".as_ref(), place.library.root().as_os_str()]).args(["pull", MODEL]);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
         command.env_remove(name).env_remove(name.to_lowercase());
     }
+    command.env_remove("HF_ENDPOINT").env("HF_TOKEN", TOKEN).envs(environment.iter().copied());
     command
-        .env_remove("HF_TOKEN")
-        .env_remove("HF_ENDPOINT")
-        .envs(environment.iter().copied())
-        .output()
-        .unwrap()
+}
+
+fn pull_with(place: &Place, environment: &[(&str, &str)]) -> Output {
+    tokio::task::block_in_place(|| command(place, environment).output().unwrap())
+}
+
+/// `http://127.0.0.1:…` without the scheme.
+fn host(hub: &TestHub) -> &str {
+    hub.endpoint().trim_start_matches("http://")
+}
+
+fn header<'a>(head: &'a [String], name: &str) -> Option<&'a str> {
+    head.iter().find_map(|line| {
+        let (found, value) = line.split_once(": ")?;
+        found.eq_ignore_ascii_case(name).then_some(value)
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proxy_carries_what_is_not_excepted() {
+async fn a_proxy_carries_the_whole_model() {
     let files = model(1, 100_000);
     let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
+    // No name server knows this name, so only the proxy leads there.
+    let proxy = TestProxy::start(&[("hub.invalid", host(&hub))]).await.unwrap();
     let place = place();
-    // The test Hub understands requests as proxies get them; no name server knows the other name.
-    let environment = [
-        ("HF_ENDPOINT", "http://hub.invalid"),
-        ("http_proxy", hub.endpoint()),
-        ("NO_PROXY", "127.0.0.1"),
-        ("HF_TOKEN", "hf_secret"),
-    ];
-    let output = tokio::task::block_in_place(|| pull_with(&place, &environment));
+    let address = format!("http://person:word@{}", proxy.address());
+    let environment = [("HF_ENDPOINT", "http://hub.invalid"), ("http_proxy", &address)];
+    let output = pull_with(&place, &environment);
     assert!(output.status.success(), "{output:?}");
     assert_is(&place.library.folder(&id(MODEL)), &files);
-    let seen = hub.seen();
-    assert!(seen.iter().filter(|seen| !seen.content).all(|seen| seen.host == "hub.invalid"), "{seen:?}");
-    assert!(seen.iter().any(|seen| seen.content && seen.host.starts_with("127.0.0.1")));
-    assert!(seen.iter().all(|seen| seen.content == seen.authorization.is_none()), "{seen:?}");
+
+    let seen = proxy.seen();
+    assert_eq!(seen.len(), hub.seen().len(), "something went past the proxy");
+    // `printf person:word | base64`.
+    let known = |head: &Vec<String>| header(head, "proxy-authorization") == Some("Basic cGVyc29uOndvcmQ=");
+    assert!(seen.iter().all(known), "{seen:?}");
+    for head in &seen {
+        let to_the_hub = head[0].contains("http://hub.invalid/");
+        assert_eq!(header(head, "authorization").is_some(), to_the_hub, "{head:?}");
+    }
+    assert!(seen.iter().any(|head| head[0].contains("/blobs/")));
     let printed = [output.stdout, output.stderr].concat();
-    assert!(!String::from_utf8(printed).unwrap().contains("hf_secret"));
-    assert!(
-        read_folder(place.folder.path())
-            .values()
-            .all(|data| !data.windows(9).any(|text| text == b"hf_secret"))
-    );
+    assert!(!String::from_utf8(printed).unwrap().contains(TOKEN));
+    let has_token = |data: &Vec<u8>| data.windows(TOKEN.len()).any(|text| text == TOKEN.as_bytes());
+    assert!(!read_folder(place.folder.path()).values().any(has_token), "the token is on the disk");
 }
 
-#[test]
-fn the_real_hub_is_asked_through_a_tunnel() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let proxy = format!("http://{}", listener.local_addr().unwrap());
-    let asked = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
-        let head: Vec<String> = lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
-        stream.write_all(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").unwrap();
-        head
-    });
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_are_excepted_are_asked_without_the_proxy() {
+    let files = model(1, 100_000);
+    let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
+    let proxy = TestProxy::start(&[("hub.invalid", host(&hub))]).await.unwrap();
+    let address = format!("http://{}", proxy.address());
+    // Only the content server is excepted.
+    let first = place();
+    let mut environment =
+        vec![("HF_ENDPOINT", "http://hub.invalid"), ("http_proxy", &address), ("NO_PROXY", "127.0.0.1")];
+    assert!(pull_with(&first, &environment).status.success());
+    assert_is(&first.library.folder(&id(MODEL)), &files);
+    let seen = proxy.seen();
+    assert!(seen.iter().all(|head| header(head, "host") == Some("hub.invalid")), "{seen:?}");
+    assert_eq!(seen.len(), hub.seen().iter().filter(|seen| !seen.content).count());
+    // The Hub is too.
+    let second = place();
+    environment[0].1 = hub.endpoint();
+    assert!(pull_with(&second, &environment).status.success());
+    assert_is(&second.library.folder(&id(MODEL)), &files);
+    assert_eq!(proxy.seen().len(), seen.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_real_hub_is_asked_through_a_tunnel() {
+    let far_end = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let place_of_hub = far_end.local_addr().unwrap().to_string();
+    let proxy = TestProxy::start(&[("huggingface.co:443", &place_of_hub)]).await.unwrap();
     let place = place();
-    let mut child = {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_foretoken-models"));
-        command.args(["--library".as_ref(), place.library.root().as_os_str()]).args(["pull", MODEL]);
-        command.env("HTTPS_PROXY", &proxy).env("HF_TOKEN", "hf_secret").env_remove("HF_ENDPOINT");
-        command.env_remove("NO_PROXY").env_remove("no_proxy").env_remove("https_proxy");
-        command.spawn().unwrap()
+    let address = format!("http://{}", proxy.address());
+    let mut child = command(&place, &[("HTTPS_PROXY", &address)]).spawn().unwrap();
+    let hello = async {
+        let (mut tunnel, _) = far_end.accept().await.unwrap();
+        let mut hello = vec![0; 16 << 10];
+        let length = tunnel.read(&mut hello).await.unwrap();
+        hello.truncate(length);
+        hello
     };
-    let head = asked.join().unwrap();
+    let hello = tokio::time::timeout(Duration::from_secs(60), hello).await.expect("nothing came through");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(head[0].starts_with("CONNECT huggingface.co:443 "), "{head:?}");
-    assert!(!head.iter().any(|line| line.contains("hf_secret")), "the proxy got the token");
+    let head = &proxy.seen()[0];
+    assert_eq!(head[0], "CONNECT huggingface.co:443 HTTP/1.1");
+    assert!(!head.iter().any(|line| line.contains(TOKEN)), "the proxy got the token");
+    // A TLS handshake record that names the Hub: what follows is not readable on the way.
+    assert_eq!(hello[0], 0x16, "{hello:?}");
+    assert!(hello.windows(14).any(|name| name == b"huggingface.co"));
     assert_eq!(bytes_left(&place.library), 0);
 }

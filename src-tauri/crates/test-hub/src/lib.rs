@@ -4,9 +4,11 @@
 //! server's port, as with the real Hub, so that nothing meant for one host can slip to the other unnoticed.
 
 mod fault;
+mod proxy;
 mod repo;
 mod server;
 
 pub use fault::{Fault, Stage, Trouble};
+pub use proxy::TestProxy;
 pub use repo::Repo;
 pub use server::{Seen, TestHub};

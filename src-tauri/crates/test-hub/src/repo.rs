@@ -56,7 +56,7 @@ impl Repo {
         files: impl IntoIterator<Item = (N, D)>,
     ) -> Self {
         let files: BTreeMap<String, File> =
-            files.into_iter().map(|(name, data)| (name.into(), File::new(data.into()))).map(named).collect();
+            files.into_iter().map(|(name, data)| (name.into(), data.into())).map(named).collect();
         let mut hash = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
         hash.update(&self.commits.len().to_le_bytes());
         for (name, file) in &files {
@@ -95,10 +95,6 @@ impl Repo {
 }
 
 impl File {
-    fn new(data: Bytes) -> Self {
-        Self { oid: git_blob(&data), sha256: None, data }
-    }
-
     /// The name of the content on the content server.
     pub(crate) fn etag(&self) -> &str {
         self.sha256.as_deref().unwrap_or(&self.oid)
@@ -106,16 +102,16 @@ impl File {
 }
 
 /// Whether a file is kept outside of git depends on its name too.
-fn named((name, mut file): (String, File)) -> (String, File) {
-    if name.ends_with(".safetensors") || file.data.len() >= LFS_BYTES {
-        let sha256 = hex(digest(&SHA256, &file.data).as_ref());
-        let pointer = format!(
-            "version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {}\n",
-            file.data.len()
-        );
-        file.oid = git_blob(pointer.as_bytes());
-        file.sha256 = Some(sha256);
-    }
+fn named((name, data): (String, Bytes)) -> (String, File) {
+    let file = if name.ends_with(".safetensors") || data.len() >= LFS_BYTES {
+        let sha256 = hex(digest(&SHA256, &data).as_ref());
+        let size = data.len();
+        let pointer =
+            format!("version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n");
+        File { oid: git_blob(pointer.as_bytes()), sha256: Some(sha256), data }
+    } else {
+        File { oid: git_blob(&data), sha256: None, data }
+    };
     (name, file)
 }
 

@@ -48,6 +48,8 @@ pub struct Seen {
     pub authorization: Option<String>,
     /// Its `Range`.
     pub range: Option<String>,
+    /// Its `If-None-Match`.
+    pub if_none_match: Option<String>,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,7 @@ impl Seen {
             path: request.uri().path_and_query().map(ToString::to_string).unwrap_or_default(),
             authorization: text(header::AUTHORIZATION),
             range: text(header::RANGE),
+            if_none_match: text(header::IF_NONE_MATCH),
         }
     }
 }
@@ -314,6 +317,10 @@ async fn resolve(
         answer.headers_mut().insert(header::LOCATION, text(&location));
         answer.headers_mut().insert("x-linked-etag", text(&etag));
         answer.headers_mut().insert("x-linked-size", HeaderValue::from(file.data.len()));
+        answer
+    } else if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
+        let mut answer = StatusCode::NOT_MODIFIED.into_response();
+        answer.headers_mut().insert(header::ETAG, text(&etag));
         answer
     } else {
         let mut answer = body(file, &headers, trouble);

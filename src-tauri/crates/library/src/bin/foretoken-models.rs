@@ -1,5 +1,6 @@
 //! The model library on the command line.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use foretoken_library::{
     RepoId, Token, TokenSource, download,
 };
 use foretoken_protocol::ErrorReport;
+use indicatif::{DecimalBytes, HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -121,46 +123,86 @@ async fn pull(
     match outcome? {
         Outcome::Complete { path, .. } if terminal => println!("{}", path.display()),
         Outcome::Complete { path, commit } => {
-            println!("{}", json!({"type": "complete", "path": path, "commit": commit}));
+            print_line(&json!({"type": "complete", "path": path, "commit": commit}));
         }
         Outcome::Paused | Outcome::Cancelled if terminal => println!("Stopped; the same command goes on."),
-        Outcome::Paused | Outcome::Cancelled => println!("{}", json!({"type": "paused"})),
+        Outcome::Paused | Outcome::Cancelled => print_line(&json!({"type": "paused"})),
     }
     Ok(())
 }
 
 async fn show(mut progress: watch::Receiver<Progress>) {
-    let terminal = std::io::stdout().is_terminal();
+    let mut bars = std::io::stdout().is_terminal().then(Bars::new);
     while progress.changed().await.is_ok() {
         let now = progress.borrow_and_update().clone();
-        let line = if terminal { format!("\r{}\x1b[K", bar(&now)) } else { json_line(&now) };
-        print!("{line}");
-        // Whoever reads this may have gone; the download goes on.
-        let _ = std::io::stdout().flush();
+        match &mut bars {
+            Some(bars) => bars.show(&now),
+            None => print_line(&json!({"type": "progress", "progress": now})),
+        }
     }
-    if terminal {
-        println!();
+    if let Some(bars) = bars {
+        bars.end();
     }
 }
 
-fn json_line(progress: &Progress) -> String {
-    format!("{}\n", json!({"type": "progress", "progress": progress}))
+/// Whoever reads this may have gone; the download goes on.
+fn print_line(line: &serde_json::Value) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-fn bar(progress: &Progress) -> String {
-    const WIDTH: u64 = 30;
-    let filled = (progress.bytes_done * WIDTH).checked_div(progress.bytes_total).unwrap_or(0) as usize;
-    let rest = WIDTH as usize - filled;
-    let mega = |bytes: f64| bytes / 1e6;
-    let speed = progress.bytes_per_second.map_or(String::new(), |speed| format!(" {:.1} MB/s", mega(speed)));
-    let left = progress.seconds_left.map_or(String::new(), |left| format!(" {left:.0} s left"));
-    format!(
-        "[{}{}] {:.0} of {:.0} MB{speed}{left}",
-        "#".repeat(filled),
-        " ".repeat(rest),
-        mega(progress.bytes_done as f64),
-        mega(progress.bytes_total as f64),
-    )
+/// A bar for the whole download, and above it one for each file that is arriving.
+struct Bars {
+    all: MultiProgress,
+    total: ProgressBar,
+    files: HashMap<String, ProgressBar>,
+}
+
+impl Bars {
+    fn new() -> Self {
+        let all = MultiProgress::new();
+        let total = all.add(bar("{wide_bar} {decimal_bytes} of {decimal_total_bytes}{msg}"));
+        Self { all, total, files: HashMap::new() }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        for file in &progress.files {
+            let arriving = file.bytes_done > 0 && !file.verified;
+            if !arriving {
+                if let Some(bar) = self.files.remove(&file.path) {
+                    self.all.remove(&bar);
+                }
+                continue;
+            }
+            let bar = self.files.entry(file.path.clone()).or_insert_with(|| {
+                let bar = bar("{wide_msg} {bar:20} {percent:>3} %").with_message(file.path.clone());
+                self.all.insert_before(&self.total, bar)
+            });
+            bar.set_length(file.bytes_total);
+            bar.set_position(file.bytes_done);
+        }
+        self.total.set_length(progress.bytes_total);
+        self.total.set_position(progress.bytes_done);
+        self.total.set_message(words(progress));
+    }
+
+    /// Leaves the terminal to what is said at the end.
+    fn end(self) {
+        self.files.values().chain([&self.total]).for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+fn bar(template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the templates of this program are right");
+    ProgressBar::no_length().with_style(style)
+}
+
+/// Speed, time left and what goes wrong, as far as they are known.
+fn words(progress: &Progress) -> String {
+    let speed = progress.bytes_per_second.map(|speed| format!(", {}/s", DecimalBytes(speed as u64)));
+    let left = progress.seconds_left.and_then(|left| Duration::try_from_secs_f64(left).ok());
+    let left = left.map(|left| format!(", {} left", HumanDuration(left)));
+    let trouble = progress.trouble.as_ref().map(|trouble| format!(" ({})", trouble.message));
+    [speed, left, trouble].into_iter().flatten().collect()
 }
 
 fn list(library: &Library) -> Result<(), LibraryError> {

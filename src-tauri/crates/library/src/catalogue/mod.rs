@@ -1,24 +1,21 @@
 //! The models that Foretoken suggests, and whether they fit a computer.
 
+mod check;
 mod fit;
+mod source;
 
-use std::path::PathBuf;
-
-use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
-use crate::disk::{read_json, write_json};
-use crate::hub::{Asked, Commit, Hub, RepoId};
-use crate::{LibraryError, Machine};
+use crate::Machine;
+use crate::hub::{Commit, RepoId};
 pub use fit::{Fit, MemoryNeed, fit};
+pub use source::CatalogueSource;
 
 /// The list that came with this version of the app.
 ///
 /// Sizes are computed from the published dimensions of the text models: two bytes a parameter to fetch, 4.5 bits a
 /// parameter after the conversion. What the published files hold besides, such as a vision tower, is not in them.
 const EMBEDDED: &str = include_str!("catalogue.json");
-const VERSION: u32 = 1;
-
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
@@ -75,43 +72,10 @@ pub enum Format {
     },
 }
 
-/// Where newer lists come from, and where the newest one is kept.
-#[derive(Debug, Clone)]
-pub struct CatalogueSource {
-    /// Its address.
-    pub url: String,
-    /// A file of ours in the cache folder.
-    pub cache: PathBuf,
-}
-
 impl Catalogue {
     /// The list that came with this version of the app.
     pub fn embedded() -> Self {
         Self::parse(EMBEDDED.as_bytes()).expect("a test reads the embedded list")
-    }
-
-    /// The newest list at hand, without asking anyone.
-    pub fn load(source: &CatalogueSource) -> Self {
-        let embedded = Self::embedded();
-        let kept = read_json::<Self>(&source.cache).ok().flatten().filter(Self::is_sound);
-        kept.filter(|kept| kept.updated > embedded.updated).unwrap_or(embedded)
-    }
-
-    /// Fetches the list, and keeps it if it is newer than the one at hand. An error leaves that one.
-    pub async fn refresh(hub: &Hub, source: &CatalogueSource) -> Result<Self, LibraryError> {
-        let at_hand = Self::load(source);
-        let url = Url::parse(&source.url).map_err(|error| LibraryError::Endpoint {
-            address: source.url.clone(),
-            detail: error.to_string(),
-        })?;
-        let asked = Asked { repo: None, what: "the list of models".to_owned() };
-        let fetched: Self = serde_json::from_value(hub.api(&url, &asked).await?)
-            .map_err(|error| hub.unexpected(&asked, error.to_string()))?;
-        if !fetched.is_sound() || fetched.updated <= at_hand.updated {
-            return Ok(at_hand);
-        }
-        write_json(&source.cache, &fetched)?;
-        Ok(fetched)
     }
 
     /// The last of the list that fits this computer well and is of one of these architectures.
@@ -129,14 +93,6 @@ impl Catalogue {
                 && fit(entry.memory.at(context), machine.ram_bytes, gpu_share) == Fit::Well
         };
         self.entries.iter().rev().find(fits)
-    }
-
-    fn parse(text: &[u8]) -> Option<Self> {
-        serde_json::from_slice(text).ok().filter(Self::is_sound)
-    }
-
-    fn is_sound(&self) -> bool {
-        self.version == VERSION && !self.entries.is_empty()
     }
 }
 
@@ -197,26 +153,5 @@ mod tests {
         assert_eq!(best(128, &ALL), Some("qwen3.5-122b-a10b"));
         assert_eq!(best(512, &ALL), Some("qwen3.5-397b-a17b"));
         assert_eq!(best(512, &[]), None);
-    }
-
-    #[test]
-    fn a_kept_list_counts_only_when_it_is_newer_and_readable() {
-        let folder = tempfile::tempdir().unwrap();
-        let source = CatalogueSource {
-            url: "http://127.0.0.1:1/".into(),
-            cache: folder.path().join("catalogue.json"),
-        };
-        let embedded = Catalogue::embedded();
-        assert_eq!(Catalogue::load(&source), embedded);
-        let mut newer = embedded.clone();
-        newer.updated = "2999-01-01".into();
-        newer.entries.truncate(1);
-        write_json(&source.cache, &newer).unwrap();
-        assert_eq!(Catalogue::load(&source), newer);
-        let older = Catalogue { updated: "2000-01-01".into(), ..newer };
-        write_json(&source.cache, &older).unwrap();
-        assert_eq!(Catalogue::load(&source), embedded);
-        std::fs::write(&source.cache, "{").unwrap();
-        assert_eq!(Catalogue::load(&source), embedded);
     }
 }

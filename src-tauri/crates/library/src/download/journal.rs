@@ -138,10 +138,7 @@ impl Partial {
     pub(crate) fn open(&self, file: &RepoFile) -> Result<File, LibraryError> {
         let path = self.path(&file.path);
         let failed = |error| LibraryError::io(&path, error);
-        // Nobody but us writes here; a link in the place of a file is not followed all the same.
-        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
-            return Err(failed(std::io::ErrorKind::AlreadyExists.into()));
-        }
+        check_no_links(&self.files(), &path)?;
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
@@ -181,8 +178,8 @@ impl Partial {
         let files = self.files();
         for state in &mut self.journal.files {
             let path = files.join(&state.file.path);
-            let length =
-                path.symlink_metadata().ok().filter(|found| found.is_file()).map_or(0, |found| found.len());
+            check_no_links(&files, &path)?;
+            let length = path.symlink_metadata().map_or(0, |found| found.len());
             if length < state.done.end() {
                 state.done = Ranges::default();
                 state.verified = false;
@@ -192,6 +189,17 @@ impl Partial {
         }
         Ok(())
     }
+}
+
+/// Nobody but us writes below `files`; a link in the place of a file or of a folder is not followed all the same.
+fn check_no_links(files: &Path, path: &Path) -> Result<(), LibraryError> {
+    for place in path.ancestors().take_while(|place| *place != files) {
+        let Ok(found) = place.symlink_metadata() else { continue };
+        if (place == path && !found.is_file()) || (place != path && !found.is_dir()) {
+            return Err(LibraryError::io(place, std::io::ErrorKind::AlreadyExists.into()));
+        }
+    }
+    Ok(())
 }
 
 /// Removes what a download left in `folder`, unless it is running.

@@ -5,6 +5,7 @@
 //! its content, read back, hashes to what the Hub names; a model appears in the library by one rename, after all its
 //! files count. So at any moment, also after a loss of power, there is a verified model or a state to go on from.
 
+mod fetch;
 mod inspect;
 mod journal;
 mod names;

@@ -2,30 +2,28 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
-use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use foretoken_protocol::ErrorReport;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::fetch::{Event, Segment, Target, fetch};
 use super::journal::{Journal, Partial};
 use super::progress::{FileProgress, Phase, Progress, Speed};
 use super::ranges::Ranges;
 use super::verify::verify;
 use super::{DownloadOptions, Intent};
 use crate::LibraryError;
-use crate::disk::{blocking, free_bytes, joined, write_json};
-use crate::hub::{Failure, Hub, Retry, Source};
+use crate::disk::{free_bytes, joined, write_json};
+use crate::hub::{Hub, Source};
 
 /// How often progress is told.
 const TICK: Duration = Duration::from_millis(250);
-/// Bytes that are written at a time.
-const WRITE: usize = 1 << 20;
+/// Bytes after which a checkpoint comes before its time: the disk works beside a fast network, not after it.
+const CHECKPOINT_BYTES: u64 = 128 << 20;
 /// How often a file is fetched anew when its hash is wrong.
 const MAX_WRONG: u32 = 3;
 
@@ -36,30 +34,6 @@ pub(crate) enum End {
     Complete,
     /// The person wanted it to stop.
     Stopped,
-}
-
-/// A part of a file for one request.
-#[derive(Debug)]
-struct Segment {
-    file: usize,
-    range: Range<u64>,
-}
-
-/// What the tasks of a transfer tell it.
-#[derive(Debug)]
-enum Event {
-    /// Written, not yet forced to the disk.
-    Wrote { file: usize, range: Range<u64> },
-    /// An attempt failed and is repeated.
-    Trouble(ErrorReport),
-}
-
-/// What a task knows of its file.
-#[derive(Debug, Clone)]
-struct Target {
-    source: Arc<Source>,
-    path: PathBuf,
-    opened: Arc<File>,
 }
 
 /// A file that is being fetched or verified.
@@ -92,6 +66,9 @@ pub(crate) struct Transfer<'a> {
     fetching: JoinSet<Result<(), LibraryError>>,
     verifying: JoinSet<(usize, Result<bool, LibraryError>)>,
     saving: Option<Saving>,
+    /// When the last save began, and the bytes written since.
+    saved_at: Instant,
+    unsaved: u64,
     events: mpsc::UnboundedSender<Event>,
     stop: watch::Sender<bool>,
     trouble: Option<ErrorReport>,
@@ -120,6 +97,8 @@ impl<'a> Transfer<'a> {
             fetching: JoinSet::new(),
             verifying: JoinSet::new(),
             saving: None,
+            saved_at: Instant::now(),
+            unsaved: 0,
             events,
             stop: watch::Sender::new(false),
             trouble: None,
@@ -149,7 +128,6 @@ impl<'a> Transfer<'a> {
         progress: &watch::Sender<Progress>,
     ) -> Result<End, LibraryError> {
         let mut ticks = tokio::time::interval(TICK);
-        let mut saved_at = Instant::now();
         loop {
             if *intent.borrow_and_update() != Intent::Run {
                 return Ok(End::Stopped);
@@ -159,7 +137,10 @@ impl<'a> Transfer<'a> {
                 return Ok(End::Complete);
             }
             tokio::select! {
-                Some(event) = inbox.recv() => self.take(event),
+                Some(event) = inbox.recv() => {
+                    self.take(event);
+                    self.checkpoint().await?;
+                }
                 Some(fetched) = self.fetching.join_next() => joined(fetched)?,
                 Some(verified) = self.verifying.join_next() => {
                     let (file, verified) = joined(verified);
@@ -171,10 +152,7 @@ impl<'a> Transfer<'a> {
                 }
                 _ = ticks.tick() => {
                     self.publish(progress);
-                    if saved_at.elapsed() >= self.options.checkpoint && self.save().await? {
-                        saved_at = Instant::now();
-                        self.check_space()?;
-                    }
+                    self.checkpoint().await?;
                 }
                 changed = intent.changed() => {
                     // Whoever could have stopped it is gone: stop as for a pause.
@@ -247,6 +225,7 @@ impl<'a> Transfer<'a> {
             Event::Wrote { file, range } => {
                 self.trouble = None;
                 self.speed.add(range.end - range.start, Instant::now());
+                self.unsaved += range.end - range.start;
                 self.dirty.insert(file);
                 let state = &mut self.journal.files[file];
                 state.done.insert(range);
@@ -279,14 +258,16 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    /// Begins to save unless it is still being done. True if it was begun.
-    async fn save(&mut self) -> Result<bool, LibraryError> {
-        if self.saving.as_ref().is_some_and(|saving| !saving.task.is_finished()) {
-            return Ok(false);
+    /// Begins to save when enough time has passed or enough was written, unless the last save is still being done.
+    async fn checkpoint(&mut self) -> Result<(), LibraryError> {
+        let due = self.saved_at.elapsed() >= self.options.checkpoint || self.unsaved >= CHECKPOINT_BYTES;
+        if !due || self.saving.as_ref().is_some_and(|saving| !saving.task.is_finished()) {
+            return Ok(());
         }
         self.saved().await?;
         self.start_saving();
-        Ok(true)
+        (self.saved_at, self.unsaved) = (Instant::now(), 0);
+        self.check_space()
     }
 
     /// Waits for the save that is being done, if any.
@@ -350,94 +331,4 @@ impl<'a> Transfer<'a> {
             files: files.collect(),
         });
     }
-}
-
-/// Fetches one segment with as many attempts as it takes, each from where the last one came to.
-async fn fetch(
-    hub: Hub,
-    target: Target,
-    segment: Segment,
-    events: mpsc::UnboundedSender<Event>,
-    mut stop: watch::Receiver<bool>,
-) -> Result<(), LibraryError> {
-    let mut retry = Retry::new(hub.retry_policy());
-    let mut at = segment.range.start;
-    while at < segment.range.end {
-        let before = at;
-        let attempt = attempt(&hub, &target, &segment, &mut at, &events, &mut stop).await;
-        if at > before {
-            retry.progressed();
-        }
-        match attempt {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            Err(failure) => {
-                if let Failure::Passing(error, _) = &failure {
-                    tracing::debug!(%error, path = target.source.file.path, "repeating a request");
-                    let _ = events.send(Event::Trouble(ErrorReport::from(error)));
-                }
-                let wait = retry.after(failure)?;
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => {}
-                    _ = stop.wait_for(|&stop| stop) => return Ok(()),
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// One request. False if it was stopped.
-async fn attempt(
-    hub: &Hub,
-    target: &Target,
-    segment: &Segment,
-    at: &mut u64,
-    events: &mpsc::UnboundedSender<Event>,
-    stop: &mut watch::Receiver<bool>,
-) -> Result<bool, Failure> {
-    let mut stream = tokio::select! {
-        biased;
-        _ = stop.wait_for(|&stop| stop) => return Ok(false),
-        stream = target.source.open(hub, *at..segment.range.end) => stream?,
-    };
-    loop {
-        let mut gathered = Vec::new();
-        let mut length = 0;
-        let mut last = Ok(true);
-        let mut ended = false;
-        while length < WRITE && !ended {
-            tokio::select! {
-                biased;
-                _ = stop.wait_for(|&stop| stop) => (last, ended) = (Ok(false), true),
-                chunk = stream.next() => match chunk {
-                    Ok(Some(chunk)) => {
-                        length += chunk.len();
-                        gathered.push(chunk);
-                    }
-                    Ok(None) => ended = true,
-                    Err(failure) => (last, ended) = (Err(failure), true),
-                },
-            }
-        }
-        // What arrived before an interruption counts too.
-        if length > 0 {
-            let (opened, start) = (target.opened.clone(), *at);
-            let written = blocking(move || write_at(&opened, &gathered, start)).await;
-            written.map_err(|error| LibraryError::io(&target.path, error))?;
-            *at += length as u64;
-            let _ = events.send(Event::Wrote { file: segment.file, range: start..*at });
-        }
-        if ended {
-            return last;
-        }
-    }
-}
-
-fn write_at(file: &File, chunks: &[Bytes], mut at: u64) -> std::io::Result<()> {
-    for chunk in chunks {
-        file.write_all_at(chunk, at)?;
-        at += chunk.len() as u64;
-    }
-    Ok(())
 }

@@ -1,18 +1,15 @@
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
-use reqwest::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION, RANGE,
-};
+use reqwest::header::{AUTHORIZATION, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION};
 use reqwest::{Response, StatusCode, Url, redirect};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::api::RepoFile;
 use super::retry::retry_after;
-use super::{Commit, Failure, RepoId, Retry, RetryPolicy};
+use super::source::Announced;
+use super::{Failure, RepoId, Retry, RetryPolicy, Source};
 use crate::LibraryError;
 
 const DEFAULT_ENDPOINT: &str = "https://huggingface.co";
@@ -118,32 +115,12 @@ pub(crate) struct Asked {
     pub(crate) what: String,
 }
 
-/// What the Hub itself says about a file before it sends or redirects.
+/// A small file as it is now.
 #[derive(Debug)]
-struct Announced {
-    etag: Option<String>,
-    commit: Option<String>,
-}
-
-/// One file at one commit, and where its bytes were found last.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) repo: RepoId,
-    commit: Commit,
-    pub(crate) file: RepoFile,
-    /// The content server's address, which is valid for a while.
-    located: Mutex<Option<Url>>,
-}
-
-/// The bytes of a range as they arrive, never more than were asked for.
-#[derive(Debug)]
-pub(crate) struct ByteStream {
-    response: Response,
-    asked: Asked,
-    /// Bytes of the body before the range.
-    skip: u64,
-    /// Bytes of the range still to come.
-    left: u64,
+pub(crate) struct Document {
+    pub(crate) body: Vec<u8>,
+    /// Names this content, for [`Hub::document`].
+    pub(crate) etag: Option<String>,
 }
 
 impl Hub {
@@ -182,6 +159,11 @@ impl Hub {
         self.endpoint.as_str().trim_end_matches('/')
     }
 
+    /// Whether an address is the Hub's own.
+    pub(super) fn owns(&self, url: &Url) -> bool {
+        url.origin() == self.endpoint.origin()
+    }
+
     pub(crate) fn retry_policy(&self) -> &RetryPolicy {
         &self.retry
     }
@@ -197,17 +179,31 @@ impl Hub {
 
     /// A JSON answer of the API, with retries.
     pub(crate) async fn api(&self, url: &Url, asked: &Asked) -> Result<serde_json::Value, LibraryError> {
+        let document = self.document(url, None, asked).await?;
+        let body = document.map(|document| document.body).unwrap_or_default();
+        serde_json::from_slice(&body).map_err(|error| self.unexpected(asked, format!("not JSON ({error})")))
+    }
+
+    /// A small file as a whole, with retries; `None` if its content is still the one that `etag` names.
+    pub(crate) async fn document(
+        &self,
+        url: &Url,
+        etag: Option<&str>,
+        asked: &Asked,
+    ) -> Result<Option<Document>, LibraryError> {
         let mut retry = Retry::new(&self.retry);
         loop {
             let attempt = async {
-                let (response, _) = self.send(url, None, asked).await?;
-                let length = response.content_length();
+                let (response, _) = self.send(url, etag.map(|etag| (IF_NONE_MATCH, etag)), asked).await?;
+                if response.status() == StatusCode::NOT_MODIFIED {
+                    return Ok(None);
+                }
+                let (length, etag) = (response.content_length(), header(response.headers(), &ETAG));
                 let body = read_all(response, length, MAX_API_BYTES, asked).await?;
-                serde_json::from_slice(&body)
-                    .map_err(|error| Failure::Final(self.unexpected(asked, format!("not JSON ({error})"))))
+                Ok(Some(Document { body, etag }))
             };
             match attempt.await {
-                Ok(value) => return Ok(value),
+                Ok(document) => return Ok(document),
                 Err(failure) => tokio::time::sleep(retry.after(failure)?).await,
             }
         }
@@ -246,31 +242,35 @@ impl Hub {
         LibraryError::Protocol { host, what: asked.what.clone(), detail }
     }
 
-    /// One request with its redirects; what comes back is a success.
-    async fn send(
+    /// One request with its redirects; what comes back is a success, or "not modified" to whoever asked for that.
+    pub(super) async fn send(
         &self,
         url: &Url,
-        range: Option<&Range<u64>>,
+        extra: Option<(HeaderName, &str)>,
         asked: &Asked,
     ) -> Result<(Response, Option<Announced>), Failure> {
         let mut url = url.clone();
         let mut announced = None;
         for _ in 0..MAX_REDIRECTS {
-            let own = url.origin() == self.endpoint.origin();
+            let own = self.owns(&url);
             let mut request = self.http.get(url.clone());
             let token = if own { self.tokens.token() } else { None };
             let with_token = token.is_some();
             if let Some(Token(value)) = token {
                 request = request.header(AUTHORIZATION, value);
             }
-            if let Some(range) = range {
-                request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end - 1));
+            if let Some((name, value)) = &extra {
+                request = request.header(name, *value);
             }
             let response = request.send().await.map_err(|error| broken(&url, error))?;
             if own && announced.is_none() {
                 announced = Announced::of(response.headers());
             }
             let status = response.status();
+            let conditional = extra.as_ref().is_some_and(|(name, _)| name == IF_NONE_MATCH);
+            if status == StatusCode::NOT_MODIFIED && conditional {
+                return Ok((response, announced));
+            }
             if status.is_redirection() {
                 url = redirected(&url, response.headers())
                     .map_err(|detail| Failure::Final(self.unexpected(asked, detail.to_owned())))?;
@@ -282,122 +282,6 @@ impl Hub {
             return Err(refusal(&url, own, with_token, &response, asked));
         }
         Err(Failure::Final(self.unexpected(asked, "redirects without end".to_owned())))
-    }
-}
-
-impl Source {
-    pub(crate) fn new(repo: RepoId, commit: Commit, file: RepoFile) -> Self {
-        Self { repo, commit, file, located: Mutex::default() }
-    }
-
-    /// Asks for a range. An error says whether another attempt makes sense.
-    pub(crate) async fn open(&self, hub: &Hub, range: Range<u64>) -> Result<ByteStream, Failure> {
-        let asked = Asked { repo: Some(self.repo.clone()), what: self.file.path.clone() };
-        let whole = range == (0..self.file.size);
-        let wanted = if whole { None } else { Some(&range) };
-        let located = self.lock().clone();
-        let response = match located {
-            // The Hub counts its own requests, so it is asked for the way only once as long as the way works.
-            Some(url) => match hub.send(&url, wanted, &asked).await {
-                Ok((response, _)) => response,
-                Err(failure) => {
-                    *self.lock() = None;
-                    return Err(failure);
-                }
-            },
-            None => {
-                let parts = [self.repo.organisation(), self.repo.name(), "resolve", self.commit.as_str()];
-                let url = hub.url(parts.into_iter().chain(self.file.path.split('/')));
-                let (response, announced) = hub.send(&url, wanted, &asked).await?;
-                self.check(announced)?;
-                if response.url().origin() != hub.endpoint.origin() {
-                    *self.lock() = Some(response.url().clone());
-                }
-                response
-            }
-        };
-        ByteStream::new(response, asked, range, self.file.size)
-    }
-
-    /// The same commit must name the same content as when the download was planned.
-    fn check(&self, announced: Option<Announced>) -> Result<(), Failure> {
-        let Some(Announced { etag, commit }) = announced else { return Ok(()) };
-        let differs = |expected: &str, found: Option<String>| match found {
-            Some(found) if found != expected => {
-                let (repo, path) = (self.repo.clone(), self.file.path.clone());
-                Err(Failure::Final(LibraryError::Changed {
-                    repo,
-                    path,
-                    expected: expected.to_owned(),
-                    found,
-                }))
-            }
-            _ => Ok(()),
-        };
-        differs(self.commit.as_str(), commit)?;
-        differs(self.file.hash.digits(), etag)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Url>> {
-        self.located.lock().expect("no holder of this lock can panic")
-    }
-}
-
-impl ByteStream {
-    fn new(response: Response, asked: Asked, range: Range<u64>, size: u64) -> Result<Self, Failure> {
-        let host = host(response.url());
-        let wrong = |detail: String| {
-            let error = LibraryError::Protocol { host: host.clone(), what: asked.what.clone(), detail };
-            Err(Failure::Passing(error, None))
-        };
-        let headers = response.headers();
-        if response.status() == StatusCode::PARTIAL_CONTENT {
-            let text = header(headers, &CONTENT_RANGE).unwrap_or_default();
-            match content_range(&text) {
-                Some((start, last, total)) if start == range.start && last < range.end && total == size => {
-                    return Ok(Self { response, asked, skip: 0, left: last + 1 - start });
-                }
-                _ => return wrong(format!("the range {text:?} instead of {range:?} of {size}")),
-            }
-        }
-        let length = header(headers, &CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-        if let Some(length) = length.filter(|&length| length != size) {
-            return wrong(format!("{length} bytes instead of {size}"));
-        }
-        // Without support for ranges the whole file comes: what is before the range is read and thrown away.
-        Ok(Self { response, asked, skip: range.start, left: range.end - range.start })
-    }
-
-    /// The next bytes of the range; `None` at its end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
-        while self.left > 0 {
-            let chunk = self.response.chunk().await.map_err(|error| broken(self.response.url(), error))?;
-            let Some(mut chunk) = chunk else {
-                let (host, what) = (host(self.response.url()), self.asked.what.clone());
-                let detail = format!("it ended {} bytes early", self.left);
-                return Err(Failure::Passing(LibraryError::Protocol { host, what, detail }, None));
-            };
-            let skipped = self.skip.min(chunk.len() as u64);
-            self.skip -= skipped;
-            let mut chunk = chunk.split_off(skipped as usize);
-            chunk.truncate(self.left.min(chunk.len() as u64) as usize);
-            self.left -= chunk.len() as u64;
-            if !chunk.is_empty() {
-                return Ok(Some(chunk));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Announced {
-    fn of(headers: &HeaderMap) -> Option<Self> {
-        // For files outside of git the plain ETag is that of the redirect.
-        let etag =
-            header(headers, &HeaderName::from_static("x-linked-etag")).or_else(|| header(headers, &ETAG));
-        let commit = header(headers, &HeaderName::from_static("x-repo-commit"))?;
-        let etag = etag.map(|etag| etag.trim_start_matches("W/").trim_matches('"').to_owned());
-        Some(Self { etag, commit: Some(commit) })
     }
 }
 
@@ -436,7 +320,7 @@ fn redirected(from: &Url, headers: &HeaderMap) -> Result<Url, &'static str> {
 }
 
 /// No answer, or one that broke off.
-fn broken(url: &Url, error: reqwest::Error) -> Failure {
+pub(super) fn broken(url: &Url, error: reqwest::Error) -> Failure {
     // The address can carry a signature, so it stays out of the message.
     let error = error.without_url();
     let mut detail = error.to_string();
@@ -455,7 +339,8 @@ fn broken(url: &Url, error: reqwest::Error) -> Failure {
 fn refusal(url: &Url, own: bool, with_token: bool, response: &Response, asked: &Asked) -> Failure {
     let status = response.status();
     let host = host(url);
-    let refused = LibraryError::Refused { host, status: status.as_u16(), what: asked.what.clone() };
+    let refused =
+        LibraryError::Refused { host: host.clone(), status: status.as_u16(), what: asked.what.clone() };
     let passing = status.is_server_error()
         || matches!(
             status,
@@ -465,8 +350,12 @@ fn refusal(url: &Url, own: bool, with_token: bool, response: &Response, asked: &
     if passing || !own {
         return Failure::Passing(refused, retry_after(response.headers(), SystemTime::now()));
     }
-    let Some(repo) = asked.repo.clone() else { return Failure::Final(refused) };
     let code = header(response.headers(), &HeaderName::from_static("x-error-code")).unwrap_or_default();
+    // Of a token that it does not know the Hub says only this; of all else it says what it is about.
+    if status == StatusCode::UNAUTHORIZED && with_token && code.is_empty() {
+        return Failure::Final(LibraryError::BadToken { host });
+    }
+    let Some(repo) = asked.repo.clone() else { return Failure::Final(refused) };
     Failure::Final(match (code.as_str(), status) {
         ("GatedRepo", _) => LibraryError::Gated { repo, with_token },
         ("RepoNotFound", _) => LibraryError::NoRepo { repo },
@@ -479,18 +368,10 @@ fn refusal(url: &Url, own: bool, with_token: bool, response: &Response, asked: &
     })
 }
 
-fn host(url: &Url) -> String {
+pub(super) fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
-fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+pub(super) fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
-}
-
-/// First byte, last byte and total of `bytes FIRST-LAST/TOTAL`.
-fn content_range(text: &str) -> Option<(u64, u64, u64)> {
-    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
-    let (first, last) = range.split_once('-')?;
-    let (first, last, total) = (first.parse().ok()?, last.parse().ok()?, total.parse().ok()?);
-    (first <= last && last < total).then_some((first, last, total))
 }

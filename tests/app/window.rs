@@ -73,8 +73,8 @@ impl<'desk> Window<'desk> {
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("{name} {words:?} was not clicked: {error}"));
     }
 
-    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
-    pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
+    /// Opens the menu behind a button of the model whose row says `words`.
+    pub(crate) fn open_menu(&self, button: &str, words: &str) {
         let in_row = format!("{} {}", selector("local-model"), selector(button));
         self.wait_until(&format!("{words:?} has a menu"), || {
             let marked = self.script(
@@ -88,6 +88,11 @@ impl<'desk> Window<'desk> {
             marked == json!(true)
         });
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("the menu did not open: {error}"));
+    }
+
+    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
+    pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
+        self.open_menu(button, words);
         self.mark(".menu-item", choice);
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("{choice:?} was not chosen: {error}"));
     }

@@ -18,7 +18,7 @@ mod tool;
 mod tune;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -28,7 +28,7 @@ use foretoken_library::{
     Trashed,
 };
 use foretoken_protocol::{
-    ConversionChoice, EngineState, ErrorReport, JobId, LibrarySnapshot, LocalState, ModelOrigin,
+    ConversionChoice, EngineState, ErrorReport, FitContext, JobId, LibrarySnapshot, LocalState, ModelOrigin,
     RemoteFilter, RemoteModel,
 };
 use tokio::sync::{Notify, mpsc, watch};
@@ -42,6 +42,7 @@ use facts::Inspector;
 use jobs::{Jobs, Step};
 use keychain::{HubToken, Keychain};
 use notes::Notes;
+use remote::Search;
 use shelf::{Found, Shelves};
 use tool::Tool;
 
@@ -91,8 +92,10 @@ struct State {
     jobs: Jobs,
     shelf: Vec<Found>,
     deleted: Vec<(Found, Trashed)>,
-    /// Models whose repository has a newer commit.
-    outdated: BTreeSet<PathBuf>,
+    /// The commits that the models' repositories have now, as far as they were asked for.
+    newest: BTreeMap<PathBuf, String>,
+    /// What the Hub was last searched for, and what there was.
+    found: Option<Search>,
     online: bool,
     /// The job that this process works on, and how it is told to stop.
     running: Option<(JobId, watch::Sender<Intent>)>,
@@ -206,13 +209,43 @@ impl ModelLibrary {
         } else {
             Catalogue::load(&self.catalogue)
         };
-        Ok(remote::suggestions(&catalogue, self.machine.ram_bytes, |repo| self.installed(repo)))
+        let context = self.context().chosen;
+        Ok(remote::suggestions(&catalogue, context, self.machine.ram_bytes, |repo| self.installed(repo)))
     }
 
-    /// Searches the Hub.
-    pub(crate) async fn search(&self, filter: &RemoteFilter) -> Result<Vec<RemoteModel>, ErrorReport> {
-        let installed = |repo: &str| self.installed(repo);
-        remote::search(self.hub()?, &self.inspector, filter, self.machine.ram_bytes, installed).await
+    /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.
+    pub(crate) async fn search(
+        &self,
+        filter: &RemoteFilter,
+        fresh: bool,
+    ) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let query = remote::query(filter);
+        let kept = self.lock().found.clone().filter(|found| !fresh && found.is_for(&query));
+        let found = match kept {
+            Some(found) => found,
+            None => {
+                let found = remote::search(self.hub()?, &self.inspector, query).await?;
+                self.lock().found = Some(found.clone());
+                found
+            }
+        };
+        let context = self.context().chosen;
+        Ok(found.shown(filter, context, self.machine.ram_bytes, |repo| self.installed(repo)))
+    }
+
+    /// The context that models are judged at.
+    fn context(&self) -> FitContext {
+        fit::context(self.settings.current().fit_context)
+    }
+
+    /// Chooses the context that models are judged at, in tokens.
+    pub(crate) async fn set_context(&self, context: u32) -> Result<(), ErrorReport> {
+        fit::check(context)?;
+        let settings = Arc::clone(&self.settings);
+        let written =
+            blocking(move || settings.update(|settings| settings.fit_context = Some(context))).await;
+        self.changed.notify_one();
+        Ok(written?)
     }
 
     /// What a model's makers write about it.
@@ -224,8 +257,10 @@ impl ModelLibrary {
     pub(crate) async fn tune(&self, path: PathBuf) -> Result<JobId, ErrorReport> {
         let model = self.model(&path)?;
         let twice = |step: &Step| matches!(step, Step::Tune { path: other, .. } if *other == path);
-        if let Some(job) = self.lock().jobs.with_step(twice) {
-            return Ok(job.id);
+        let known = self.lock().jobs.with_step(twice).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
         }
         Ok(self.add_job(model.name, Step::Tune { path, alone: true }))
     }
@@ -488,11 +523,10 @@ impl ModelLibrary {
     async fn look_for_updates(&self, hub: &Hub) {
         let shelf = self.lock().shelf.clone();
         for model in shelf {
-            let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
+            let (Some(repo), Some(_)) = (&model.repo, &model.revision) else { continue };
             let Ok(repo) = repo.parse() else { continue };
-            match hub.model_info(&repo, "main").await {
-                Ok(info) if info.commit.as_str() != revision => drop(self.lock().outdated.insert(model.path)),
-                Ok(_) => drop(self.lock().outdated.remove(&model.path)),
+            match hub.model_info(&repo, &self.wanted_revision(&repo)).await {
+                Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
                 Err(error) => tracing::info!("{repo}: {error}"),
             }
         }

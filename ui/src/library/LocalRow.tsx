@@ -71,7 +71,12 @@ function Facts({ model }: { model: LocalModel }) {
       {state.state === "ready" && model.update_available && repo && (
         <p className="row-words">
           A newer version is on the Hub.{" "}
-          <button type="button" className="word-button" onClick={() => openRepo(repo, about.model(path))}>
+          <button
+            type="button"
+            className="word-button"
+            data-testid="look-at-update"
+            onClick={() => openRepo(repo, about.model(path))}
+          >
             Look at it
           </button>
         </p>

@@ -24,8 +24,9 @@ pub use conversion::{
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
-    ConversionChoice, DeletedModel, FileProgress, Fit, FitVerdict, Job, JobId, JobStage, LibraryPlace,
-    LibrarySnapshot, LocalModel, LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Tuning,
+    ConversionChoice, DeletedModel, FileProgress, Fit, FitContext, FitVerdict, Hold, Job, JobId, JobKind,
+    JobStage, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelKind, ModelOrigin, RemoteFilter,
+    RemoteModel, Tuning,
 };
 pub use model::{ModelInfo, MtpState};
 pub use settings::{Drafting, GenerationSettings, MAX_DEPTH, Sampling};

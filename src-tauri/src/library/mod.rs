@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 
 use foretoken_library::{
     Catalogue, CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue,
-    Trashed,
+    RetryPolicy, Trashed,
 };
 use foretoken_protocol::{
     ConversionChoice, EngineState, ErrorReport, FitContext, JobId, LibrarySnapshot, LocalState, ModelOrigin,
@@ -57,7 +57,11 @@ const WATCH: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct ModelLibrary {
     location: Location,
+    /// For downloads, which nobody waits for in front of the window.
+    ///
     /// An address in `HF_ENDPOINT` that is none is said when it is needed.
+    patient_hub: Result<Hub, ErrorReport>,
+    /// For what somebody waits for.
     hub: Result<Hub, ErrorReport>,
     token: Arc<HubToken>,
     tool: Tool,
@@ -119,7 +123,9 @@ impl ModelLibrary {
         around: Surroundings,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
-        let hub = Hub::new(HubOptions::from_env(), Arc::clone(&token) as _).map_err(ErrorReport::from);
+        let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
+        let patient_hub = hub_with(HubOptions::from_env());
+        let hub = hub_with(impatient());
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
@@ -151,6 +157,7 @@ impl ModelLibrary {
             changed: Notify::new(),
             work: Notify::new(),
             stirred: Notify::new(),
+            patient_hub,
             hub,
             token,
             tool,
@@ -570,6 +577,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// Somebody who looks at the window is told soon that the Hub cannot be reached.
+fn impatient() -> HubOptions {
+    HubOptions {
+        connect_timeout: Duration::from_secs(5),
+        retry: RetryPolicy { attempts: 3, ..RetryPolicy::default() },
+        ..HubOptions::from_env()
     }
 }
 

@@ -136,7 +136,7 @@ impl ModelLibrary {
 
     /// Takes up the downloads of the library, which has come online.
     pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
-        let Ok(hub) = self.hub.clone() else { return };
+        let Ok(hub) = self.patient_hub.clone() else { return };
         let queue = match Queue::start(hub, library, QueueOptions::default()) {
             Ok(queue) => queue,
             Err(error) => return tracing::error!("the downloads cannot go on: {error}"),

@@ -73,7 +73,9 @@ export function JobOrder({ job, jobs, onMove }: OrderProps) {
 function UseResult({ job: { id, name, stage } }: { job: Job }) {
   const reason = useReason("open");
   const path = stage.stage === "done" ? stage.path : null;
-  const there = useStore((state) => state.library?.models.some((model) => model.path === path) ?? false);
+  const there = useStore((state) =>
+    state.library?.models.some((model) => model.path === path && model.state.state === "ready"),
+  );
   if (path === null || !there) return null;
   return (
     <ActionButton

@@ -129,6 +129,8 @@ describe("the queue", () => {
     const shown = () => words(<JobRow job={done} jobs={[done]} />, { library: library({ models }) });
     let models = [local("/m")];
     expect(shown()).toMatch(/Use.*Dismiss/);
+    models = [local("/m", { state: { state: "offline" } })];
+    expect(shown()).not.toContain("Use");
     models = [];
     expect(shown()).not.toContain("Use");
   });

@@ -55,6 +55,10 @@ describe("a model that is here", () => {
     expect(mtpBadge({ state: "present", tensors: 15, format: "bfloat16", declared: true })).toBe(
       "MTP head: 15 tensors, bfloat16",
     );
+    const format = "4-bit, group 64; parts bfloat16";
+    expect(mtpBadge({ state: "present", tensors: 29, format, declared: true })).toBe(
+      "MTP head: 29 tensors, 4-bit",
+    );
     expect(mtpBadge({ state: "stripped" })).toBe("MTP head: declared but stripped");
     expect(mtpBadge({ state: "absent" })).toBe("MTP head: none");
   });

@@ -10,7 +10,7 @@ import type {
   RemoteModel,
   Tuning,
 } from "../bindings";
-import { bytes, headWords, parameters, percent, rate } from "../format";
+import { bytes, formatWord, headWords, parameters, percent, rate } from "../format";
 import { HERE } from "../platform";
 import { share } from "./jobs";
 
@@ -147,7 +147,7 @@ export function choiceWords({ origin, state, format, mtp, fit }: LocalModel): st
   if (state.state === "offline") return "Its disk is not connected";
   if (state.state === "broken") return "It cannot be loaded";
   const builtIn = origin === "built_in" && "Came with the app";
-  return line(builtIn, format, mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
+  return line(builtIn, format && formatWord(format), mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
 }
 
 /** What a job is doing. */

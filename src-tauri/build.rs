@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "library",
     "catalogue",
     "search_models",
+    "set_fit_context",
     "model_card",
     "download_model",
     "pause_job",

@@ -102,6 +102,8 @@ pub(crate) async fn reveal(folder: PathBuf) -> Result<(), ErrorReport> {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::JobKind;
+
     use super::*;
 
     fn job(id: u32, stage: JobStage, done: u64, total: u64) -> Job {
@@ -109,6 +111,7 @@ mod tests {
             id,
             name: format!("model {id}"),
             repo: None,
+            kind: JobKind::Download,
             stage,
             done,
             total,

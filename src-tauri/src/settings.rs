@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) sampling: BTreeMap<String, Sampling>,
     /// The same for the built-in model, whose folder moves with the app.
     pub(crate) built_in_sampling: Option<Sampling>,
+    /// The context that models are judged at, in tokens; `None` is the usual one.
+    pub(crate) fit_context: Option<u32>,
 }
 
 impl Default for Settings {
@@ -40,6 +42,7 @@ impl Default for Settings {
             selected_model: None,
             sampling: BTreeMap::new(),
             built_in_sampling: None,
+            fit_context: None,
         }
     }
 }

@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_library::{Library, Location};
-use foretoken_tests::fixtures::demo_model;
+use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use serde_json::json;
 
 use crate::desk::{Desk, Theme};
 use crate::hub::{Hub, NAME, REPO};
+use crate::stopping::open_endless_model;
 use crate::webdriver::keys;
 use crate::window::Window;
 
 /// Where the app keeps its data on a desk.
-fn data(desk: &Desk) -> PathBuf {
+pub(crate) fn data(desk: &Desk) -> PathBuf {
     desk.home().join(".local/share/dev.foretoken.Foretoken")
 }
 
@@ -22,40 +23,33 @@ fn library(desk: &Desk) -> PathBuf {
     data(desk).join("models")
 }
 
-fn copy_demo(to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(demo_model()).unwrap().flatten() {
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
-}
-
 /// A desk whose app finds its models on this Hub.
-fn desk_with(hub: &Hub) -> Desk {
+pub(crate) fn desk_with(hub: &Hub) -> Desk {
     let mut desk = Desk::new(1280, 900);
     desk.set("HF_ENDPOINT", hub.endpoint());
     desk
 }
 
 /// Opens the Models screen and waits for the catalogue.
-fn open_models(window: &Window<'_>) {
+pub(crate) fn open_models(window: &Window<'_>) {
     window.click("open-models");
     window.wait_until("the catalogue is shown", || window.is_shown("remote-model"));
 }
 
 /// Begins the download of the Hub's model with what the page suggests.
-fn download(window: &Window<'_>) {
+pub(crate) fn download(window: &Window<'_>) {
     window.click_one("remote-model", NAME);
     window.click("download");
     window.wait_until("the download is in the queue", || window.is_shown("job"));
     window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
 }
 
-fn job_says(window: &Window<'_>, words: &str) -> bool {
+pub(crate) fn job_says(window: &Window<'_>, words: &str) -> bool {
     window.text("job").contains(words)
 }
 
 /// The row of a model that is here; empty if it is not.
-fn row(window: &Window<'_>, name: &str) -> String {
+pub(crate) fn row(window: &Window<'_>, name: &str) -> String {
     window.texts("local-model").into_iter().find(|row| row.contains(name)).unwrap_or_default()
 }
 
@@ -148,7 +142,7 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
     let own = library(&desk);
     fs::create_dir_all(data(&desk)).unwrap();
     Library::create(&own).unwrap();
-    copy_demo(&own.join("org--Little"));
+    copy_demo_model(&own.join("org--Little"));
     let window = desk.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
@@ -176,7 +170,7 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
     let disk = desk.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
-    copy_demo(&own.root().join("org--Little"));
+    copy_demo_model(&own.root().join("org--Little"));
     let settings = desk.home().join(".config/dev.foretoken.Foretoken");
     Location::new(&settings, &data(&desk)).choose(&own).unwrap();
     let window = desk.open(Theme::Light);
@@ -241,4 +235,138 @@ fn a_search_says_what_the_headers_of_a_models_files_say() {
     });
     assert!(window.text("remote-model").contains("Fits well"), "{}", window.text("remote-model"));
     window.picture("models-search");
+}
+
+#[test]
+fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = folder.path().join("served");
+    copy_demo_model(&served);
+    let hub = Hub::with(&served, &[]);
+    let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
+    let desk = desk_with(&hub);
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    window.click_one("remote-model", NAME);
+    window.click("conversion-none");
+    window.click("download");
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    let config = library(&desk).join("Qwen--Qwen3.5-0.8B/generation_config.json");
+    let older = fs::read_to_string(&config).unwrap();
+    drop(hub);
+
+    let newer = format!("{older}\n");
+    fs::write(served.join("generation_config.json"), &newer).unwrap();
+    let _hub = Hub::with(&served, &["--port", &port, "--rate", "300000"]);
+    let is_told = || row(&window, NAME).contains("A newer version is on the Hub");
+    assert!(!is_told(), "nobody has asked yet");
+    window.click("refresh-catalogue");
+    window.wait_until("the newer version is told of", is_told);
+    window.picture("models-update");
+    window.click("look-at-update");
+    window.click("download");
+    window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
+    assert_eq!(fs::read_to_string(&config).unwrap(), older, "the older version stays until then");
+    assert!(row(&window, NAME).contains("Use"), "and can be used: {}", row(&window, NAME));
+    window.wait_until("the newer version is there", || {
+        fs::read_to_string(&config).is_ok_and(|text| text == newer)
+    });
+    window.wait_until("it is the newest", || row(&window, NAME).contains("Use") && !is_told());
+    assert!(files_below(&library(&desk).join(".foretoken/downloads")).is_empty());
+}
+
+#[test]
+fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
+    let hub = Hub::with(&demo_model(), &[]);
+    let desk = desk_with(&hub);
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    let judged_at = |tokens: &str| {
+        window.click_one("remote-model", NAME);
+        window.wait_until("the verdict is explained", || window.is_shown("model-details"));
+        let details = window.text("model-details");
+        assert!(details.contains(&format!("for a context of {tokens} tokens")), "{details}");
+        window.press(&[], keys::ESCAPE);
+        window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
+    };
+    judged_at("16,384");
+    window.fill("search", "qwen");
+    window.click("search-now");
+    window.wait_until("what the Hub has is shown", || window.text("remote-model").contains("With MTP head"));
+
+    // What was found is judged anew without asking the Hub again.
+    drop(hub);
+    window.click("context-control");
+    window.wait_until("the choice that holds has the focus", || window.focus() == "context-16384");
+    window.press(&[], keys::ARROW_DOWN);
+    window.wait_until("the next length is chosen", || window.text("context-control").contains("32k"));
+    window.click("context-262144");
+    window.wait_until("the longest is chosen", || window.text("context-control").contains("256k"));
+    window.wait_until("the popover closes", || !window.is_popover_shown());
+    assert!(!window.is_shown("listing-error"), "{}", window.text("listing-error"));
+    window.click("end-search");
+    window.wait_until("the catalogue is shown", || window.texts("remote-model").len() > 1);
+    judged_at("262,144");
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("open-models");
+    window.wait_until("it is remembered", || window.text("context-control").contains("256k"));
+}
+
+#[test]
+fn a_measurement_waits_until_the_chat_is_idle() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.ask("Tell me a story about an owl and a bell.");
+    window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
+    window.click("open-models");
+    window.choose_in_menu("model-more", "Demo model", "Measure");
+    window.wait_until("it waits", || job_says(&window, "Waiting for the chat"));
+    assert!(window.text("job-held").contains("no reply is being written"), "{}", window.text("job-held"));
+    window.picture("models-held");
+    // The dot of a chat that is being written in never comes to rest.
+    window.driver.click("[data-testid=chat]").unwrap();
+    window.click("stop");
+    window.wait_for_end();
+    window.click("open-models");
+    window.wait_until("it is measured", || row(&window, "Demo model").contains("tok/s"));
+    window.open_menu("model-more", "Demo model");
+    window.wait_until("it can be measured again", || {
+        window
+            .script("return document.querySelector('.menu')?.textContent ?? ''", json!([]))
+            .as_str()
+            .is_some_and(|menu| menu.contains("Measure again"))
+    });
+}
+
+#[test]
+fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
+    let desk = Desk::new(1280, 900);
+    fs::create_dir_all(data(&desk)).unwrap();
+    let own = Library::create(&library(&desk)).unwrap();
+    copy_demo_model(&own.root().join("org--Little"));
+    let window = desk.open(Theme::Light);
+    let mut steps = 0;
+    while window.focus() != "model-picker" {
+        window.press(&[keys::SHIFT], keys::TAB);
+        steps += 1;
+        assert!(steps < 20, "the picker is not reached");
+    }
+    window.press(&[], keys::ENTER);
+    window.wait_until("the library's model is listed with its MTP head", || {
+        window.texts("model-choice").iter().any(|choice| choice.contains("Little") && choice.contains("MTP"))
+    });
+    let focused = || window.script("return document.activeElement.textContent", json!([])).to_string();
+    let mut steps = 0;
+    while !(window.focus() == "model-choice" && focused().contains("Little")) {
+        window.press(&[], keys::TAB);
+        steps += 1;
+        assert!(steps < 20, "the model is not reached");
+    }
+    window.press(&[], keys::ENTER);
+    window.wait_until("the model is loaded", || {
+        window.text("model-picker").contains("Little") && !window.is_shown("engine-banner")
+    });
 }

@@ -21,6 +21,8 @@ mod library;
 #[cfg(target_os = "linux")]
 mod looks;
 #[cfg(target_os = "linux")]
+mod models_screen;
+#[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]
 mod security;

@@ -12,7 +12,7 @@ use crate::desk::Desk;
 use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const PATIENCE: Duration = Duration::from_secs(45);
+const PATIENCE: Duration = Duration::from_secs(90);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// How often the page is asked.
@@ -73,8 +73,8 @@ impl<'desk> Window<'desk> {
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("{name} {words:?} was not clicked: {error}"));
     }
 
-    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
-    pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
+    /// Opens the menu behind a button of the model whose row says `words`.
+    pub(crate) fn open_menu(&self, button: &str, words: &str) {
         let in_row = format!("{} {}", selector("local-model"), selector(button));
         self.wait_until(&format!("{words:?} has a menu"), || {
             let marked = self.script(
@@ -88,6 +88,11 @@ impl<'desk> Window<'desk> {
             marked == json!(true)
         });
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("the menu did not open: {error}"));
+    }
+
+    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
+    pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
+        self.open_menu(button, words);
         self.mark(".menu-item", choice);
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("{choice:?} was not chosen: {error}"));
     }

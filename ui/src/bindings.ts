@@ -49,8 +49,13 @@ export const commands = {
 	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
 	 */
 	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
-	/**  Looks for models on the Hub. */
-	searchModels: (filter: RemoteFilter) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("search_models", { filter })),
+	/**  Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words. */
+	searchModels: (filter: RemoteFilter, fresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("search_models", { filter, fresh })),
+	/**
+	 *  Chooses the context that models are judged at, in tokens. The library, the catalogue and searches then tell other
+	 *  verdicts.
+	 */
+	setFitContext: (context: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_fit_context", { context })),
 	/**  What a model's makers write about it: Markdown without HTML and without pictures. */
 	modelCard: (repo: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("model_card", { repo })),
 	/**
@@ -224,8 +229,16 @@ export type Fit = {
 	need_bytes: number,
 	/**  Memory that a model can have on this machine. */
 	available_bytes: number,
-	/**  The context it is judged at, in tokens. */
+	/**  The context it is judged at, in tokens: the chosen one, or the longest that the model knows. */
 	context: number,
+};
+
+/**  The context that models are judged at, in tokens of prompt and reply. */
+export type FitContext = {
+	/**  The one that holds. */
+	chosen: number,
+	/**  Those to choose from. */
+	choices: number[],
 };
 
 /**  Whether a model runs on this machine. */
@@ -251,14 +264,27 @@ export type GenerationSettings = {
 	stop: string[],
 };
 
+/**  What holds up a measurement. */
+export type Hold = 
+/**  A reply is being written or a model is being loaded, which goes first. */
+{ hold: "chat" } | 
+/**  There is no room for the model beside the one that is loaded. */
+{ hold: "memory"; 
+/**  Memory that both need. */
+need_bytes: number; 
+/**  Memory that models can have on this machine. */
+available_bytes: number };
+
 /**  Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move. */
 export type Job = {
 	/**  Names it. */
 	id: number,
 	/**  The model's short name, or what is moved. */
 	name: string,
-	/**  The repository that is downloaded; `None` for all other work. */
+	/**  The repository that it downloads, or downloaded first; `None` for all other work. */
 	repo: string | null,
+	/**  What it does now. */
+	kind: JobKind,
 	/**  How far it has come. */
 	stage: JobStage,
 	/**  Bytes done of this stage. */
@@ -273,10 +299,25 @@ export type Job = {
 	files: FileProgress[],
 };
 
+/**  What a job does now. */
+export type JobKind = 
+/**  Fetches a model. */
+"download" | 
+/**  Converts a model. */
+"conversion" | 
+/**  Measures how fast a model is. */
+"measurement" | 
+/**  Moves the library. */
+"move";
+
 /**  How far a job has come. */
 export type JobStage = 
 /**  It waits for the jobs before it. */
 { stage: "queued" } | 
+/**  It is its turn, and it goes on by itself once nothing holds it up. */
+{ stage: "held"; 
+/**  What holds it up. */
+by: Hold } | 
 /**  Files are on their way. */
 { stage: "downloading" } | 
 /**  The person stopped it for now; everything that arrived is kept. */
@@ -326,6 +367,8 @@ export type LibrarySnapshot = {
 	jobs: Job[],
 	/**  Models that were deleted and can be brought back until the app quits. */
 	deleted: DeletedModel[],
+	/**  What the verdicts are for. */
+	context: FitContext,
 	/**  Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page. */
 	has_token: boolean,
 };

@@ -104,7 +104,7 @@ export const shell = {
 
   library: () => answered(commands.library()),
   catalogue: (refresh: boolean) => answered(commands.catalogue(refresh)),
-  searchModels: (filter: RemoteFilter) => answered(commands.searchModels(filter)),
+  searchModels: (filter: RemoteFilter, fresh: boolean) => answered(commands.searchModels(filter, fresh)),
   modelCard: (repo: string) => answered(commands.modelCard(repo)),
   downloadModel: (repo: string, conversion: ConversionChoice) =>
     answered(commands.downloadModel(repo, conversion)),
@@ -121,5 +121,6 @@ export const shell = {
   chooseLibraryFolder: () => answered(commands.chooseLibraryFolder()),
   moveLibrary: (path: string) => answered(commands.moveLibrary(path)),
   setHubToken: (token: string | null) => answered(commands.setHubToken(token)),
+  setFitContext: (tokens: number) => answered(commands.setFitContext(tokens)),
   reveal: (path: string) => answered(commands.reveal(path)),
 };

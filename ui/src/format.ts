@@ -114,9 +114,12 @@ export const explained = (words: string) => ({ title: words, "aria-description":
 
 export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
 
+/** A format without what only a note has room for: `4-bit`. */
+export const formatWord = (format: string): string => format.split(/[,;]/)[0] ?? format;
+
 /** What makes up the head of a model that has one. */
 export const headWords = ({ tensors, format }: { tensors: number; format: string }): string =>
-  `MTP head: ${count(tensors)} tensors, ${format}`;
+  `MTP head: ${count(tensors)} tensors, ${formatWord(format)}`;
 
 /** Whether a model can draft for itself, in words. */
 export function mtpWords(model: ModelInfo): string {

@@ -157,6 +157,7 @@ describe("the window", () => {
       models: [],
       jobs: [],
       deleted: [],
+      context: { chosen: 16384, choices: [16384] },
       has_token: false,
     });
     const asked: Change = { kind: "library", library: library(1) };

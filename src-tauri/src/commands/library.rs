@@ -26,14 +26,23 @@ pub(crate) async fn catalogue(
     app.library.suggestions(refresh).await
 }
 
-/// Looks for models on the Hub.
+/// Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn search_models(
     app: State<'_, Arc<App>>,
     filter: RemoteFilter,
+    fresh: bool,
 ) -> Result<Vec<RemoteModel>, ErrorReport> {
-    app.library.search(&filter).await
+    app.library.search(&filter, fresh).await
+}
+
+/// Chooses the context that models are judged at, in tokens. The library, the catalogue and searches then tell other
+/// verdicts.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_fit_context(app: State<'_, Arc<App>>, context: u32) -> Result<(), ErrorReport> {
+    app.library.set_context(context).await
 }
 
 /// What a model's makers write about it: Markdown without HTML and without pictures.

@@ -29,6 +29,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         library::library,
         library::catalogue,
         library::search_models,
+        library::set_fit_context,
         library::model_card,
         library::download_model,
         library::pause_job,

@@ -1,7 +1,7 @@
 //! What the engine says about model folders, asked once for each state of their files.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use foretoken_protocol::{ErrorReport, MtpState};
 use serde::{Deserialize, Serialize};
 
-use super::file;
+use super::fit::Need;
 use super::tool::Tool;
+use super::{file, fit};
 
 /// What the engine says about a model, from its config and the headers of its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,30 +26,44 @@ pub(super) struct Facts {
     pub(super) format: String,
     /// The MTP head.
     pub(super) mtp: MtpState,
-    /// What it takes to run.
-    pub(super) memory: Memory,
+    /// Its tensors, in bytes.
+    pub(super) weight_bytes: u64,
+    /// What it takes to run at each of [`fit::CONTEXTS`], up to the longest that it knows.
+    pub(super) needs: Vec<Need>,
+}
+
+impl Facts {
+    /// What it takes to run at a context, or at the longest that it knows.
+    pub(super) fn at(&self, context: u32) -> Need {
+        let long_enough = self.needs.iter().find(|need| need.context >= context);
+        long_enough.or(self.needs.last()).copied().unwrap_or(Need { context, bytes: self.weight_bytes })
+    }
+
+    /// What it takes to run at all.
+    pub(super) fn least(&self) -> u64 {
+        self.at(0).bytes
+    }
+}
+
+/// The engine's words.
+#[derive(Debug, Deserialize)]
+struct Inspection {
+    parameters: u64,
+    #[serde(default)]
+    active_parameters: Option<u64>,
+    format: String,
+    mtp: MtpState,
+    memory: Memory,
 }
 
 /// What a model takes in memory, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Memory {
-    /// Its tensors.
-    pub(super) weights: u64,
-    /// All of it at `context`.
+#[derive(Debug, Deserialize)]
+struct Memory {
+    weights: u64,
+    /// All of it at `context`: keys and values of the trunk and of the MTP head, states, what is computed in passing.
     total: u64,
-    /// In tokens.
-    context: u64,
-    /// Keys and values of one more token.
-    kv_per_token: u64,
-}
-
-impl Memory {
-    /// All of it for one chat of so many tokens.
-    pub(super) fn at(&self, context: u64) -> u64 {
-        let longer = context.saturating_sub(self.context).saturating_mul(self.kv_per_token);
-        let shorter = self.context.saturating_sub(context).saturating_mul(self.kv_per_token);
-        self.total.saturating_add(longer).saturating_sub(shorter)
-    }
+    /// In tokens; never more than the model knows.
+    context: u32,
 }
 
 /// Asks the engine about folders and keeps the answers.
@@ -106,8 +121,34 @@ impl Inspector {
         }
     }
 
+    /// Asks at each context: what a model takes does not grow evenly with it.
     async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
-        let arguments = ["inspect".as_ref(), "--json".as_ref()].into_iter().chain(what.iter().copied());
+        let [shortest, longer @ ..] = fit::CONTEXTS;
+        let told = self.ask_at(what, shortest).await?;
+        let need = |memory: &Memory| Need { context: memory.context, bytes: memory.total };
+        let mut facts = Facts {
+            parameters: told.parameters,
+            active_parameters: told.active_parameters,
+            format: told.format,
+            mtp: told.mtp,
+            weight_bytes: told.memory.weights,
+            needs: vec![need(&told.memory)],
+        };
+        for context in longer {
+            let longer = need(&self.ask_at(what, context).await?.memory);
+            if facts.needs.last() == Some(&longer) {
+                // The model knows no longer one.
+                break;
+            }
+            facts.needs.push(longer);
+        }
+        Ok(facts)
+    }
+
+    async fn ask_at(&self, what: &[&OsStr], context: u32) -> Result<Inspection, ErrorReport> {
+        let context = OsString::from(context.to_string());
+        let arguments = ["inspect".as_ref(), "--json".as_ref(), "--context".as_ref(), context.as_os_str()];
+        let arguments = arguments.into_iter().chain(what.iter().copied());
         let output = self.tool.output(arguments).await?;
         serde_json::from_str(&output).map_err(|error| ErrorReport {
             code: "engine_unreadable".into(),
@@ -166,7 +207,10 @@ mod tests {
         assert!(!inspector.is_current(&model));
         let facts = inspector.inspect(&model).await.unwrap();
         assert!(matches!(facts.mtp, MtpState::Present { .. }), "{facts:?}");
-        assert!(facts.memory.at(10_000) > facts.memory.at(100));
+        // The demo model knows no longer context than the shortest.
+        assert_eq!(facts.needs.len(), 1);
+        assert_eq!(facts.at(262_144), facts.at(100));
+        assert!(facts.least() > facts.weight_bytes);
         inspector.keep(std::slice::from_ref(&model));
 
         let again = Inspector::new(inspector.tool.clone(), file);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use foretoken_library::{ItemState, Phase, QueueItem, RepoId};
-use foretoken_protocol::{ConversionChoice, ErrorReport, FileProgress, Job, JobId, JobStage};
+use foretoken_protocol::{ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage};
 use serde::{Deserialize, Serialize};
 
 /// What is to be done now.
@@ -18,6 +18,17 @@ pub(super) enum Step {
     Tune { path: PathBuf, alone: bool },
     /// The library is moved to a folder.
     Move { target: PathBuf },
+}
+
+impl Step {
+    fn kind(&self) -> JobKind {
+        match self {
+            Self::Download { .. } => JobKind::Download,
+            Self::Convert { .. } => JobKind::Conversion,
+            Self::Tune { .. } => JobKind::Measurement,
+            Self::Move { .. } => JobKind::Move,
+        }
+    }
 }
 
 /// A job.
@@ -190,16 +201,32 @@ impl Jobs {
         }
     }
 
+    /// Holds measurements up while the chat is busy, and lets them go on when it is not.
+    pub(super) fn mind_chat(&mut self, is_busy: bool) {
+        for entry in &mut self.entries {
+            let measures = matches!(entry.step, Step::Tune { .. });
+            match entry.stage {
+                JobStage::Queued if measures && is_busy => entry.stage = JobStage::Held { by: Hold::Chat },
+                JobStage::Held { by: Hold::Chat } if !is_busy => entry.stage = JobStage::Queued,
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets measurements that no memory was left for try again.
+    pub(super) fn mind_memory(&mut self) {
+        for entry in &mut self.entries {
+            if matches!(entry.stage, JobStage::Held { by: Hold::Memory { .. } }) {
+                entry.stage = JobStage::Queued;
+            }
+        }
+    }
+
     /// The first job that waits for this process to do something, rather than for the download queue.
-    pub(super) fn next(&self, may_tune: bool) -> Option<&Entry> {
-        self.entries.iter().find(|entry| {
-            entry.stage == JobStage::Queued
-                && match entry.step {
-                    Step::Download { .. } => false,
-                    Step::Tune { .. } => may_tune,
-                    Step::Convert { .. } | Step::Move { .. } => true,
-                }
-        })
+    pub(super) fn next(&self) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|entry| entry.stage == JobStage::Queued && !matches!(entry.step, Step::Download { .. }))
     }
 
     /// The jobs as the page shows them.
@@ -208,6 +235,7 @@ impl Jobs {
             id: entry.id,
             name: entry.name.clone(),
             repo: entry.repo.as_ref().map(RepoId::to_string),
+            kind: entry.step.kind(),
             stage: entry.stage.clone(),
             done: entry.numbers.done,
             total: entry.numbers.total,
@@ -288,7 +316,7 @@ mod tests {
         let items = [item("a", ItemState::Complete, 10), item("b", ItemState::Waiting, 0)];
         assert_eq!(jobs.follow(&items), [(a, "org/a".parse().unwrap())]);
         assert_eq!(jobs.get(b).unwrap().stage, JobStage::Queued);
-        assert!(jobs.next(true).is_none(), "the queue has the downloads");
+        assert!(jobs.next().is_none(), "the queue has the downloads");
     }
 
     #[test]
@@ -304,12 +332,30 @@ mod tests {
         jobs.add("move".into(), Step::Move { target: "/disk".into() });
 
         let written = serde_json::to_string(&jobs.kept()).unwrap();
-        let again = Jobs::resume(serde_json::from_str(&written).unwrap());
+        let mut again = Jobs::resume(serde_json::from_str(&written).unwrap());
         assert_eq!(names(&again), ["running", "paused"]);
         assert_eq!(again.entries()[0].stage, JobStage::Queued);
         assert_eq!(again.entries()[1].stage, JobStage::Paused);
-        assert_eq!(again.next(true).unwrap().name, "running");
-        assert!(again.next(false).is_none(), "nothing is measured while a reply is written");
+        assert_eq!(again.next().unwrap().name, "running");
+        again.mind_chat(true);
+        assert_eq!(again.entries()[0].stage, JobStage::Held { by: Hold::Chat });
+        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert!(again.next().is_none(), "nothing is measured while a reply is written");
+        again.mind_chat(false);
+        assert_eq!(again.next().unwrap().name, "running");
+    }
+
+    #[test]
+    fn a_measurement_without_room_waits_for_memory_and_not_for_the_chat() {
+        let mut jobs = Jobs::default();
+        let tune = jobs.add("tune".into(), Step::Tune { path: "/m".into(), alone: false });
+        let by = Hold::Memory { need_bytes: 2, available_bytes: 1 };
+        jobs.set_stage(tune, JobStage::Held { by });
+        jobs.mind_chat(true);
+        jobs.mind_chat(false);
+        assert!(jobs.next().is_none());
+        jobs.mind_memory();
+        assert_eq!(jobs.next().unwrap().id, tune);
     }
 
     #[test]

@@ -206,4 +206,56 @@ mod tests {
         assert_eq!(refused.code, "not_a_token");
         assert!(!refused.to_string().contains("abc"), "{refused}");
     }
+
+    /// Runs in the session that the test below makes.
+    #[test]
+    #[ignore = "writes to the keychain of whoever runs it"]
+    fn round_trip() {
+        let token = HubToken::new(Box::new(Keychain));
+        token.load();
+        assert!(!token.is_set());
+        token.set(Some("hf_first")).unwrap();
+        token.set(Some("hf_second")).unwrap();
+        assert_eq!(Keychain.read().unwrap().as_deref(), Some("hf_second"));
+        let again = HubToken::new(Box::new(Keychain));
+        again.load();
+        assert!(again.is_set());
+        again.set(None).unwrap();
+        again.set(None).unwrap();
+        assert_eq!(Keychain.read().unwrap(), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_token_is_kept_in_a_real_keychain() {
+        use std::os::unix::fs::DirBuilderExt;
+        use std::process::Command;
+
+        const DAEMON: &str = "gnome-keyring-daemon";
+        if Command::new(DAEMON).arg("--version").output().is_err() {
+            eprintln!(
+                "SKIPPED: there is no {DAEMON} (Debian package gnome-keyring), so no real keychain was used"
+            );
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let sockets = home.path().join("run");
+        fs::DirBuilder::new().mode(0o700).create(&sockets).unwrap();
+        // The daemon ends with the session's bus.
+        let script = format!(
+            "printf secret | {DAEMON} --unlock --components=secrets >/dev/null && \
+             exec \"$0\" --exact --ignored library::keychain::tests::round_trip"
+        );
+        let output = Command::new("dbus-run-session")
+            .args(["--", "sh", "-c", &script])
+            .arg(std::env::current_exe().unwrap())
+            .env_remove("DISPLAY")
+            .env("HOME", home.path())
+            .env("XDG_RUNTIME_DIR", &sockets)
+            .env("XDG_DATA_HOME", home.path().join("data"))
+            .output()
+            .expect("dbus-run-session is installed (Debian package dbus)");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("1 passed"), "{told}\n{output:?}");
+    }
 }

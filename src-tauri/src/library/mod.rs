@@ -18,17 +18,17 @@ mod tool;
 mod tune;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use foretoken_library::{
     Catalogue, CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue,
-    Trashed,
+    RetryPolicy, Trashed,
 };
 use foretoken_protocol::{
-    ConversionChoice, EngineState, ErrorReport, JobId, LibrarySnapshot, LocalState, ModelOrigin,
+    ConversionChoice, EngineState, ErrorReport, FitContext, JobId, LibrarySnapshot, LocalState, ModelOrigin,
     RemoteFilter, RemoteModel,
 };
 use tokio::sync::{Notify, mpsc, watch};
@@ -42,6 +42,7 @@ use facts::Inspector;
 use jobs::{Jobs, Step};
 use keychain::{HubToken, Keychain};
 use notes::Notes;
+use remote::Search;
 use shelf::{Found, Shelves};
 use tool::Tool;
 
@@ -54,7 +55,11 @@ const WATCH: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct ModelLibrary {
     location: Location,
+    /// For downloads, which nobody waits for in front of the window.
+    ///
     /// An address in `HF_ENDPOINT` that is none is said when it is needed.
+    patient_hub: Result<Hub, ErrorReport>,
+    /// For what somebody waits for.
     hub: Result<Hub, ErrorReport>,
     token: Arc<HubToken>,
     tool: Tool,
@@ -89,8 +94,10 @@ struct State {
     jobs: Jobs,
     shelf: Vec<Found>,
     deleted: Vec<(Found, Trashed)>,
-    /// Models whose repository has a newer commit.
-    outdated: BTreeSet<PathBuf>,
+    /// The commits that the models' repositories have now, as far as they were asked for.
+    newest: BTreeMap<PathBuf, String>,
+    /// What the Hub was last searched for, and what there was.
+    found: Option<Search>,
     online: bool,
     /// The job that this process works on, and how it is told to stop.
     running: Option<(JobId, watch::Sender<Intent>)>,
@@ -114,7 +121,9 @@ impl ModelLibrary {
         around: Surroundings,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
-        let hub = Hub::new(HubOptions::from_env(), Arc::clone(&token) as _).map_err(ErrorReport::from);
+        let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
+        let patient_hub = hub_with(HubOptions::from_env());
+        let hub = hub_with(impatient());
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
@@ -143,6 +152,7 @@ impl ModelLibrary {
             changed: Notify::new(),
             work: Notify::new(),
             stirred: Notify::new(),
+            patient_hub,
             hub,
             token,
             tool,
@@ -201,13 +211,43 @@ impl ModelLibrary {
         } else {
             Catalogue::load(&self.catalogue)
         };
-        Ok(remote::suggestions(&catalogue, self.machine.ram_bytes, |repo| self.installed(repo)))
+        let context = self.context().chosen;
+        Ok(remote::suggestions(&catalogue, context, self.machine.ram_bytes, |repo| self.installed(repo)))
     }
 
-    /// Searches the Hub.
-    pub(crate) async fn search(&self, filter: &RemoteFilter) -> Result<Vec<RemoteModel>, ErrorReport> {
-        let installed = |repo: &str| self.installed(repo);
-        remote::search(self.hub()?, &self.inspector, filter, self.machine.ram_bytes, installed).await
+    /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.
+    pub(crate) async fn search(
+        &self,
+        filter: &RemoteFilter,
+        fresh: bool,
+    ) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let query = remote::query(filter);
+        let kept = self.lock().found.clone().filter(|found| !fresh && found.is_for(&query));
+        let found = match kept {
+            Some(found) => found,
+            None => {
+                let found = remote::search(self.hub()?, &self.inspector, query).await?;
+                self.lock().found = Some(found.clone());
+                found
+            }
+        };
+        let context = self.context().chosen;
+        Ok(found.shown(filter, context, self.machine.ram_bytes, |repo| self.installed(repo)))
+    }
+
+    /// The context that models are judged at.
+    fn context(&self) -> FitContext {
+        fit::context(self.settings.current().fit_context)
+    }
+
+    /// Chooses the context that models are judged at, in tokens.
+    pub(crate) async fn set_context(&self, context: u32) -> Result<(), ErrorReport> {
+        fit::check(context)?;
+        let settings = Arc::clone(&self.settings);
+        let written =
+            blocking(move || settings.update(|settings| settings.fit_context = Some(context))).await;
+        self.changed.notify_one();
+        Ok(written?)
     }
 
     /// What a model's makers write about it.
@@ -219,8 +259,10 @@ impl ModelLibrary {
     pub(crate) async fn tune(&self, path: PathBuf) -> Result<JobId, ErrorReport> {
         let model = self.model(&path)?;
         let twice = |step: &Step| matches!(step, Step::Tune { path: other, .. } if *other == path);
-        if let Some(job) = self.lock().jobs.with_step(twice) {
-            return Ok(job.id);
+        let known = self.lock().jobs.with_step(twice).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
         }
         Ok(self.add_job(model.name, Step::Tune { path, alone: true }))
     }
@@ -483,11 +525,10 @@ impl ModelLibrary {
     async fn look_for_updates(&self, hub: &Hub) {
         let shelf = self.lock().shelf.clone();
         for model in shelf {
-            let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
+            let (Some(repo), Some(_)) = (&model.repo, &model.revision) else { continue };
             let Ok(repo) = repo.parse() else { continue };
-            match hub.model_info(&repo, "main").await {
-                Ok(info) if info.commit.as_str() != revision => drop(self.lock().outdated.insert(model.path)),
-                Ok(_) => drop(self.lock().outdated.remove(&model.path)),
+            match hub.model_info(&repo, &self.wanted_revision(&repo)).await {
+                Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
                 Err(error) => tracing::info!("{repo}: {error}"),
             }
         }
@@ -531,6 +572,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// Somebody who looks at the window is told soon that the Hub cannot be reached.
+fn impatient() -> HubOptions {
+    HubOptions {
+        connect_timeout: Duration::from_secs(5),
+        retry: RetryPolicy { attempts: 3, ..RetryPolicy::default() },
+        ..HubOptions::from_env()
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::facts::{Facts, Inspector};
+use super::fit::Need;
 use super::{card, fit};
 
 /// The model types that the engine runs.
@@ -23,14 +24,15 @@ const FAMILY: &str = "Qwen3.5";
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
-/// The catalogue for a machine with `ram` bytes. `installed` says where a repository's model is.
+/// The catalogue, judged at a context on a machine with `ram` bytes. `installed` says where a repository's model is.
 pub(super) fn suggestions(
     catalogue: &Catalogue,
+    context: u32,
     ram: u64,
     installed: impl Fn(&str) -> Option<String>,
 ) -> Vec<RemoteModel> {
     let machine = foretoken_library::Machine { ram_bytes: ram, chip: String::new(), free_disk_bytes: None };
-    let recommended = catalogue.recommended(&machine, fit::GPU_SHARE, fit::CONTEXT.into(), &ARCHITECTURES);
+    let recommended = catalogue.recommended(&machine, fit::GPU_SHARE, context.into(), &ARCHITECTURES);
     let runs = |entry: &&CatalogueEntry| ARCHITECTURES.contains(&entry.architecture.as_str());
     let shown = |entry: &CatalogueEntry| {
         let (format, kind) = match entry.format {
@@ -49,7 +51,7 @@ pub(super) fn suggestions(
             kind,
             download_bytes: Some(entry.download_bytes),
             mtp: Some(entry.mtp),
-            fit: Some(fit::fit(entry.memory.at(fit::CONTEXT.into()), ram)),
+            fit: Some(fit::fit(Need { context, bytes: entry.memory.at(context.into()) }, ram)),
             recommended: recommended.is_some_and(|best| best.id == entry.id),
             installed: installed(entry.repo.as_str()),
         }
@@ -67,21 +69,37 @@ fn summary(entry: &CatalogueEntry) -> &'static str {
     }
 }
 
-/// Models on the Hub that pass a filter, the most downloaded first. What a repository's files say is read from their
-/// headers, not from its name.
-pub(super) async fn search(
-    hub: &Hub,
-    inspector: &Arc<Inspector>,
-    filter: &RemoteFilter,
-    ram: u64,
-    installed: impl Fn(&str) -> Option<String>,
-) -> Result<Vec<RemoteModel>, ErrorReport> {
+/// What the Hub is asked for; the rest of a filter is about what it answers.
+pub(super) fn query(filter: &RemoteFilter) -> SearchQuery {
     let words = if filter.text.trim().is_empty() { FAMILY } else { filter.text.trim() };
     let tags = match filter.kind {
         Some(ModelKind::Converted) => vec!["mlx".to_owned()],
         Some(ModelKind::Raw) | None => Vec::new(),
     };
-    let query = SearchQuery { words: words.to_owned(), tags, limit: Some(MOST_HITS) };
+    SearchQuery { words: words.to_owned(), tags, limit: Some(MOST_HITS) }
+}
+
+/// What a search has found.
+#[derive(Debug, Clone)]
+pub(super) struct Search {
+    query: SearchQuery,
+    found: Vec<Look>,
+}
+
+/// A model on the Hub and, as far as its files tell, what it takes.
+#[derive(Debug, Clone)]
+struct Look {
+    model: RemoteModel,
+    facts: Option<Facts>,
+}
+
+/// Models on the Hub, the most downloaded first. What a repository's files say is read from their headers, not from
+/// its name.
+pub(super) async fn search(
+    hub: &Hub,
+    inspector: &Arc<Inspector>,
+    query: SearchQuery,
+) -> Result<Search, ErrorReport> {
     let hits = hub.search(&query).await?;
     let turns = Arc::new(Semaphore::new(AT_ONCE));
     let mut looks = JoinSet::new();
@@ -89,47 +107,77 @@ pub(super) async fn search(
         let (hub, inspector, turns) = (hub.clone(), Arc::clone(inspector), Arc::clone(&turns));
         looks.spawn(async move {
             let _turn = turns.acquire().await;
-            (place, look_into(&hub, &inspector, &hit, ram).await)
+            (place, look_into(&hub, &inspector, &hit).await)
         });
     }
     let mut found = looks.join_all().await;
     found.sort_by_key(|(place, _)| *place);
-    let passes = |model: &RemoteModel| {
-        filter.kind.is_none_or(|kind| model.kind == kind)
-            && (!filter.with_mtp || model.mtp == Some(true))
-            && (!filter.fitting || model.fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig))
-    };
-    let models = found.into_iter().map(|(_, model)| model).filter(passes);
-    Ok(models.map(|model| RemoteModel { installed: installed(&model.repo), ..model }).collect())
+    Ok(Search { query, found: found.into_iter().map(|(_, look)| look).collect() })
+}
+
+impl Search {
+    /// Whether it is what the Hub would be asked for.
+    pub(super) fn is_for(&self, query: &SearchQuery) -> bool {
+        self.query.words == query.words && self.query.tags == query.tags
+    }
+
+    /// What passes a filter, judged at a context on a machine with `ram` bytes. `installed` says where a repository's
+    /// model is.
+    pub(super) fn shown(
+        &self,
+        filter: &RemoteFilter,
+        context: u32,
+        ram: u64,
+        installed: impl Fn(&str) -> Option<String>,
+    ) -> Vec<RemoteModel> {
+        let judged = |look: &Look| RemoteModel {
+            fit: look.need(context).map(|need| fit::fit(need, ram)),
+            installed: installed(&look.model.repo),
+            ..look.model.clone()
+        };
+        let passes = |model: &RemoteModel| {
+            filter.kind.is_none_or(|kind| model.kind == kind)
+                && (!filter.with_mtp || model.mtp == Some(true))
+                && (!filter.fitting
+                    || model.fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig))
+        };
+        self.found.iter().map(judged).filter(passes).collect()
+    }
+}
+
+impl Look {
+    /// What the model takes at a context; a raw one once it is converted.
+    fn need(&self, context: u32) -> Option<Need> {
+        let facts = self.facts.as_ref()?;
+        let need = facts.at(context);
+        let bytes = match self.model.kind {
+            ModelKind::Converted => need.bytes,
+            ModelKind::Raw => {
+                let converted = (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64;
+                need.bytes.saturating_sub(facts.weight_bytes).saturating_add(converted)
+            }
+        };
+        Some(Need { bytes, ..need })
+    }
 }
 
 /// What can be told of a search result. A repository that cannot be read stays as the search describes it.
-async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit, ram: u64) -> RemoteModel {
+async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit) -> Look {
     let mut model = from_tags(hit);
-    let Ok(info) = hub.model_info(&hit.repo, "main").await else { return model };
+    let Ok(info) = hub.model_info(&hit.repo, "main").await else { return Look { model, facts: None } };
     match headers(hub, inspector, &info).await {
         Ok((facts, download_bytes)) => {
             model.download_bytes = Some(download_bytes);
             model.kind = if facts.format.contains("bit") { ModelKind::Converted } else { ModelKind::Raw };
             model.mtp = Some(matches!(facts.mtp, MtpState::Present { .. }));
-            model.fit = Some(fit::fit(need(&facts, model.kind), ram));
             model.parameters = Some(facts.parameters);
             model.active_parameters = facts.active_parameters.filter(|&active| active < facts.parameters);
-            model.format = Some(facts.format);
+            model.format = Some(facts.format.clone());
+            Look { model, facts: Some(facts) }
         }
-        Err(error) => tracing::debug!("{}: {error}", hit.repo),
-    }
-    model
-}
-
-/// Bytes that a model takes at the usual context; a raw one once it is converted.
-fn need(facts: &Facts, kind: ModelKind) -> u64 {
-    let need = facts.memory.at(fit::CONTEXT.into());
-    match kind {
-        ModelKind::Converted => need,
-        ModelKind::Raw => {
-            let converted = (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64;
-            need.saturating_sub(facts.memory.weights).saturating_add(converted)
+        Err(error) => {
+            tracing::debug!("{}: {error}", hit.repo);
+            Look { model, facts: None }
         }
     }
 }
@@ -203,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
-        let shown = suggestions(&Catalogue::embedded(), 16 << 30, |repo| {
+        let shown = suggestions(&Catalogue::embedded(), 16_384, 16 << 30, |repo| {
             (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
         });
         let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
@@ -213,5 +261,18 @@ mod tests {
             shown.iter().filter(|model| model.installed.is_some()).map(|model| &model.name).collect();
         assert_eq!(here, ["Qwen3.5-2B"]);
         assert!(shown.iter().all(|model| !model.summary.is_empty()));
+    }
+
+    #[test]
+    fn a_longer_context_takes_more_and_changes_the_recommendation() {
+        let judged = |context| suggestions(&Catalogue::embedded(), context, 16 << 30, |_| None);
+        let best = |models: &[RemoteModel]| {
+            models.iter().find(|model| model.recommended).map(|model| model.name.clone())
+        };
+        let (short, long) = (judged(4_096), judged(262_144));
+        let need = |model: &RemoteModel| model.fit.as_ref().unwrap().need_bytes;
+        assert!(short.iter().zip(&long).all(|(short, long)| need(short) < need(long)));
+        assert!(long.iter().all(|model| model.fit.as_ref().unwrap().context == 262_144));
+        assert_ne!(best(&short), best(&long));
     }
 }

@@ -13,6 +13,7 @@ impl ModelLibrary {
     pub(super) fn snapshot(&self) -> LibrarySnapshot {
         let folder = self.location.folder();
         let free_bytes = free_bytes(&folder).unwrap_or(0);
+        let context = self.context();
         let state = self.lock();
         let own = state.shelf.iter().filter(|model| model.origin == ModelOrigin::Library);
         LibrarySnapshot {
@@ -22,14 +23,15 @@ impl ModelLibrary {
                 free_bytes,
                 used_bytes: own.map(|model| model.disk_bytes).sum(),
             },
-            models: state.shelf.iter().map(|model| self.local_model(&state, model)).collect(),
+            models: state.shelf.iter().map(|model| self.local_model(&state, model, context.chosen)).collect(),
             jobs: state.jobs.shown(),
             deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
+            context,
             has_token: self.token.is_set(),
         }
     }
 
-    fn local_model(&self, state: &State, model: &Found) -> LocalModel {
+    fn local_model(&self, state: &State, model: &Found, context: u32) -> LocalModel {
         let known = self.inspector.known(&model.path);
         let facts = known.as_ref().and_then(|answer| answer.as_ref().ok());
         let refused = known.as_ref().and_then(|answer| answer.as_ref().err());
@@ -37,7 +39,7 @@ impl ModelLibrary {
             (LocalState::Ready, Some(error)) => LocalState::Broken { error: error.clone() },
             (found, _) => found.clone(),
         };
-        let need = facts.map(|facts| facts.memory.at(fit::CONTEXT.into()));
+        let newest = state.newest.get(&model.path);
         LocalModel {
             path: text(&model.path),
             name: model.name.clone(),
@@ -50,8 +52,8 @@ impl ModelLibrary {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            fit: need.map(|need| fit::fit(need, self.machine.ram_bytes)),
-            update_available: state.outdated.contains(&model.path),
+            fit: facts.map(|facts| fit::fit(facts.at(context), self.machine.ram_bytes)),
+            update_available: newest.is_some() && newest != model.revision.as_ref(),
             tuning: self.notes.tuning(&model.path),
         }
     }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_library::{Library, Location};
-use foretoken_protocol::{ConversionChoice, EngineState, JobStage, LibrarySnapshot, LocalState, ModelOrigin};
+use foretoken_protocol::{
+    ConversionChoice, EngineState, Hold, JobKind, JobStage, LibrarySnapshot, LocalModel, LocalState,
+    ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
+};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -21,7 +24,7 @@ struct Running {
     library: Arc<ModelLibrary>,
     settings: Arc<SettingsFile>,
     moves: mpsc::UnboundedReceiver<(PathBuf, PathBuf)>,
-    _engine: watch::Sender<EngineState>,
+    engine: watch::Sender<EngineState>,
     folder: TempDir,
 }
 
@@ -54,7 +57,7 @@ impl Running {
         let (library, moves) = ModelLibrary::new(&places, around);
         let library = Arc::new(library);
         library.start();
-        Self { library, settings, moves, _engine: engine, folder }
+        Self { library, settings, moves, engine, folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -179,4 +182,101 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
     assert_eq!(running.library.shown_folder(demo_model().to_str().unwrap()).unwrap(), demo_model());
     let own = Library::open(&running.at("data/models")).unwrap();
     assert_eq!(running.library.shown_folder(own.root().to_str().unwrap()).unwrap(), own.root());
+}
+
+/// A model that takes so much memory answers in the chat.
+fn ready(weight_bytes: u64) -> EngineState {
+    EngineState::Ready {
+        model: ModelInfo {
+            path: "/models/loaded".into(),
+            name: "loaded".into(),
+            architecture: "qwen3_5".into(),
+            parameters: 1,
+            format: "bfloat16".into(),
+            weight_bytes,
+            mtp: MtpState::Absent,
+            context_length: 4096,
+            thinking: false,
+            defaults: Sampling::default(),
+            notes: Vec::new(),
+        },
+        device: "cpu".into(),
+    }
+}
+
+fn held(told: &LibrarySnapshot) -> Option<Hold> {
+    told.jobs.iter().find_map(|job| match job.stage {
+        JobStage::Held { by } if job.kind == JobKind::Measurement => Some(by),
+        _ => None,
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_measurement_waits_for_the_chat_and_for_memory_and_then_goes_on_by_itself() {
+    let running = Running::begin();
+    running.wait("the demo model is listed", |told| lists(told, &demo_model())).await;
+    let loading = EngineState::Loading { path: "/models/loaded".into(), done: 1, total: 2 };
+    running.engine.send_replace(loading.clone());
+    let job = running.library.tune(demo_model()).await.unwrap();
+    running.wait("it waits for the chat", |told| held(told) == Some(Hold::Chat)).await;
+
+    let all = running.library.machine.ram_bytes;
+    running.engine.send_replace(ready(all));
+    let told =
+        running.wait("it waits for memory", |told| matches!(held(told), Some(Hold::Memory { .. }))).await;
+    let Some(Hold::Memory { need_bytes, available_bytes }) = held(&told) else { unreachable!() };
+    assert!(need_bytes > all && available_bytes < all, "{need_bytes} of {available_bytes}");
+    assert_eq!(running.library.tune(demo_model()).await.unwrap(), job, "it is in the queue already");
+
+    running.engine.send_replace(ready(0));
+    let measures = |told: &LibrarySnapshot| told.jobs.iter().any(|job| job.stage == JobStage::Tuning);
+    running.wait("it begins", measures).await;
+    running.engine.send_replace(loading);
+    running.wait("the chat goes first", |told| held(told) == Some(Hold::Chat)).await;
+    running.library.pause_job(job).await.unwrap();
+    running.engine.send_replace(ready(0));
+    running.wait("it is paused", |told| told.jobs.iter().any(|job| job.stage == JobStage::Paused)).await;
+    assert_eq!(running.library.tune(demo_model()).await.unwrap(), job, "asking again lets it go on");
+    running
+        .wait("it is measured", |told| {
+            told.models.iter().any(|model| model.origin == ModelOrigin::BuiltIn && model.tuning.is_some())
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_chosen_context_decides_every_verdict_and_is_remembered() {
+    let running = Running::begin();
+    let need = |model: &LocalModel| model.fit.as_ref().map(|fit| (fit.context, fit.need_bytes));
+    let judged = |models: &[RemoteModel]| {
+        let fits = models.iter().filter_map(|model| model.fit.as_ref());
+        fits.map(|fit| (fit.context, fit.need_bytes)).collect::<Vec<_>>()
+    };
+    // A model that knows longer contexts than the demo model.
+    let own = running.at("data/models/org--Long");
+    copy_demo(&own);
+    let config = own.join("config.json");
+    let text = fs::read_to_string(&config).unwrap();
+    let longer = text.replace("\"max_position_embeddings\": 4096", "\"max_position_embeddings\": 262144");
+    assert_ne!(text, longer, "the demo model's context is where it was");
+    fs::write(&config, longer).unwrap();
+    running.library.current().await;
+    let of = |told: &LibrarySnapshot| {
+        told.models.iter().find(|model| Path::new(&model.path) == own).and_then(need)
+    };
+    let told = running.wait("it is judged", |told| of(told).is_some()).await;
+    assert_eq!(told.context.chosen, 16_384);
+    assert_eq!(of(&told).unwrap().0, 16_384);
+    let before = judged(&running.library.suggestions(false).await.unwrap());
+
+    running.library.set_context(131_072).await.unwrap();
+    let longer = running.wait("it is judged anew", |told| told.context.chosen == 131_072).await;
+    let (context, bytes) = of(&longer).unwrap();
+    assert_eq!(context, 131_072);
+    // Keys and values of the trunk's one layer and of the head, 512 bytes each, and what is computed in passing.
+    assert!(bytes >= of(&told).unwrap().1 + 2 * 512 * (131_072 - 16_384));
+    let after = judged(&running.library.suggestions(false).await.unwrap());
+    assert!(before.iter().zip(&after).all(|(before, after)| after.1 > before.1 && after.0 == 131_072));
+    assert_eq!(running.settings.current().fit_context, Some(131_072));
+    assert_eq!(running.library.set_context(7).await.unwrap_err().code, "unknown_context");
 }

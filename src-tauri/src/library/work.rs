@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_library::{Catalogue, Intent, Library, Queue, QueueItem, QueueOptions, RepoId};
-use foretoken_protocol::{ConversionChoice, EngineState, ErrorReport, JobId, JobStage, MtpState};
+use foretoken_protocol::{ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState};
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -21,6 +21,8 @@ enum Ended {
     Stopped,
     /// It gave way to something more important, and begins again.
     Later,
+    /// It has not begun, for want of memory.
+    Held(Hold),
 }
 
 /// A line of the engine's `convert --json`.
@@ -46,10 +48,7 @@ impl ModelLibrary {
             self.resume_job(job).await?;
             return Ok(job);
         }
-        let catalogue = Catalogue::load(&self.catalogue);
-        let tried = catalogue.entries.iter().find(|entry| entry.repo == repo);
-        let tried = tried.and_then(|entry| Some(entry.revision.as_ref()?.to_string()));
-        let revision = tried.unwrap_or_else(|| "main".into());
+        let revision = self.wanted_revision(&repo);
         let queue = self.queue.lock().await;
         let queue = queue.as_ref().ok_or_else(|| self.offline())?;
         // The job first: its queue may tell of it at once.
@@ -64,13 +63,22 @@ impl ModelLibrary {
         Ok(job)
     }
 
+    /// What a download of a repository takes: the commit that was tried out, or else what is newest.
+    pub(super) fn wanted_revision(&self, repo: &RepoId) -> String {
+        let catalogue = Catalogue::load(&self.catalogue);
+        let listed = catalogue.entries.into_iter().find(|entry| entry.repo == *repo);
+        listed.and_then(|entry| entry.revision).map_or_else(|| "main".to_owned(), |tried| tried.to_string())
+    }
+
     /// Stops a job for now.
     pub(crate) async fn pause_job(&self, job: JobId) -> Result<(), ErrorReport> {
         let entry = self.lock().jobs.get(job)?.clone();
         if let Step::Download { repo, .. } = &entry.step {
             let queue = self.queue.lock().await;
             queue.as_ref().ok_or_else(|| self.offline())?.pause(repo).await?;
-        } else if !self.stop_running(job, Intent::Pause) && entry.stage == JobStage::Queued {
+        } else if !self.stop_running(job, Intent::Pause)
+            && matches!(entry.stage, JobStage::Queued | JobStage::Held { .. })
+        {
             self.lock().jobs.set_stage(job, JobStage::Paused);
         }
         self.jobs_changed();
@@ -128,7 +136,7 @@ impl ModelLibrary {
 
     /// Takes up the downloads of the library, which has come online.
     pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
-        let Ok(hub) = self.hub.clone() else { return };
+        let Ok(hub) = self.patient_hub.clone() else { return };
         let queue = match Queue::start(hub, library, QueueOptions::default()) {
             Ok(queue) => queue,
             Err(error) => return tracing::error!("the downloads cannot go on: {error}"),
@@ -216,11 +224,20 @@ impl ModelLibrary {
 
     /// Does what is to be done, one job after the other.
     pub(super) async fn do_work(self: Arc<Self>) {
-        let mut replies = self.replies.watch();
+        let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
+        let mut loaded = None;
         while !self.lock().closing {
-            let is_quiet = *replies.borrow_and_update() == 0;
-            let claimed = self.claim(is_quiet);
-            if let Some((entry, intent)) = claimed {
+            let is_busy = *replies.borrow_and_update() > 0 || is_loading(&engine.borrow_and_update());
+            let is_other = loaded.replace(self.loaded_bytes()) != loaded;
+            {
+                let mut state = self.lock();
+                state.jobs.mind_chat(is_busy);
+                if is_other {
+                    state.jobs.mind_memory();
+                }
+            }
+            self.changed.notify_one();
+            if let Some((entry, intent)) = self.claim() {
                 let ended = self.run(&entry, intent.clone()).await;
                 let wanted = *intent.borrow();
                 self.ended(&entry, ended, wanted).await;
@@ -229,17 +246,18 @@ impl ModelLibrary {
             tokio::select! {
                 () = self.work.notified() => {}
                 changed = replies.changed() => if changed.is_err() { return },
+                changed = engine.changed() => if changed.is_err() { return },
             }
         }
     }
 
     /// The next job, marked as running.
-    fn claim(&self, may_tune: bool) -> Option<(Entry, watch::Receiver<Intent>)> {
+    fn claim(&self) -> Option<(Entry, watch::Receiver<Intent>)> {
         let mut state = self.lock();
         if state.closing || !state.online {
             return None;
         }
-        let entry = state.jobs.next(may_tune)?.clone();
+        let entry = state.jobs.next()?.clone();
         let stage = match &entry.step {
             Step::Convert { .. } => JobStage::Converting,
             Step::Tune { .. } => JobStage::Tuning,
@@ -301,6 +319,7 @@ impl ModelLibrary {
             (Ok(Ended::Stopped), Intent::Pause) if !self.lock().closing => {
                 self.lock().jobs.set_stage(id, JobStage::Paused);
             }
+            (Ok(Ended::Held(by)), _) => self.lock().jobs.set_stage(id, JobStage::Held { by }),
             (Ok(Ended::Stopped | Ended::Later), _) => self.lock().jobs.set_stage(id, JobStage::Queued),
         }
         self.keep_jobs();
@@ -367,7 +386,7 @@ impl ModelLibrary {
         .await
     }
 
-    /// Measures a model, unless there is no room for it beside the one that is loaded. A reply goes first.
+    /// Measures a model as soon as there is room for it beside the one that is loaded. The chat goes first.
     async fn tune_now(&self, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
         let end = Ok(Ended::Done(ControlFlow::Break(path.to_owned())));
         let facts = match self.inspector.known(path) {
@@ -377,25 +396,35 @@ impl ModelLibrary {
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return end;
         }
-        let loaded = match &*self.engine.borrow() {
-            EngineState::Ready { model, .. } => model.weight_bytes,
-            _ => 0,
-        };
-        let available = fit::available(self.machine.ram_bytes);
-        let need = facts.memory.at(fit::CONTEXT.into()).saturating_add(loaded);
-        if need > available {
-            tracing::info!("{} is not measured: no room beside the loaded model", path.display());
-            return if alone { Err(no_room(need, available)) } else { end };
+        let (need, available_bytes) = (facts.least(), fit::available(self.machine.ram_bytes));
+        if need > available_bytes {
+            return Err(no_room(&folder_name(path), need, available_bytes));
         }
-        let mut replies = self.replies.watch();
+        let need_bytes = need.saturating_add(self.loaded_bytes());
+        if need_bytes > available_bytes {
+            return Ok(Ended::Held(Hold::Memory { need_bytes, available_bytes }));
+        }
+        let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
         tokio::select! {
             measured = tune::measure(&self.tool, path) => self.notes.tuned(path, measured?),
             begun = replies.wait_for(|&running| running > 0) => {
                 drop(begun);
                 return Ok(Ended::Later);
             }
+            begun = engine.wait_for(is_loading) => {
+                drop(begun);
+                return Ok(Ended::Later);
+            }
         }
         end
+    }
+
+    /// What the model of the chat takes.
+    fn loaded_bytes(&self) -> u64 {
+        match &*self.engine.borrow() {
+            EngineState::Ready { model, .. } => model.weight_bytes,
+            _ => 0,
+        }
     }
 
     /// Moves the library. Its downloads go on afterwards.
@@ -501,15 +530,19 @@ fn beside_others(target: PathBuf) -> PathBuf {
     if is_empty { target } else { target.join("Foretoken models") }
 }
 
-fn no_room(need: u64, available: u64) -> ErrorReport {
+fn is_loading(engine: &EngineState) -> bool {
+    matches!(engine, EngineState::Loading { .. })
+}
+
+fn no_room(name: &str, need: u64, available: u64) -> ErrorReport {
     let gb = |bytes: u64| bytes as f64 / 1e9;
     ErrorReport {
         code: "no_room_to_measure".into(),
         message: format!(
-            "Measuring needs {:.1} GB with the loaded model beside it, and {:.1} GB can be had.",
+            "{name} is too big to be measured: it takes {:.1} GB, and models can have {:.1} GB of this machine's memory.",
             gb(need),
             gb(available)
         ),
-        hint: "Choose a smaller model for the chat, then measure again.".into(),
+        hint: "Cancel the measurement. A smaller model, or one with fewer bits, would answer faster.".into(),
     }
 }

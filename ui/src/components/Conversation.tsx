@@ -9,6 +9,7 @@ export function Conversation() {
   const opened = useStore((state) => state.opened);
   const chat = useStore((state) => state.chat);
   const messages = useStore((state) => state.messages);
+  const title = useStore((state) => state.chats.find(({ id }) => id === chat)?.title ?? "New chat");
   const { scroller, content, away, scrolled, toEnd } = useFollow();
   const lastQuestion = messages.findLast((message) => message.role === "user")?.id;
 
@@ -27,6 +28,7 @@ export function Conversation() {
       >
         <div className="column" ref={content}>
           {opened && messages.length === 0 && <FirstStart />}
+          {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
           {messages.map((message, index) =>
             message.role === "user" ? (
               <article key={message.id} className="question" data-testid="message-user" aria-label="You">

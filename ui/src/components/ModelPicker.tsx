@@ -89,6 +89,7 @@ function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason 
     <ActionButton
       className="choice model-choice"
       aria-current={selected}
+      data-testid="model-choice"
       reason={reason ?? unusable}
       title={path}
       onClick={() => (listed ? selectModel(path) : openModel(path))}

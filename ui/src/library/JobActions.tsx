@@ -73,7 +73,9 @@ export function JobOrder({ job, jobs, onMove }: OrderProps) {
 function UseResult({ job: { id, name, stage } }: { job: Job }) {
   const reason = useReason("open");
   const path = stage.stage === "done" ? stage.path : null;
-  const there = useStore((state) => state.library?.models.some((model) => model.path === path) ?? false);
+  const there = useStore((state) =>
+    state.library?.models.some((model) => model.path === path && model.state.state === "ready"),
+  );
   if (path === null || !there) return null;
   return (
     <ActionButton
@@ -89,11 +91,14 @@ function UseResult({ job: { id, name, stage } }: { job: Job }) {
 }
 
 /** Takes a job off the queue. Where work would be lost, it asks first. */
-function JobEnd({ job: { id, name, repo, stage, done } }: { job: Job }) {
+function JobEnd({ job }: { job: Job }) {
+  const { id, name, repo, kind, stage } = job;
   const [open, setOpen] = useState(false);
-  if (stage.stage === "done" || stage.stage === "tuning" || done === 0) {
-    const words =
-      stage.stage === "done" ? "Dismiss" : stage.stage === "tuning" && repo !== null ? "Skip" : "Cancel";
+  const ended = stage.stage === "done";
+  // A question that is being read stays, whatever the numbers do in the meantime.
+  const asks = !ended && kind !== "measurement" && (open || job.done > 0);
+  if (!asks) {
+    const words = ended ? "Dismiss" : kind === "measurement" && repo !== null ? "Skip" : "Cancel";
     return (
       <button
         type="button"
@@ -106,6 +111,7 @@ function JobEnd({ job: { id, name, repo, stage, done } }: { job: Job }) {
       </button>
     );
   }
+  const downloads = kind === "download";
   return (
     <PopoverButton
       label="Cancel"
@@ -118,13 +124,21 @@ function JobEnd({ job: { id, name, repo, stage, done } }: { job: Job }) {
       onOpenChange={setOpen}
     >
       <p>
-        {repo !== null
+        {downloads
           ? `The files of ${name} that arrived are removed. To keep them and go on later, pause it.`
           : `What was done for ${name} so far is given up. The originals stay.`}
       </p>
       <div className="popover-foot">
-        <button type="button" className="button" data-testid="job-cancel-now" onClick={() => cancelJob(id)}>
-          {repo !== null ? "Cancel the download" : "Cancel it"}
+        <button
+          type="button"
+          className="button"
+          data-testid="job-cancel-now"
+          onClick={() => {
+            setOpen(false);
+            cancelJob(id);
+          }}
+        >
+          {downloads ? "Cancel the download" : "Cancel it"}
         </button>
       </div>
     </PopoverButton>

@@ -7,7 +7,7 @@ import { JobNumbers, JobWaiting } from "./JobNumbers";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
 import { useSpotlight } from "./useSpotlight";
-import { stageWords } from "./words";
+import { holdSentence, stageWords } from "./words";
 
 interface Props {
   job: Job;
@@ -54,6 +54,11 @@ export function JobRow({ job, jobs }: Props) {
       )}
       <JobNumbers job={job} />
       {stage.stage === "waiting" && <JobWaiting message={stage.error.message} seconds={stage.seconds} />}
+      {stage.stage === "held" && (
+        <p className="row-words numbers" data-testid="job-held">
+          {holdSentence(stage.by)}
+        </p>
+      )}
       {stage.stage === "failed" && <HubError error={stage.error} testId="job-error" repo={repo} />}
       <LibraryError subject={about.job(id)} repo={repo} />
     </li>

@@ -4,7 +4,7 @@ import { ActionButton } from "../components/ActionButton";
 import { ErrorNote } from "../components/ErrorNote";
 import { Icon } from "../components/icons";
 import { MenuButton, type MenuEntry } from "../components/MenuButton";
-import { bytes, parameters, percent } from "../format";
+import { bytes, formatWord, parameters, percent } from "../format";
 import { SHOW_FOLDER } from "../platform";
 import { useReason, useStore } from "../store";
 import { about, deleteModel, forgetModel, loadModel, measure, openRepo, reveal } from "./actions";
@@ -55,7 +55,7 @@ function Facts({ model }: { model: LocalModel }) {
   const { path, origin, state, disk_bytes: size, repo, mtp, fit, tuning } = model;
   const count = model.parameters === null ? null : parameters(model.parameters);
   const used = state.state === "ready" && usedWords(model.last_used, Date.now());
-  const what = line(model.format, count, bytes(size), used);
+  const what = line(model.format && formatWord(model.format), count, bytes(size), used);
   return (
     <>
       <p className="row-words numbers">{what}</p>
@@ -71,7 +71,12 @@ function Facts({ model }: { model: LocalModel }) {
       {state.state === "ready" && model.update_available && repo && (
         <p className="row-words">
           A newer version is on the Hub.{" "}
-          <button type="button" className="word-button" onClick={() => openRepo(repo, about.model(path))}>
+          <button
+            type="button"
+            className="word-button"
+            data-testid="look-at-update"
+            onClick={() => openRepo(repo, about.model(path))}
+          >
             Look at it
           </button>
         </p>

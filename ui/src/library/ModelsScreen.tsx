@@ -3,6 +3,7 @@ import { SidebarToggle } from "../components/Sidebar";
 import { HERE } from "../platform";
 import { useStore } from "../store";
 import { getModels } from "./actions";
+import { ContextControl } from "./ContextControl";
 import { Jobs } from "./Jobs";
 import { LocalModels } from "./LocalModels";
 import { Storage } from "./Place";
@@ -27,6 +28,7 @@ export function ModelsScreen() {
           Models
         </h1>
         <span className="spring" />
+        <ContextControl />
         <button type="button" className="quiet-button" data-testid="go-to-get" onClick={getModels}>
           Get models
         </button>

@@ -81,7 +81,7 @@ function Facts({ model }: { model: RemoteModel }) {
       <Fact name="Size">{parameterWords(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
       <Fact name="Format">{model.format ?? "Not known"}</Fact>
       <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
-      {model.licence !== null && <Fact name="Licence">{model.licence}</Fact>}
+      <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
     </dl>
   );
 }

@@ -1,6 +1,6 @@
 import type { RemoteModel } from "../bindings";
 import { Icon } from "../components/icons";
-import { bytes, percent } from "../format";
+import { bytes, formatWord, percent } from "../format";
 import { HERE } from "../platform";
 import { useStore } from "../store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
@@ -21,7 +21,7 @@ export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () =>
           <span className="row-words numbers">
             {line(
               parameterWords(model.parameters, model.active_parameters),
-              model.format,
+              model.format && formatWord(model.format),
               model.download_bytes === null ? null : bytes(model.download_bytes),
             )}
           </span>

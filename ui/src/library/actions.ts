@@ -14,6 +14,7 @@ export const about = {
   place: "place",
   token: "token",
   details: "details",
+  context: "context",
   model: (path: string) => `model:${path}`,
   deleted: (path: string) => `deleted:${path}`,
   job: (job: number) => `job:${job}`,
@@ -68,12 +69,25 @@ export async function list(
 export const loadCatalogue = (refresh: boolean) => list("catalogue", () => shell.catalogue(refresh));
 
 /** Searches the Hub for what the filter says. */
-export const search = () => list("found", () => shell.searchModels(state().filter));
+export const search = () => list("found", () => shell.searchModels(state().filter, true));
+
+/** Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before. */
+const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
+
+/** Chooses how long a chat the verdicts are for; all that are shown change with it. */
+export const chooseContext = (tokens: number) =>
+  attempt(about.context, async () => {
+    await shell.setFitContext(tokens);
+    const looks = [];
+    if (state().catalogue !== null) looks.push(loadCatalogue(false));
+    if (state().found !== null) looks.push(searchAgain());
+    await Promise.all(looks);
+  });
 
 /** Changes what is searched for; a search that is shown is done again. */
 export function changeFilter(change: Partial<RemoteFilter>): void {
   setView({ filter: { ...state().filter, ...change } });
-  if (!("text" in change) && state().found !== null) search();
+  if (!("text" in change) && state().found !== null) searchAgain();
 }
 
 export function endSearch(): void {
@@ -85,7 +99,7 @@ export const openRepo = (repo: string, subject: string) =>
   attempt(subject, async () => {
     const known = state().catalogue?.models?.find((model) => model.repo === repo);
     const filter = { text: repo, with_mtp: false, fitting: false, kind: null };
-    const details = known ?? (await shell.searchModels(filter)).find((model) => model.repo === repo);
+    const details = known ?? (await shell.searchModels(filter, true)).find((model) => model.repo === repo);
     if (details) setView({ details });
     else
       fail(subject, {

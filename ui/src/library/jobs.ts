@@ -19,6 +19,7 @@ export type Step = "pause" | "resume" | "retry" | "hurry" | "use";
 export function steps({ stage: { stage } }: Job): Step[] {
   switch (stage) {
     case "queued":
+    case "held":
     case "downloading":
     case "verifying":
     case "converting":

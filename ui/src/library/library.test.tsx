@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { JobStage, RemoteModel } from "../bindings";
+import type { Hold, Job, JobStage, RemoteModel } from "../bindings";
 import { type Listing, useStore } from "../store";
 import { list } from "./actions";
 import { HubError } from "./HubError";
@@ -50,6 +50,7 @@ describe("the queue", () => {
     expect(of({ stage: "failed", error })).toEqual(["retry"]);
     expect(of({ stage: "done", path: "/m" })).toEqual(["use"]);
     expect(of({ stage: "tuning" })).toEqual([]);
+    expect(of({ stage: "held", by: { hold: "chat" } })).toEqual(["pause"]);
     expect(of({ stage: "moving" })).toEqual([]);
   });
 
@@ -99,11 +100,37 @@ describe("the queue", () => {
     );
   });
 
+  it("says what holds a measurement up, and lets it be left out", () => {
+    const held = (by: Hold) => {
+      const one = job(1, { stage: "held", by }, { kind: "measurement" });
+      return words(<JobRow job={one} jobs={[one]} />);
+    };
+    expect(held({ hold: "chat" })).toMatch(/Pause.*Skip.*Waiting for the chat.*no reply is being written/);
+    expect(held({ hold: "memory", need_bytes: 16.8e9, available_bytes: 12e9 })).toMatch(
+      /Waiting for memory.*needs 16\.8 GB.*12\.0 GB\. Choose a smaller model/,
+    );
+  });
+
+  it("asks before work is given up, and only then", () => {
+    const asks = (kind: Job["kind"], stage: JobStage, done: number) => {
+      const one = job(1, stage, { kind, done, total: 10 });
+      Object.assign(initial, { library: library() });
+      return renderToStaticMarkup(<JobRow job={one} jobs={[one]} />).includes("aria-haspopup");
+    };
+    expect(asks("download", downloading, 5)).toBe(true);
+    expect(asks("conversion", { stage: "paused" }, 5)).toBe(true);
+    expect(asks("download", downloading, 0)).toBe(false);
+    expect(asks("measurement", { stage: "tuning" }, 5)).toBe(false);
+    expect(asks("conversion", { stage: "done", path: "/m" }, 5)).toBe(false);
+  });
+
   it("offers to use what came of a job, if that is a model", () => {
     const done = job(1, { stage: "done", path: "/m" });
     const shown = () => words(<JobRow job={done} jobs={[done]} />, { library: library({ models }) });
     let models = [local("/m")];
     expect(shown()).toMatch(/Use.*Dismiss/);
+    models = [local("/m", { state: { state: "offline" } })];
+    expect(shown()).not.toContain("Use");
     models = [];
     expect(shown()).not.toContain("Use");
   });

@@ -48,6 +48,7 @@ export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job =
   id,
   name: `Model ${id}`,
   repo: `org/model-${id}`,
+  kind: "download",
   stage,
   done: 0,
   total: 0,
@@ -62,6 +63,7 @@ export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot =>
   models: [],
   jobs: [],
   deleted: [],
+  context: { chosen: 16384, choices: [4096, 16384, 131072] },
   has_token: false,
   ...more,
 });

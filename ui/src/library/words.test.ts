@@ -3,6 +3,7 @@ import { HERE } from "../platform";
 import { fitOf, job, local, remote } from "./samples";
 import {
   afterwards,
+  chatWords,
   choiceWords,
   fitSentence,
   fitWord,
@@ -15,6 +16,7 @@ import {
   progressBytes,
   spaceProblem,
   spaceWarning,
+  thousands,
   timeLeft,
   tuningWords,
   usedWords,
@@ -40,10 +42,22 @@ describe("whether a model fits", () => {
   });
 });
 
+describe("the length of a chat", () => {
+  it("is in thousands of tokens and in words", () => {
+    const lengths = [4096, 16_384, 32_768, 65_536, 131_072, 262_144];
+    expect(lengths.map(thousands)).toEqual(["4k", "16k", "32k", "64k", "128k", "256k"]);
+    expect(new Set(lengths.map(chatWords)).size).toBe(lengths.length);
+  });
+});
+
 describe("a model that is here", () => {
   it("says what its MTP head is", () => {
     expect(mtpBadge({ state: "present", tensors: 15, format: "bfloat16", declared: true })).toBe(
       "MTP head: 15 tensors, bfloat16",
+    );
+    const format = "4-bit, group 64; parts bfloat16";
+    expect(mtpBadge({ state: "present", tensors: 29, format, declared: true })).toBe(
+      "MTP head: 29 tensors, 4-bit",
     );
     expect(mtpBadge({ state: "stripped" })).toBe("MTP head: declared but stripped");
     expect(mtpBadge({ state: "absent" })).toBe("MTP head: none");
@@ -160,7 +174,9 @@ describe("a model to get", () => {
     const model = remote("org/m", { download_bytes: 8e9, parameters: 4e9 });
     const choice = { bits: 4, keep_raw: false };
     expect(spaceProblem(model, 8e9)).toBeNull();
-    expect(spaceProblem(model, 7e9)).toBe("The download takes 8.0 GB, and 7.0 GB is free.");
+    expect(spaceProblem(model, 7e9)).toBe(
+      "The download takes 8.0 GB, and 7.0 GB is free. Free some space, or move the library.",
+    );
     expect(spaceProblem({ ...model, download_bytes: null }, 0)).toBeNull();
     expect(spaceWarning(model, choice, 9e9)).toContain("1.3 GB more");
     expect(spaceWarning(model, choice, 11e9)).toBeNull();

@@ -1,6 +1,7 @@
 import type {
   ConversionChoice,
   Fit,
+  Hold,
   Job,
   JobStage,
   LocalModel,
@@ -9,7 +10,7 @@ import type {
   RemoteModel,
   Tuning,
 } from "../bindings";
-import { bytes, headWords, parameters, percent, rate } from "../format";
+import { bytes, formatWord, headWords, parameters, percent, rate } from "../format";
 import { HERE } from "../platform";
 import { share } from "./jobs";
 
@@ -31,6 +32,19 @@ export function fitWords({ verdict, need_bytes: need, available_bytes: available
       return `Too big: needs ${needs}, ${HERE} gives ${gives}`;
     }
   }
+}
+
+/** `16k`. */
+export const thousands = (tokens: number): string => `${Math.round(tokens / 1024)}k`;
+
+/** What a chat of so many tokens holds. */
+export function chatWords(tokens: number): string {
+  if (tokens <= 4096) return "A few questions and answers";
+  if (tokens <= 16_384) return "A long chat, or a document";
+  if (tokens <= 32_768) return "Several documents";
+  if (tokens <= 65_536) return "A short book";
+  if (tokens <= 131_072) return "A book";
+  return "As long as models allow";
 }
 
 /** The verdict alone. */
@@ -134,7 +148,7 @@ export function choiceWords({ origin, state, format, mtp, fit }: LocalModel): st
   if (state.state === "offline") return "Its disk is not connected";
   if (state.state === "broken") return "It cannot be loaded";
   const builtIn = origin === "built_in" && "Came with the app";
-  return line(builtIn, format, mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
+  return line(builtIn, format && formatWord(format), mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
 }
 
 /** What a job is doing. */
@@ -142,6 +156,8 @@ export function stageWords(stage: JobStage): string {
   switch (stage.stage) {
     case "queued":
       return "Waiting its turn";
+    case "held":
+      return stage.by.hold === "chat" ? "Waiting for the chat" : "Waiting for memory";
     case "downloading":
       return "Downloading";
     case "paused":
@@ -161,6 +177,14 @@ export function stageWords(stage: JobStage): string {
     case "done":
       return "Ready";
   }
+}
+
+/** What holds a measurement up, and when it goes on. */
+export function holdSentence(by: Hold): string {
+  if (by.hold === "chat")
+    return "The speed is measured as soon as no reply is being written and no model is being loaded.";
+  const need = `Together with the loaded model it needs ${bytes(by.need_bytes)}, and ${HERE} can give ${bytes(by.available_bytes)}`;
+  return `${need}. Choose a smaller model for the chat, and it goes on by itself.`;
 }
 
 /** `12.4 of 55.6 GB`, both in the unit of the whole. */
@@ -231,5 +255,5 @@ export function spaceWarning(remote: RemoteModel, { bits }: ConversionChoice, fr
 export function spaceProblem(remote: RemoteModel, free: number): string | null {
   const { download_bytes: size } = remote;
   if (size === null || size <= free) return null;
-  return `The download takes ${bytes(size)}, and ${bytes(free)} is free.`;
+  return `The download takes ${bytes(size)}, and ${bytes(free)} is free. Free some space, or move the library.`;
 }

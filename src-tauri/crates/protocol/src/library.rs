@@ -29,7 +29,7 @@ pub struct Fit {
     pub need_bytes: u64,
     /// Memory that a model can have on this machine.
     pub available_bytes: u64,
-    /// The context it is judged at, in tokens.
+    /// The context it is judged at, in tokens: the chosen one, or the longest that the model knows.
     pub context: u32,
 }
 
@@ -171,12 +171,46 @@ pub struct ConversionChoice {
     pub keep_raw: bool,
 }
 
+/// What holds up a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "hold", rename_all = "snake_case")]
+pub enum Hold {
+    /// A reply is being written or a model is being loaded, which goes first.
+    Chat,
+    /// There is no room for the model beside the one that is loaded.
+    Memory {
+        /// Memory that both need.
+        need_bytes: u64,
+        /// Memory that models can have on this machine.
+        available_bytes: u64,
+    },
+}
+
+/// What a job does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum JobKind {
+    /// Fetches a model.
+    Download,
+    /// Converts a model.
+    Conversion,
+    /// Measures how fast a model is.
+    Measurement,
+    /// Moves the library.
+    Move,
+}
+
 /// How far a job has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum JobStage {
     /// It waits for the jobs before it.
     Queued,
+    /// It is its turn, and it goes on by itself once nothing holds it up.
+    Held {
+        /// What holds it up.
+        by: Hold,
+    },
     /// Files are on their way.
     Downloading,
     /// The person stopped it for now; everything that arrived is kept.
@@ -226,8 +260,10 @@ pub struct Job {
     pub id: JobId,
     /// The model's short name, or what is moved.
     pub name: String,
-    /// The repository that is downloaded; `None` for all other work.
+    /// The repository that it downloads, or downloaded first; `None` for all other work.
     pub repo: Option<String>,
+    /// What it does now.
+    pub kind: JobKind,
     /// How far it has come.
     pub stage: JobStage,
     /// Bytes done of this stage.
@@ -255,6 +291,15 @@ pub struct LibraryPlace {
     pub used_bytes: u64,
 }
 
+/// The context that models are judged at, in tokens of prompt and reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct FitContext {
+    /// The one that holds.
+    pub chosen: u32,
+    /// Those to choose from.
+    pub choices: Vec<u32>,
+}
+
 /// A deleted model that can still be brought back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct DeletedModel {
@@ -277,6 +322,8 @@ pub struct LibrarySnapshot {
     pub jobs: Vec<Job>,
     /// Models that were deleted and can be brought back until the app quits.
     pub deleted: Vec<DeletedModel>,
+    /// What the verdicts are for.
+    pub context: FitContext,
     /// Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page.
     pub has_token: bool,
 }

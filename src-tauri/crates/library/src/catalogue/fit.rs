@@ -8,7 +8,8 @@ const COMFORTABLE: f64 = 0.8;
 pub struct MemoryNeed {
     /// Its tensors, in bytes.
     pub weight_bytes: u64,
-    /// Keys and values of one token of context, in bytes.
+    /// What one more token of context takes, in bytes: keys and values of the trunk and of the MTP head, and its scores
+    /// with each of the 512 tokens of a prompt that are read at a time, which the GPU keeps for heads of 256 numbers.
     pub bytes_per_token: u64,
     /// What a chat takes whatever its length, in bytes: the recurrent states and their checkpoint.
     pub state_bytes: u64,

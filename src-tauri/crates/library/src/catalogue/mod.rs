@@ -14,7 +14,8 @@ pub use source::CatalogueSource;
 /// The list that came with this version of the app.
 ///
 /// Sizes are computed from the published dimensions of the text models: two bytes a parameter to fetch, 4.5 bits a
-/// parameter after the conversion. What the published files hold besides, such as a vision tower, is not in them.
+/// parameter after the conversion, three bytes for each score. What the published files hold besides, such as a vision
+/// tower, is not in them.
 const EMBEDDED: &str = include_str!("catalogue.json");
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

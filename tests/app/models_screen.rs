@@ -1,0 +1,216 @@
+//! The Models screen in all its states, light and dark, in a usual and in a small window: nothing is cut off, and axe
+//! finds nothing that somebody could not read or reach. The pictures are for people.
+
+use std::fs;
+use std::process::Command;
+
+use foretoken_library::{Library, Location};
+use foretoken_tests::fixtures::{copy_demo_model, demo_model};
+use tempfile::TempDir;
+
+use crate::desk::{Desk, Theme};
+use crate::hub::{Hub, NAME};
+use crate::library::{data, desk_with, download, job_says, open_models, row};
+use crate::looks::Looks;
+use crate::webdriver::keys::ESCAPE;
+use crate::window::Window;
+
+const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
+
+/// What the makers of the Hub's model write about it.
+const CARD: &str = "---\nlicense: apache-2.0\n---\n# A small model\n\nIt tells **short stories**.\n\n\
+    | Task | Share of right answers | A column with a very long name that needs room |\n|---|---|---|\n\
+    | Sums | 99 % | Supercalifragilisticexpialidocious_and_more_of_the_same |\n\n\
+    ```\npip install a_package_with_a_name_that_is_too_long_for_any_line_of_this_window_and_scrolls --upgrade\n```\n";
+
+#[test]
+fn getting_models_looks_right() {
+    getting_models(Theme::Light);
+}
+
+#[test]
+fn getting_models_looks_right_in_the_dark() {
+    getting_models(Theme::Dark);
+}
+
+fn getting_models(theme: Theme) {
+    let folder = tempfile::tempdir().unwrap();
+    let served = folder.path().join("served");
+    copy_demo_model(&served);
+    fs::write(served.join("README.md"), CARD).unwrap();
+    let hub = Hub::with(&served, &["--rate", "40000"]);
+    let desk = desk_with(&hub);
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    open_models(&window);
+    looks.check("models-1-empty");
+    window.click("context-control");
+    window.wait_until("the lengths are shown", || window.is_popover_shown());
+    looks.check("models-2-context");
+    close_popover(&window);
+    window.click("go-to-get");
+    looks.check("models-3-catalogue");
+
+    window.fill("search", "no such model");
+    window.click("search-now");
+    window.wait_until("nothing is found", || window.text("remote-models").contains("Nothing was found"));
+    looks.check("models-4-nothing-found");
+    window.fill("search", "qwen");
+    window.click("search-now");
+    window.wait_until("what the Hub has is shown", || window.is_shown("remote-model"));
+    looks.check("models-5-search");
+    window.click("end-search");
+
+    window.click_one("remote-model", NAME);
+    window.wait_until("the card is there", || window.text("model-card").contains("short stories"));
+    looks.check("models-6-details");
+    window.scroll("model-details", 2000);
+    looks.check("models-7-card");
+    window.press(&[], ESCAPE);
+    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
+
+    download(&window);
+    window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
+    window.click("job-files-toggle");
+    looks.check("models-8-downloading");
+    window.click("job-cancel");
+    window.wait_until("it asks first", || window.is_shown("job-cancel-now"));
+    looks.check("models-9-cancel");
+    close_popover(&window);
+    window.click("job-pause");
+    window.wait_until("it is paused", || job_says(&window, "Paused"));
+    looks.check("models-10-paused");
+
+    drop(hub);
+    window.click("job-resume");
+    window.wait_until("the Hub is gone", || window.is_shown("job-waiting"));
+    looks.check("models-11-no-connection");
+    window.fill("search", "qwen");
+    window.click("search-now");
+    window.wait_until("the search fails", || window.is_shown("listing-error"));
+    looks.check("models-12-search-failed");
+}
+
+#[test]
+fn models_that_are_here_look_right() {
+    models_that_are_here(Theme::Light);
+}
+
+#[test]
+fn models_that_are_here_look_right_in_the_dark() {
+    models_that_are_here(Theme::Dark);
+}
+
+fn models_that_are_here(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let disk = desk.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let own = Library::create(&disk.join("models")).unwrap();
+    copy_demo_model(&own.root().join("org--Little"));
+    copy_demo_model(
+        &own.root().join("org--Another-model-with-a-name-that-is-longer-than-a-line-can-be-4bit"),
+    );
+    copy_demo_model(&own.root().join("org--Broken"));
+    let tensors = own.root().join("org--Broken/model.safetensors");
+    fs::File::options().write(true).open(tensors).unwrap().set_len(100_000).unwrap();
+    let cached = desk.home().join(".cache/huggingface/hub/models--org--Cached");
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    copy_demo_model(&cached.join("snapshots").join(commit));
+    fs::create_dir_all(cached.join("refs")).unwrap();
+    fs::write(cached.join("refs/main"), commit).unwrap();
+    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
+
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    window.click("open-models");
+    window.wait_until("the models are described", || row(&window, "Cached").contains("MTP head"));
+    window.wait_until("one is broken", || window.is_shown("broken-model"));
+    looks.check("models-20-here");
+    window.choose_in_menu("model-more", "Little", "Convert");
+    window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
+    looks.check("models-21-convert");
+    window.press(&[], ESCAPE);
+    window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
+    window.open_menu("model-more", "Cached");
+    window.wait_until("the menu is open", || window.is_popover_shown());
+    looks.check("models-22-menu");
+    close_popover(&window);
+    window.choose_in_menu("model-more", "Little", "Measure");
+    window.wait_until("it is measured", || row(&window, "Little").contains("tok/s"));
+    window.choose_in_menu("model-more", "Broken", "Delete");
+    window.wait_until("it can be brought back", || window.is_shown("undo-delete"));
+    looks.check("models-23-deleted");
+
+    fs::rename(&disk, desk.home().join("unplugged")).unwrap();
+    window.wait_until("the library is offline", || window.is_shown("library-offline"));
+    window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
+    looks.check("models-24-offline");
+}
+
+#[test]
+fn a_full_disk_and_a_refusal_look_right() {
+    refusals(Theme::Light);
+}
+
+#[test]
+fn a_full_disk_and_a_refusal_look_right_in_the_dark() {
+    refusals(Theme::Dark);
+}
+
+fn refusals(theme: Theme) {
+    let hub = Hub::with(&demo_model(), &["--token", "hf_secretsecret"]);
+    let desk = desk_with(&hub);
+    {
+        let window = desk.open(theme);
+        let looks = Looks::new(&window, theme, &SIZES);
+        open_models(&window);
+        download(&window);
+        window.wait_until("the refusal is shown", || window.is_shown("job-error"));
+        looks.check("models-30-gated");
+        window.click("job-cancel");
+        window.wait_until("it is gone", || !window.is_shown("job"));
+    }
+    let Some(disk) = Small::mount(2) else { return };
+    let own = Library::create(&disk.0.path().join("models")).unwrap();
+    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    open_models(&window);
+    window.wait_until("the disk is almost full", || window.is_shown("disk-full"));
+    looks.check("models-31-disk-full");
+    window.click_one("remote-model", NAME);
+    window.wait_until("the details are shown", || window.is_shown("model-details"));
+    let why = window.text("model-details");
+    assert!(why.contains("is free"), "why there is no download is said: {why}");
+    looks.check("models-32-no-room");
+}
+
+/// A small file system in memory, taken away at the end.
+struct Small(TempDir);
+
+impl Small {
+    fn mount(megabytes: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={megabytes}m");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder.path()).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(folder));
+        }
+        eprintln!("SKIPPED: only root can mount a small file system, so a full disk was NOT looked at");
+        None
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+fn close_popover(window: &Window<'_>) {
+    window.press(&[], ESCAPE);
+    window.wait_until("the popover closes", || !window.is_popover_shown());
+}

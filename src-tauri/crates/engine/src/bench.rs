@@ -11,7 +11,7 @@ use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowSpec, StepTiming};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, RowSpec, StepTiming, Stepped};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
@@ -291,6 +291,7 @@ impl<'a> Bench<'a> {
             max_tokens: self.options.gen_tokens,
             // Nothing ends a reply before its time.
             stop_ids: Vec::new(),
+            marks: Vec::new(),
             drafts: depth > 0,
             logprobs: None,
             known_drafts: self.known_drafts.clone(),
@@ -307,7 +308,7 @@ impl<'a> Bench<'a> {
         Ok(lane)
     }
 
-    /// Prompt tokens per second. The MTP head reads along if any depth asks for it.
+    /// Prompt tokens per second. The MTP head reads along.
     fn prefill(&self) -> Result<f64, EngineError> {
         let begin = Instant::now();
         self.read(self.spec(&self.text, self.deepest()))?;
@@ -317,7 +318,7 @@ impl<'a> Bench<'a> {
     /// Milliseconds of a pass by width, 1 to what the deepest chain needs; the medians of some passes.
     fn widths(&self) -> Result<Vec<f64>, EngineError> {
         let model = self.model();
-        let (mut row, mut states) = (model.empty_row(false), model.empty_states(1)?);
+        let (mut row, mut states) = (model.empty_row(), model.empty_states(1)?);
         let base = self.prompt.len();
         for (i, chunk) in self.prompt.chunks(CELL).enumerate() {
             let ids = Array::from_slice(chunk, &[chunk.len() as i32])?;
@@ -362,7 +363,7 @@ impl<'a> Bench<'a> {
         };
         let begin = Instant::now();
         while !batch.rows().is_empty() {
-            let (advances, timing) = batch.step(self.model(), &[depth])?;
+            let Stepped { advances, timing, .. } = batch.step(self.model(), &[depth])?;
             decoded.steps += 1;
             for advance in advances {
                 if advance.drafted == depth {

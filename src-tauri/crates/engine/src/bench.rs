@@ -3,6 +3,8 @@
 //! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
 //! does hits all of them alike, and a speed-up compares depths of the same run.
 
+mod second_turn;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,6 +18,7 @@ use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
 use crate::session::Session;
+pub use second_turn::SecondTurn;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
@@ -29,6 +32,8 @@ pub struct Options {
     pub prompt_tokens: usize,
     /// Tokens to decode at each depth.
     pub gen_tokens: usize,
+    /// Length of the chat whose second turn is timed; shorter where the model cannot read so much.
+    pub chat_tokens: usize,
     /// How often everything is measured, besides a first time that does not count.
     pub runs: usize,
     /// Drafts per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
@@ -39,7 +44,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { prompt_tokens: 512, gen_tokens: 128, runs: 5, depths: None, force_acceptance: None }
+        Self {
+            prompt_tokens: 512,
+            gen_tokens: 128,
+            chat_tokens: 4096,
+            runs: 5,
+            depths: None,
+            force_acceptance: None,
+        }
     }
 }
 
@@ -77,6 +89,8 @@ pub struct Report {
     pub prefill_tokens_per_second: Spread,
     /// The most memory that arrays held while reading and decoding.
     pub peak_memory_bytes: Spread,
+    /// The first token of a second turn, with the memory of the first and without.
+    pub second_turn: SecondTurn,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,
     /// Decoding, by depth.
@@ -137,6 +151,7 @@ impl Options {
         let counts = [
             ("--prompt-tokens", self.prompt_tokens),
             ("--gen-tokens", self.gen_tokens),
+            ("--chat-tokens", self.chat_tokens),
             ("--runs", self.runs),
         ];
         for (name, count) in counts {
@@ -201,6 +216,7 @@ struct Bench<'a> {
 struct Run {
     prefill_tokens_per_second: f64,
     peak_memory_bytes: f64,
+    second_turn: second_turn::Timed,
     /// Milliseconds, by width.
     widths: Vec<f64>,
     depths: Vec<Decoded>,
@@ -277,10 +293,11 @@ impl<'a> Bench<'a> {
     fn run(&self) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
+        let second_turn = second_turn::time(self.session, self.options.chat_tokens)?;
         let widths = self.widths()?;
         let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths })
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, widths, depths })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -425,6 +442,7 @@ impl<'a> Bench<'a> {
             load_seconds,
             prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
+            second_turn: SecondTurn::over(runs.iter().map(|run| run.second_turn)),
             widths: widths.collect(),
             depths: depths.collect(),
         }
@@ -499,6 +517,7 @@ mod tests {
         Options {
             prompt_tokens: 20,
             gen_tokens: 24,
+            chat_tokens: 600,
             runs: 2,
             depths: Some(vec![0, 1, 2, 3]),
             force_acceptance,
@@ -522,8 +541,10 @@ mod tests {
                 .flatten()
             }),
         );
+        let SecondTurn { seconds_without, seconds_with, gain, .. } = report.second_turn;
+        let second_turn = [seconds_without, seconds_with, gain];
         let whole = [report.load_seconds, report.prefill_tokens_per_second, report.peak_memory_bytes];
-        for spread in spreads.chain(whole) {
+        for spread in spreads.chain(whole).chain(second_turn) {
             let Spread { median, min, max } = spread;
             assert!(0.0 < min && min <= median && median <= max && max.is_finite(), "{spread:?}");
         }
@@ -548,6 +569,8 @@ mod tests {
     fn the_demo_model_is_measured_and_the_figures_agree() {
         let report = bench(&demo(), &small(None)).unwrap();
         check_sums(&report);
+        let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn;
+        assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
         let first = report.depths[1].positions[0];
         assert!(first.accepted * 2 > first.drafted, "{first:?}");
         let json = serde_json::to_value(&report).unwrap();
@@ -578,6 +601,7 @@ mod tests {
             (Options { runs: 0, ..base.clone() }, "--runs"),
             (Options { prompt_tokens: 0, ..base.clone() }, "--prompt-tokens"),
             (Options { gen_tokens: 0, ..base.clone() }, "--gen-tokens"),
+            (Options { chat_tokens: 0, ..base.clone() }, "--chat-tokens"),
             (Options { gen_tokens: 3, ..base.clone() }, "3 drafts"),
             (Options { depths: Some(vec![0, 9]), ..base.clone() }, "names 9"),
             (Options { depths: Some(vec![1, 1]), ..base.clone() }, "1 twice"),

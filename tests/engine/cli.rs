@@ -519,13 +519,19 @@ fn score_has_nothing_to_say_of_one_token() {
 #[test]
 fn bench_prints_every_figure() {
     let demo = demo_model();
-    let small = ["--prompt-tokens", "16", "--gen-tokens", "8", "--runs", "1", "--depths", "0,2"];
+    let small = ["--prompt-tokens", "16", "--gen-tokens", "8", "--chat-tokens", "300"];
+    let small = [&small[..], &["--runs", "1", "--depths", "0,2"]].concat();
     let bench = [&["bench", "--model", demo.to_str().unwrap()], &small[..]].concat();
     let report = printed_json(&[&bench[..], &["--force-acceptance", "1", "--json"]].concat());
     let spread = BTreeSet::from(["median", "min", "max"]);
     for figure in ["load_seconds", "prefill_tokens_per_second", "peak_memory_bytes"] {
         assert_eq!(keys(&report[figure]), spread, "{figure}");
     }
+    let second_turn = &report["second_turn"];
+    for figure in ["seconds_without", "seconds_with", "gain"] {
+        assert_eq!(keys(&second_turn[figure]), spread, "{figure}");
+    }
+    assert!(second_turn["cached_tokens"].as_u64() < second_turn["prompt_tokens"].as_u64());
     let depths = report["depths"].as_array().unwrap();
     assert_eq!(depths.iter().map(|depth| &depth["depth"]).collect::<Vec<_>>(), [0, 2]);
     for depth in depths {

@@ -30,7 +30,7 @@ impl<'a> Company<'a> {
 
     fn step(&mut self, depth: impl Fn(RowId) -> usize) {
         let depths: Vec<usize> = self.batch.rows().iter().map(|row| depth(row.id)).collect();
-        let (advances, _) = self.batch.step(self.model, &depths).unwrap();
+        let advances = self.batch.step(self.model, &depths).unwrap().advances;
         assert_eq!(advances.len(), depths.len());
         for advance in &advances {
             self.replies.get_mut(&advance.row).unwrap().add(advance);
@@ -187,7 +187,7 @@ fn token_limits_hold_at_every_depth() {
             batch.join(read(&model, 0, &spec)).unwrap();
             let mut emitted = 0;
             while !batch.rows().is_empty() {
-                let (advances, _) = batch.step(&model, &[depth]).unwrap();
+                let advances = batch.step(&model, &[depth]).unwrap().advances;
                 assert!(advances[0].drafted < limit - emitted, "limit {limit}, depth {depth}");
                 emitted += advances[0].tokens.len();
                 assert_eq!(advances[0].finish.is_some(), emitted == limit);

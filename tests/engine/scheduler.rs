@@ -18,7 +18,7 @@ use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 use serde_json::json;
 
 /// Nothing but one layer at a time between steps.
-const NO_STALL: Limits = Limits { memory: u64::MAX, max_stall: Duration::ZERO };
+const NO_STALL: Limits = Limits { memory: u64::MAX, remembered: 0, max_stall: Duration::ZERO };
 
 /// A scheduler, and what it has said.
 struct Desk<'a> {
@@ -90,7 +90,7 @@ impl<'a> Desk<'a> {
 
     /// Room for so many rows like this one and no more.
     fn limits_for(model: &Qwen, rows: u64, spec: &RowSpec) -> Limits {
-        let bytes = Footprint::of(model).row(spec.prompt.len() + spec.max_tokens, true);
+        let bytes = Footprint::of(model).row(spec.prompt.len() + spec.max_tokens);
         Limits { memory: rows * bytes + bytes / 2, ..Limits::default() }
     }
 }
@@ -149,7 +149,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
     let roomy = Desk::limits_for(model, 1 + dice.below(3) as u64, &specs[0]);
     let memory = dice.one_of(&[u64::MAX, roomy.memory]);
     let max_stall = dice.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
-    let mut desk = Desk::new(model, Limits { memory, max_stall });
+    let mut desk = Desk::new(model, Limits { memory, max_stall, ..Limits::default() });
     let mut to_come: Vec<usize> = (0..rows.len()).collect();
     let (mut submitted, mut cancelled) = (Vec::new(), Vec::new());
     while !to_come.is_empty() || !desk.scheduler.is_idle() {
@@ -178,7 +178,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
                 cancelled.push(id);
             }
             // Some of these were never there, or have ended.
-            desk.scheduler.cancel(&[id]);
+            desk.scheduler.cancel(model, &[id]);
         }
         if dice.below(6) == 0 {
             for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
@@ -219,7 +219,7 @@ fn requests_wait_for_memory_in_order() {
     let mut dice = Dice::new(11);
     let spec = greedy(&dice.prompt(8), 12);
     let large = greedy(&dice.prompt(1200), 12);
-    let bytes = |spec: &RowSpec| Footprint::of(&model).row(spec.prompt.len() + spec.max_tokens, false);
+    let bytes = |spec: &RowSpec| Footprint::of(&model).row(spec.prompt.len() + spec.max_tokens);
     let memory = bytes(&large).max(2 * bytes(&spec));
     assert!(3 * bytes(&spec) > memory && bytes(&large) + bytes(&spec) > memory);
     let mut desk = Desk::new(&model, Limits { memory, ..Limits::default() });
@@ -233,7 +233,7 @@ fn requests_wait_for_memory_in_order() {
     assert_eq!(desk.places, BTreeMap::from([(2, 0), (3, 1), (4, 2)]));
 
     // Whoever waits may leave.
-    desk.scheduler.cancel(&[2]);
+    desk.scheduler.cancel(&model, &[2]);
     desk.turn();
     assert_eq!((desk.places[&3], desk.places[&4]), (0, 1));
     while !desk.admitted.contains(&3) {
@@ -301,7 +301,7 @@ fn prompts_are_read_between_the_steps_of_others() {
     let layers = (desk.scheduler.layers_read() - begin) as usize;
     assert_eq!(layers, 3 * model.layers.len(), "three cells");
     assert!(turns >= layers);
-    desk.scheduler.cancel(&[0]);
+    desk.scheduler.cancel(&model, &[0]);
     desk.finish();
     assert_eq!(desk.tokens(1), alone(&model, &long, 0).tokens);
     let written = desk.tokens(0);

@@ -2,7 +2,7 @@
 //!
 //! One test, since the figures are the process's.
 
-use foretoken_engine::decode::{CELL, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
 use foretoken_engine::mlx;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Drafting;
@@ -36,10 +36,10 @@ fn cancelled_requests_free_everything_at_once(model: &Qwen) {
             if running == 0 && turns > 0 {
                 assert!(mlx::active_memory() > before, "{turns} turns: it holds something");
             }
-            scheduler.cancel(&[10]);
+            scheduler.cancel(model, &[10]);
             assert_eq!(scheduler.is_idle(), running == 0 || scheduler.batch().rows().is_empty());
             let ids: Vec<RowId> = (0..running).collect();
-            scheduler.cancel(&ids);
+            scheduler.cancel(model, &ids);
             assert!(scheduler.is_idle());
             assert_eq!(mlx::active_memory(), baseline, "{running} rows, {turns} turns");
         }
@@ -82,7 +82,7 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
         highest = highest.max(held);
         if dice.below(20) == 0 && !in_flight.is_empty() {
             let id = dice.one_of(&in_flight);
-            scheduler.cancel(&[id]);
+            scheduler.cancel(model, &[id]);
             ended.push(id);
         }
         ended.sort_unstable();
@@ -99,10 +99,53 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
     println!("{done} requests; at most {highest} bytes held at a time");
 }
 
+/// What is remembered is counted to the byte, more or less, and stays within its budget whatever comes.
+fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
+    let mut dice = Dice::new(3);
+    let baseline = mlx::active_memory();
+    let bytes_of_one = Footprint::of(model).row(300);
+    let limits = Limits { memory: 8 * bytes_of_one, remembered: 3 * bytes_of_one, ..Limits::default() };
+    let mut scheduler = Scheduler::new(model, limits, Policy::default());
+    let mut chats: Vec<Vec<u32>> = Vec::new();
+    let mut highest = 0;
+    for request in 0..requests {
+        let mut prompt = if chats.is_empty() { Vec::new() } else { chats[dice.below(chats.len())].clone() };
+        prompt.truncate(600 - dice.below(300));
+        let mark = prompt.len();
+        let length = 40 + dice.below(100);
+        prompt.extend(dice.prompt(length));
+        chats.push(prompt.clone());
+        let spec = RowSpec { marks: vec![mark, prompt.len() - 3], ..greedy(&prompt, 1 + dice.below(40)) };
+        scheduler.submit(request as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
+        let turns = if dice.below(4) == 0 { dice.below(30) } else { usize::MAX };
+        for _ in 0..turns {
+            if scheduler.is_idle() {
+                break;
+            }
+            scheduler.turn(model);
+            let held = (mlx::active_memory() - baseline) as u64;
+            let counted = scheduler.reserved_bytes() + scheduler.prefixes().bytes();
+            assert!(held <= counted + counted / 20, "{held} bytes held, {counted} counted");
+            assert!(counted <= limits.memory && scheduler.prefixes().bytes() <= limits.remembered);
+        }
+        scheduler.cancel(model, &[request as RowId]);
+        let held = (mlx::active_memory() - baseline) as u64;
+        let counted = scheduler.prefixes().bytes();
+        assert!(held.abs_diff(counted) <= counted / 20, "{held} bytes held, {counted} counted");
+        highest = highest.max(counted);
+    }
+    println!("{requests} requests; at most {highest} of {} bytes remembered", limits.remembered);
+    assert!(highest > limits.remembered / 2);
+    drop(scheduler);
+    mlx::clear_cache();
+    assert_eq!(mlx::active_memory(), baseline);
+}
+
 #[test]
 fn memory_is_given_back() {
     let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
+    what_is_remembered_stays_within_its_budget(&model, requests / 8);
 }

@@ -1,6 +1,7 @@
 //! What the tests share: fixtures, checkpoints of every layout, programs, runs of the decoder, states to compare, a sampler by definition.
 
 pub mod agreement;
+pub mod chats;
 pub mod dice;
 pub mod fixtures;
 pub mod goldens;

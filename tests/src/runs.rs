@@ -12,6 +12,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         seed: 0,
         max_tokens,
         stop_ids: Vec::new(),
+        marks: Vec::new(),
         drafts: true,
         logprobs: None,
         known_drafts: None,
@@ -66,7 +67,7 @@ pub fn alone(model: &Qwen, spec: &RowSpec, depth: usize) -> Reply {
     batch.join(read(model, 0, spec)).unwrap();
     let mut reply = Reply::default();
     while !batch.rows().is_empty() {
-        let (advances, _) = batch.step(model, &[depth]).unwrap();
+        let advances = batch.step(model, &[depth]).unwrap().advances;
         reply.add(&advances[0]);
     }
     reply

@@ -20,7 +20,7 @@ pub struct Score {
 
 /// Reads `ids` from an empty state, `chunk` tokens at a time.
 pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Score, EngineError> {
-    let mut row = model.empty_row(true);
+    let mut row = model.empty_row();
     let mut states = model.empty_states(1)?;
     let (mut logits, mut hidden, mut mtp_logits) = (Vec::new(), Vec::new(), Vec::new());
     for start in (0..ids.len()).step_by(chunk) {
@@ -69,7 +69,7 @@ impl Figures {
 
 /// Reads `ids` from an empty state, `chunk` tokens at a time. Keeps no logits.
 pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
-    let mut row = model.empty_row(true);
+    let mut row = model.empty_row();
     let mut states = model.empty_states(1)?;
     let mut sum = 0.0;
     // What the model chooses after each token, and what the head chooses one token earlier.

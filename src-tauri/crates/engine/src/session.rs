@@ -14,12 +14,16 @@ use crate::decode::{Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
-use crate::text::{ChatTemplate, ReplyStart, Tokenizer, render_prompt, stop_ids};
+use crate::text::{ChatTemplate, MESSAGE_START, ReplyStart, Tokenizer, render_prompt, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// Share of MLX's memory limit for weights and rows together. The rest is for what passes need while they run, and for
 /// everybody else: the limit is nearly all of a Mac's memory.
 const MEMORY_SHARE: f64 = 0.6;
+/// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
+const REMEMBERED_SHARE: f64 = 0.5;
+/// The same in bytes where MLX does not know how much memory there is.
+const REMEMBERED_BYTES: u64 = 1 << 30;
 /// How a prompt without a template is continued.
 pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
 
@@ -32,6 +36,7 @@ pub struct Session {
     tokenizer: Tokenizer,
     template: ChatTemplate,
     stop_ids: Vec<u32>,
+    message_start: Option<u32>,
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
@@ -74,10 +79,11 @@ impl Prepared {
     pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
         let Self { config, layout, info, tokenizer, template, stop_ids } = self;
         let model = Qwen::load(&config, &layout, progress)?;
-        let limits = Limits { memory: memory_for_rows(&info), ..Limits::default() };
+        let limits = limits(&info);
+        let message_start = tokenizer.token_id(MESSAGE_START);
         let scheduler = Scheduler::new(&model, limits, Policy::default());
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
-        Ok(Session { info, model, tokenizer, template, stop_ids, vocab, scheduler, writing })
+        Ok(Session { info, model, tokenizer, template, stop_ids, message_start, vocab, scheduler, writing })
     }
 }
 
@@ -126,6 +132,11 @@ impl Session {
         Ok(TokenPrompt { ids, start: prompt.start })
     }
 
+    /// Where messages begin in a prompt.
+    pub fn message_starts(&self, ids: &[u32]) -> Vec<usize> {
+        (0..ids.len()).filter(|&position| Some(ids[position]) == self.message_start).collect()
+    }
+
     /// Refuses ids that the model cannot read.
     pub fn check_ids(&self, ids: &[u32]) -> Result<(), EngineError> {
         let refuse = |code, message: String, hint| Err(EngineError::Request { code, message, hint });
@@ -161,12 +172,16 @@ impl Session {
     }
 }
 
-/// Bytes that rows may take beside the weights.
-fn memory_for_rows(info: &ModelInfo) -> u64 {
-    match mlx::memory_limit() {
-        0 => u64::MAX,
-        limit => ((MEMORY_SHARE * limit as f64) as u64).saturating_sub(info.weight_bytes),
-    }
+/// What rows and the memory of earlier turns may take beside the weights.
+fn limits(info: &ModelInfo) -> Limits {
+    let (memory, remembered) = match mlx::memory_limit() {
+        0 => (u64::MAX, REMEMBERED_BYTES),
+        limit => {
+            let memory = ((MEMORY_SHARE * limit as f64) as u64).saturating_sub(info.weight_bytes);
+            (memory, (REMEMBERED_SHARE * memory as f64) as u64)
+        }
+    };
+    Limits { memory, remembered, ..Limits::default() }
 }
 
 impl From<TooLarge> for EngineError {

@@ -5,6 +5,7 @@
 
 mod auto;
 mod rows;
+mod second_turn;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,16 +16,16 @@ use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, RowId, RowSpec, StepTiming};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, RowId, RowSpec, StepTiming, Stepped};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
 use crate::session::Session;
-
 use rows::Steps;
 
 pub use auto::Auto;
 pub use rows::Rows;
+pub use second_turn::SecondTurn;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
@@ -38,6 +39,8 @@ pub struct Options {
     pub prompt_tokens: usize,
     /// Tokens to decode at each depth.
     pub gen_tokens: usize,
+    /// Length of the chat whose second turn is timed; shorter where the model cannot read so much.
+    pub chat_tokens: usize,
     /// How often everything is measured, besides a first time that does not count.
     pub runs: usize,
     /// Drafts per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
@@ -48,7 +51,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { prompt_tokens: 512, gen_tokens: 128, runs: 5, depths: None, force_acceptance: None }
+        Self {
+            prompt_tokens: 512,
+            gen_tokens: 128,
+            chat_tokens: 4096,
+            runs: 5,
+            depths: None,
+            force_acceptance: None,
+        }
     }
 }
 
@@ -86,6 +96,8 @@ pub struct Report {
     pub prefill_tokens_per_second: Spread,
     /// The most memory that arrays held while reading and decoding.
     pub peak_memory_bytes: Spread,
+    /// The first token of a second turn, with the memory of the first and without.
+    pub second_turn: SecondTurn,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,
     /// Decoding, by depth.
@@ -155,6 +167,7 @@ impl Options {
         let counts = [
             ("--prompt-tokens", self.prompt_tokens),
             ("--gen-tokens", self.gen_tokens),
+            ("--chat-tokens", self.chat_tokens),
             ("--runs", self.runs),
         ];
         for (name, count) in counts {
@@ -219,6 +232,7 @@ struct Bench<'a> {
 struct Run {
     prefill_tokens_per_second: f64,
     peak_memory_bytes: f64,
+    second_turn: second_turn::Timed,
     /// Milliseconds, by width.
     widths: Vec<f64>,
     depths: Vec<Decoded>,
@@ -303,7 +317,8 @@ impl<'a> Bench<'a> {
         let peak_memory_bytes = mlx::peak_memory() as f64;
         // Last, so that the peak is that of one row.
         let rows = self.rows()?;
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, widths, depths, auto, rows })
+        let second_turn = second_turn::time(self.session, self.options.chat_tokens)?;
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, widths, depths, auto, rows })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -314,6 +329,7 @@ impl<'a> Bench<'a> {
             max_tokens: self.options.gen_tokens,
             // Nothing ends a reply before its time.
             stop_ids: Vec::new(),
+            marks: Vec::new(),
             drafts: depth > 0,
             logprobs: None,
             known_drafts: self.known_drafts.clone(),
@@ -330,7 +346,7 @@ impl<'a> Bench<'a> {
         Ok(lane)
     }
 
-    /// Prompt tokens per second. The MTP head reads along if any depth asks for it.
+    /// Prompt tokens per second. The MTP head reads along.
     fn prefill(&self) -> Result<f64, EngineError> {
         let begin = Instant::now();
         self.read(0, self.spec(&self.text, self.deepest()))?;
@@ -340,7 +356,7 @@ impl<'a> Bench<'a> {
     /// Milliseconds of a pass by width, 1 to what the deepest chain needs; the medians of some passes.
     fn widths(&self) -> Result<Vec<f64>, EngineError> {
         let model = self.model();
-        let (mut row, mut states) = (model.empty_row(false), model.empty_states(1)?);
+        let (mut row, mut states) = (model.empty_row(), model.empty_states(1)?);
         let base = self.prompt.len();
         for (i, chunk) in self.prompt.chunks(CELL).enumerate() {
             let ids = Array::from_slice(chunk, &[chunk.len() as i32])?;
@@ -385,7 +401,7 @@ impl<'a> Bench<'a> {
         };
         let begin = Instant::now();
         while !batch.rows().is_empty() {
-            let (advances, timing) = batch.step(self.model(), &[depth])?;
+            let Stepped { advances, timing, .. } = batch.step(self.model(), &[depth])?;
             decoded.steps += 1;
             for advance in advances {
                 if advance.drafted == depth {
@@ -456,6 +472,7 @@ impl<'a> Bench<'a> {
             load_seconds,
             prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
+            second_turn: SecondTurn::over(runs.iter().map(|run| run.second_turn)),
             widths: widths.collect(),
             depths: depths.collect::<Result<_, EngineError>>()?,
             auto: auto::report(runs, plain),
@@ -533,6 +550,7 @@ mod tests {
         Options {
             prompt_tokens: 20,
             gen_tokens: 24,
+            chat_tokens: 600,
             runs: 2,
             depths: Some(vec![0, 1, 2, 3]),
             force_acceptance,
@@ -556,8 +574,10 @@ mod tests {
                 .flatten()
             }),
         );
+        let SecondTurn { seconds_without, seconds_with, gain, .. } = report.second_turn;
+        let second_turn = [seconds_without, seconds_with, gain];
         let whole = [report.load_seconds, report.prefill_tokens_per_second, report.peak_memory_bytes];
-        for spread in spreads.chain(whole) {
+        for spread in spreads.chain(whole).chain(second_turn) {
             let Spread { median, min, max } = spread;
             assert!(0.0 < min && min <= median && median <= max && max.is_finite(), "{spread:?}");
         }
@@ -592,6 +612,8 @@ mod tests {
     fn the_demo_model_is_measured_and_the_figures_agree() {
         let report = bench(&demo(), &small(None)).unwrap();
         check_sums(&report);
+        let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn;
+        assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
         let first = report.depths[1].positions[0];
         assert!(first.accepted * 2 > first.drafted, "{first:?}");
         let json = serde_json::to_value(&report).unwrap();
@@ -622,6 +644,7 @@ mod tests {
             (Options { runs: 0, ..base.clone() }, "--runs"),
             (Options { prompt_tokens: 0, ..base.clone() }, "--prompt-tokens"),
             (Options { gen_tokens: 0, ..base.clone() }, "--gen-tokens"),
+            (Options { chat_tokens: 0, ..base.clone() }, "--chat-tokens"),
             (Options { gen_tokens: 3, ..base.clone() }, "3 drafts"),
             (Options { depths: Some(vec![0, 9]), ..base.clone() }, "names 9"),
             (Options { depths: Some(vec![1, 1]), ..base.clone() }, "1 twice"),

@@ -1,9 +1,11 @@
 //! What a row remembers: keys and values of the attention layers, the recurrent state of the others.
 
 mod delta_state;
+mod prefix;
 mod row_kv;
 
 pub use delta_state::{DeltaState, TapeEntry};
+pub use prefix::{Anchor, LEAST_GAIN, Prefix, PrefixStore};
 pub use row_kv::RowKv;
 
 /// One row's attention caches. The recurrent states lie in the batch, row by row (see [`DeltaState`]).
@@ -11,7 +13,7 @@ pub use row_kv::RowKv;
 pub struct RowCache {
     /// One per full-attention layer.
     pub kv: Vec<RowKv>,
-    /// The MTP head's; `None` for a row that never drafts.
+    /// The MTP head's, where the model has one.
     pub head: Option<RowKv>,
 }
 

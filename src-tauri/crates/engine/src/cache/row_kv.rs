@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::mlx::{self, Array, Result};
 
 /// Positions added when a buffer is full: a quarter of it, within these bounds.
@@ -18,6 +20,34 @@ pub struct RowKv {
 impl RowKv {
     /// The fewest positions that a full buffer grows by.
     pub const LEAST_GROWTH: usize = *GROWTH.start() as usize;
+
+    /// Positions that were copied out before, in order, with room for `reserved` in all. Waits for the copy.
+    pub fn restored<'a>(parts: impl Iterator<Item = &'a Array>, reserved: usize) -> Result<Self> {
+        let parts: Vec<&Array> = parts.collect();
+        let mut kv = Self::default();
+        kv.reserve(reserved);
+        let Some(first) = parts.first() else { return Ok(kv) };
+        kv.len = parts.iter().map(|part| part.dim(2)).sum();
+        let rest = kv.reserved.max(round_up(kv.len)) - kv.len;
+        let room = Array::zeros(&[2, first.dim(1), rest, first.dim(3)], first.dtype())?;
+        let parts: Vec<&Array> = parts.into_iter().chain((rest > 0).then_some(&room)).collect();
+        let buffer = mlx::concatenate(&parts, 2)?;
+        mlx::eval([&buffer])?;
+        kv.buffer = Some(buffer);
+        Ok(kv)
+    }
+
+    /// A copy of some of its positions, `[2, Hkv, n, D]`, still lazy: it must be evaluated, or dropped, before anything
+    /// else is appended. `None` where it does not hold them all.
+    pub fn copy(&self, positions: Range<usize>) -> Result<Option<Array>> {
+        match &self.buffer {
+            Some(buffer) if positions.end <= self.len() => {
+                let part = buffer.slice_axis(2, positions.start as i32, positions.end as i32)?;
+                part.contiguous().map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
 
     /// Asks for room for so many positions at once, for a row whose length is known: no copies as it grows.
     pub fn reserve(&mut self, positions: usize) {
@@ -120,6 +150,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn copies_come_back_as_they_were_and_do_not_follow_the_row() {
+        let mut kv = RowKv::default();
+        kv.append(&entry(0.0, 300)).unwrap();
+        assert!(kv.copy(200..301).unwrap().is_none());
+        let parts: Vec<Array> =
+            [0..7, 7..200].map(|positions| kv.copy(positions).unwrap().unwrap()).into_iter().collect();
+        mlx::eval(&parts).unwrap();
+        kv.rewind(200);
+        let before = kv.snapshot().unwrap();
+        kv.rewind(0);
+        kv.append(&entry(-5.0, 300)).unwrap();
+        let mut restored = RowKv::restored(parts.iter(), 500).unwrap();
+        assert_eq!((restored.len(), restored.snapshot().unwrap()), (200, before.clone()));
+        let buffer = restored.buffer().unwrap().shape().to_vec();
+        assert_eq!(buffer, [2, 1, 512, 4]);
+        restored.append(&entry(9.0, 312)).unwrap();
+        assert_eq!(restored.buffer().unwrap().shape(), buffer);
+        restored.rewind(200);
+        assert_eq!(restored.snapshot().unwrap(), before);
     }
 
     #[test]

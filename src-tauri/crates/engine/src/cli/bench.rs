@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::bench::{Depth, Options, Report, Spread, bench};
+use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
 
 use super::{CliError, engine};
 
@@ -17,6 +17,9 @@ pub(super) struct Bench {
     /// Tokens to decode at each depth.
     #[arg(long, default_value_t = 128)]
     gen_tokens: usize,
+    /// Length of the chat whose second turn is timed, with and without the memory of the first.
+    #[arg(long, default_value_t = 4096)]
+    chat_tokens: usize,
     /// Measure everything this often, after a first time that does not count.
     #[arg(long, default_value_t = 5)]
     runs: usize,
@@ -36,6 +39,7 @@ impl Bench {
         let options = Options {
             prompt_tokens: self.prompt_tokens,
             gen_tokens: self.gen_tokens,
+            chat_tokens: self.chat_tokens,
             runs: self.runs,
             depths: self.depths,
             force_acceptance: self.force_acceptance,
@@ -61,6 +65,14 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         "prefill  {} tokens/s over {} tokens",
         range(report.prefill_tokens_per_second, 1),
         report.prompt_tokens
+    )?;
+    let SecondTurn { prompt_tokens, cached_tokens, seconds_without, seconds_with, gain } = report.second_turn;
+    writeln!(
+        out,
+        "2nd turn {} s instead of {} s to the first token, {}x; {cached_tokens} of {prompt_tokens} tokens remembered",
+        range(seconds_with, 3),
+        range(seconds_without, 3),
+        range(gain, 1),
     )?;
     writeln!(out, "memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6)?;
     writeln!(out)?;

@@ -44,6 +44,25 @@ pub struct Advance {
     pub finish: Option<FinishReason>,
 }
 
+/// A row that has left a batch, with recurrent states of its own.
+#[derive(Debug)]
+pub struct Departed {
+    pub(super) row: Row,
+    /// Settled, still lazy.
+    pub(super) states: Vec<DeltaState>,
+}
+
+/// What a step did.
+#[derive(Debug, Default)]
+pub struct Stepped {
+    /// For each row, in order.
+    pub advances: Vec<Advance>,
+    /// What it took.
+    pub timing: StepTiming,
+    /// The rows that have ended.
+    pub ended: Vec<Departed>,
+}
+
 /// Where a step's time went.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StepTiming {
@@ -100,12 +119,14 @@ impl Batch {
     }
 
     /// Takes out rows; unknown ids are ignored. After an error the batch is as before.
-    pub fn remove(&mut self, ids: &[RowId]) -> Result<()> {
-        let kept: Vec<u32> =
-            (0..self.rows.len() as u32).filter(|&i| !ids.contains(&self.rows[i as usize].id)).collect();
-        if kept.len() == self.rows.len() {
-            return Ok(());
+    pub fn remove(&mut self, ids: &[RowId]) -> Result<Vec<Departed>> {
+        let (leaving, kept): (Vec<u32>, Vec<u32>) =
+            (0..self.rows.len() as u32).partition(|&i| ids.contains(&self.rows[i as usize].id));
+        if leaving.is_empty() {
+            return Ok(Vec::new());
         }
+        let own_states = |&row: &u32| self.states.iter().map(|s| s.keep(&self.committed, &[row])).collect();
+        let states: Vec<Vec<DeltaState>> = leaving.iter().map(own_states).collect::<Result<_>>()?;
         if kept.is_empty() {
             self.states.clear();
             self.committed.clear();
@@ -117,8 +138,8 @@ impl Batch {
             self.states = left;
             self.committed = vec![0; kept.len()];
         }
-        self.rows.retain(|row| !ids.contains(&row.id));
-        Ok(())
+        let rows = self.rows.extract_if(.., |row| ids.contains(&row.id));
+        Ok(rows.zip(states).map(|(row, states)| Departed { row, states }).collect())
     }
 
     /// The recurrent states of all rows, settled: `[B, 1, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
@@ -129,9 +150,9 @@ impl Batch {
     /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
     /// head does not allow as many. Waits for the device once, twice where it times the drafts; without rows, not at
     /// all. After an error the batch is empty: nobody knows how far its rows came.
-    pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
+    pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> Result<Stepped> {
         if self.rows.is_empty() {
-            return Ok((Vec::new(), StepTiming::default()));
+            return Ok(Stepped::default());
         }
         let result = self.try_step(model, depths);
         if result.is_err() {
@@ -140,7 +161,7 @@ impl Batch {
         result
     }
 
-    fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<(Vec<Advance>, StepTiming)> {
+    fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<Stepped> {
         let begin = Instant::now();
         let depths = self.possible(depths);
         let drafts = self.draft(model, &depths)?;
@@ -168,10 +189,10 @@ impl Batch {
 
         let advances = self.commit(&answer, &depths, &hidden)?;
         let ended: Vec<RowId> = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row).collect();
-        self.remove(&ended)?;
+        let ended = self.remove(&ended)?;
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
-        Ok((advances, timing))
+        Ok(Stepped { advances, timing, ended })
     }
 
     /// The primitives of the graph that the next step would run, by name. Nothing of it is computed, so the batch is of
@@ -261,24 +282,10 @@ impl Batch {
         Ok(drafts)
     }
 
-    /// Rows that do not draft for long must not hoard hidden states: their head reads them now, keys and values only.
+    /// Rows that do not draft for long must not hoard hidden states: their head reads them now.
     fn flush_pending(&mut self, model: &Qwen) -> Result<()> {
-        let Some(head) = &model.mtp else { return Ok(()) };
-        for row in self.rows.iter_mut().filter(|row| row.pending.len() >= MAX_PENDING) {
-            let Some(cache) = &mut row.cache.head else { continue };
-            // The newest pair stays, so that the next step can draft.
-            let pending = std::mem::take(&mut row.pending);
-            let count = pending.next.len() as i32 - 1;
-            let hidden = mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?;
-            let next = Array::from_slice(&pending.next[..count as usize], &[count])?;
-            let packed = Packed::new(&[(cache.len(), count as usize)])?;
-            let read = hidden.slice_axis(0, 0, count)?;
-            head.append(&read, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
-            let newest = hidden.slice_axis(0, count, count + 1)?.contiguous()?;
-            mlx::eval([&newest])?;
-            row.pending.push(newest, &pending.next[count as usize..]);
-        }
-        Ok(())
+        let mut hoarders = self.rows.iter_mut().filter(|row| row.pending.len() >= MAX_PENDING);
+        hoarders.try_for_each(|row| row.read_pending(model))
     }
 
     /// All that the host reads of a step, u32, and the hidden states for the head, `[T, H]`; still lazy.

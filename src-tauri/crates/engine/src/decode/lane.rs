@@ -1,26 +1,30 @@
+use super::cuts::cuts;
 use super::row::{Row, RowId, RowSpec};
-use crate::cache::{DeltaState, RowKv};
+use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
 
-/// Tokens of a prompt that go through the model together. Cells begin at multiples of it, whatever else happens, so
-/// that nothing but the prompt decides how its reading is rounded.
+/// The most tokens of a prompt that go through the model together.
 pub const CELL: usize = 512;
 /// Tokens of a reply that there is room for before it begins: no more than a buffer has in excess anyhow.
 const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
-/// time.
+/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
-/// the way, keys and values only, from the hidden states as they pass; the last pair stays pending so that the first
-/// step can draft already.
+/// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last hidden
+/// state is read with the next cell, or stays pending, so that the first step can draft already.
 #[derive(Debug)]
 pub struct Lane {
     pub(super) row: Row,
     pub(super) states: Vec<DeltaState>,
     read: usize,
     cell: Option<Cell>,
+    /// Where the prompt is cut, see [`cuts`].
+    cuts: Vec<usize>,
+    /// The hidden state `[1, H]` of the last token read, for the head.
+    last: Option<Array>,
 }
 
 /// The tokens that are being read.
@@ -37,9 +41,24 @@ struct Cell {
 impl Lane {
     /// A row that has read nothing.
     pub fn new(model: &Qwen, id: RowId, spec: RowSpec) -> Result<Self> {
-        let mut cache = model.empty_row(spec.drafts);
-        cache.reserve(spec.prompt.len() + spec.max_tokens.min(FIRST_TOKENS));
-        Ok(Self { row: Row::new(id, spec, cache), states: model.empty_states(1)?, read: 0, cell: None })
+        let mut cache = model.empty_row();
+        cache.reserve(positions(&spec));
+        Ok(Self::with_caches(id, spec, cache, model.empty_states(1)?))
+    }
+
+    /// A row that has read the stored beginning of its prompt.
+    pub fn resume(id: RowId, spec: RowSpec, prefix: &Prefix) -> Result<Self> {
+        let Anchor { states, hidden } = prefix.anchor().clone();
+        let cache = prefix.cache(positions(&spec))?;
+        let mut lane = Self::with_caches(id, spec, cache, states);
+        (lane.read, lane.last) = (prefix.len(), hidden);
+        lane.hand_over_last();
+        Ok(lane)
+    }
+
+    fn with_caches(id: RowId, spec: RowSpec, cache: RowCache, states: Vec<DeltaState>) -> Self {
+        let cuts = cuts(&spec.marks, spec.prompt.len() - 1);
+        Self { row: Row::new(id, spec, cache), states, read: 0, cell: None, cuts, last: None }
     }
 
     /// Its row's name.
@@ -63,7 +82,21 @@ impl Lane {
     }
 
     fn cell_end(&self) -> usize {
-        self.row.committed().min((self.read / CELL + 1) * CELL)
+        self.cuts.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
+    }
+
+    /// What to store of it now: its tokens so far, its caches, what they do not tell, and whether prompts are likely to
+    /// go on here, which they are behind the first message and before the reply. Only where the prompt is cut, so that
+    /// others that begin like it are cut there too.
+    pub fn to_store(&self) -> Option<(&[u32], &RowCache, Anchor, bool)> {
+        if self.cell.is_some() || !self.cuts.contains(&self.read) {
+            return None;
+        }
+        let marks = &self.row.spec.marks;
+        let first = self.cuts.iter().find(|cut| marks.contains(cut));
+        let likely = first == Some(&self.read) || self.cuts.last() == Some(&self.read);
+        let anchor = Anchor { states: self.states.clone(), hidden: self.last.clone() };
+        Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))
     }
 
     /// Runs the cell through up to `layers` more layers, at least one, and waits for them. Returns how many it were.
@@ -105,34 +138,46 @@ impl Lane {
     }
 
     fn end_cell(&mut self, model: &Qwen, cell: Cell) -> Result<()> {
-        let (done, total) = self.progress();
-        let end = cell.end;
-        let hidden = model.hidden(cell.x)?;
-        let row = &mut self.row;
-        let len = (end - done) as i32;
-        if let (Some(head), Some(cache)) = (&model.mtp, &mut row.cache.head) {
-            // Pairs (hidden at t, token at t + 1); the prompt's last pair waits for the first step.
-            let primed = if end == total { len - 1 } else { len };
-            if primed > 0 {
-                let next = &row.ctx[done + 1..=done + primed as usize];
-                let next = model.embed_tokens.forward(&Array::from_slice(next, &[primed])?)?;
-                let packed = Packed::new(&[(done, primed as usize)])?;
-                let before = hidden.for_mtp.slice_axis(0, 0, primed)?;
-                head.append(&before, &next, &packed, std::iter::once(cache))?;
+        let (begin, end) = (self.read, cell.end);
+        let len = (end - begin) as i32;
+        let hidden = model.hidden(cell.x)?.for_mtp;
+        if let (Some(head), Some(cache)) = (&model.mtp, &mut self.row.cache.head) {
+            // Pairs (hidden at t − 1, token at t) of the cell's tokens.
+            let first = begin.max(1);
+            if first < end {
+                let before = hidden.slice_axis(0, 0, len - 1)?;
+                let before: Vec<&Array> = self.last.iter().chain((len > 1).then_some(&before)).collect();
+                let next = Array::from_slice(&self.row.ctx[first..end], &[(end - first) as i32])?;
+                let packed = Packed::new(&[(first - 1, end - first)])?;
+                let before = mlx::concatenate(&before, 0)?;
+                head.append(&before, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
             }
-            if end == total {
-                // A copy: a view would keep the whole cell alive.
-                let last = hidden.for_mtp.slice_axis(0, len - 1, len)?.contiguous()?;
-                mlx::eval([&last])?;
-                row.pending.push(last, &row.ctx[end..=end]);
-            }
+            // A copy: a view would keep the whole cell alive.
+            let last = hidden.slice_axis(0, len - 1, len)?.contiguous()?;
+            mlx::eval([&last])?;
+            self.last = Some(last);
         }
         mlx::eval(self.arrays())?;
         self.read = end;
+        self.hand_over_last();
         Ok(())
+    }
+
+    /// When all is read, the first step drafts from the last hidden state.
+    fn hand_over_last(&mut self) {
+        if self.is_read()
+            && let Some(last) = self.last.clone()
+        {
+            self.row.pending.push(last, &self.row.ctx[self.read..=self.read]);
+        }
     }
 
     fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.row.cache.arrays().chain(self.states.iter().flat_map(DeltaState::arrays))
     }
+}
+
+/// Positions to make room for before a row begins.
+fn positions(spec: &RowSpec) -> usize {
+    spec.prompt.len() + spec.max_tokens.min(FIRST_TOKENS)
 }

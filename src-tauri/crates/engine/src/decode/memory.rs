@@ -30,14 +30,14 @@ impl Footprint {
     }
 
     /// Bytes of a row of this many positions.
-    pub fn row(&self, positions: usize, drafts: bool) -> u64 {
+    pub fn row(&self, positions: usize) -> u64 {
         let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } = self.0;
-        let position = kv_per_token + if drafts { head_cache_per_token } else { 0 };
+        let position = kv_per_token + head_cache_per_token;
         STATES * recurrent_state + position * RowKv::most_capacity(positions) as u64
     }
 
     /// Bytes to set aside for a row with this prompt that may write up to `max_tokens`.
-    pub(super) fn projected(&self, prompt: usize, max_tokens: usize, drafts: bool) -> u64 {
-        self.row(prompt + max_tokens.min(RESERVE), drafts)
+    pub(super) fn projected(&self, prompt: usize, max_tokens: usize) -> u64 {
+        self.row(prompt + max_tokens.min(RESERVE))
     }
 }

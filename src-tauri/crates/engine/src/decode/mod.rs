@@ -1,6 +1,7 @@
 //! Decoding: requests that come and go, rows, the packed step that advances all of them, and how many drafts pay.
 
 mod batch;
+mod cuts;
 mod lane;
 mod memory;
 mod pace;
@@ -9,7 +10,7 @@ mod row;
 mod scheduler;
 mod stats;
 
-pub use batch::{Advance, Batch, StepTiming};
+pub use batch::{Advance, Batch, Departed, StepTiming, Stepped};
 pub use lane::{CELL, Lane};
 pub use memory::{Footprint, TooLarge};
 pub use policy::{Policy, PolicyState};

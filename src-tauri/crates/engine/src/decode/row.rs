@@ -4,7 +4,8 @@ use foretoken_protocol::{FinishReason, Sampling};
 
 use super::batch::Advance;
 use crate::cache::RowCache;
-use crate::mlx::{Array, Result};
+use crate::mlx::{self, Array, Result};
+use crate::model::{Packed, Qwen};
 use crate::sample::Counts;
 
 /// Names a row of a batch.
@@ -23,7 +24,10 @@ pub struct RowSpec {
     pub max_tokens: usize,
     /// Tokens that end the reply.
     pub stop_ids: Vec<u32>,
-    /// Whether the MTP head is to be kept ready for it.
+    /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
+    /// is cut.
+    pub marks: Vec<usize>,
+    /// Whether it may be drafted for. The MTP head reads along in any case, for those that go on where it ends.
     pub drafts: bool,
     /// Report log-probabilities of the emitted tokens, and of this many most likely ones.
     pub logprobs: Option<usize>,
@@ -121,10 +125,33 @@ impl Row {
 
     /// The most drafts that a step can use for it: what the token budget leaves, none without a head to ask.
     pub fn draft_room(&self) -> usize {
-        if self.cache.head.is_none() || self.pending.len() == 0 {
+        if !self.spec.drafts || self.pending.len() == 0 {
             return 0;
         }
         self.spec.max_tokens - self.emitted().len() - 1
+    }
+
+    /// Lets the head read all pending pairs but the newest, keys and values only; from that one it can draft.
+    pub(super) fn read_pending(&mut self, model: &Qwen) -> Result<()> {
+        let (Some(head), Some(cache)) = (&model.mtp, &mut self.cache.head) else { return Ok(()) };
+        let Some(count) = self.pending.len().checked_sub(1) else { return Ok(()) };
+        let pending = std::mem::take(&mut self.pending);
+        let hidden = mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?;
+        if count > 0 {
+            let next = Array::from_slice(&pending.next[..count], &[count as i32])?;
+            let packed = Packed::new(&[(cache.len(), count)])?;
+            let read = hidden.slice_axis(0, 0, count as i32)?;
+            head.append(&read, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
+        }
+        let newest = hidden.slice_axis(0, count as i32, count as i32 + 1)?.contiguous()?;
+        mlx::eval([&newest])?;
+        self.pending.push(newest, &pending.next[count..]);
+        Ok(())
+    }
+
+    /// The hidden state `[1, H]` of the last committed token, once the head has read the others.
+    pub(super) fn last_hidden(&self) -> Option<&Array> {
+        self.pending.hidden.last()
     }
 
     /// Counts before the token after the context, if penalties look at them.

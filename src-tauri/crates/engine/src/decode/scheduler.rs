@@ -3,12 +3,13 @@ use std::time::{Duration, Instant};
 
 use foretoken_protocol::Drafting;
 
-use super::batch::{Advance, Batch, StepTiming};
+use super::batch::{Advance, Batch, Departed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::Pace;
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{RowId, RowSpec};
+use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
@@ -23,8 +24,10 @@ const CLEAR_INTERVAL: usize = 256;
 /// What a scheduler may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes for the caches and states of all rows.
+    /// Bytes for the caches and states of all rows, and for what is remembered of earlier ones.
     pub memory: u64,
+    /// The most of it that is used for remembering. Rows come first: this is what they leave, or less.
+    pub remembered: u64,
     /// The longest that reading a prompt holds up running rows at a time. A single layer over one cell is the least
     /// that is read.
     pub max_stall: Duration,
@@ -32,7 +35,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: u64::MAX, max_stall: Duration::from_millis(200) }
+        Self { memory: u64::MAX, remembered: 0, max_stall: Duration::from_millis(200) }
     }
 }
 
@@ -50,7 +53,7 @@ pub enum Happening {
     Reading {
         /// The request.
         row: RowId,
-        /// Tokens read so far.
+        /// Tokens read so far. When it begins, these are remembered ones.
         done: usize,
         /// Tokens to read.
         total: usize,
@@ -86,6 +89,8 @@ pub struct Scheduler {
     lanes: VecDeque<Reading>,
     batch: Batch,
     running: HashMap<RowId, Running>,
+    /// What earlier requests began with.
+    prefixes: PrefixStore,
     /// Whether something besides the next step itself will add to its time.
     disturbed: bool,
     /// Tokens since MLX last gave back buffers.
@@ -135,6 +140,7 @@ impl Scheduler {
             lanes: VecDeque::new(),
             batch: Batch::default(),
             running: HashMap::new(),
+            prefixes: PrefixStore::default(),
             disturbed: false,
             emitted: 0,
             layers_read: 0,
@@ -171,13 +177,18 @@ impl Scheduler {
         self.layers_read
     }
 
+    /// What is remembered of earlier requests.
+    pub fn prefixes(&self) -> &PrefixStore {
+        &self.prefixes
+    }
+
     /// Bytes set aside for the requests that were admitted.
     pub fn reserved_bytes(&self) -> u64 {
         let lanes: u64 = self.lanes.iter().map(|reading| reading.terms.bytes).sum();
         let running = self.batch.rows().iter().map(|row| {
             let Some(Running { terms, .. }) = self.running.get(&row.id) else { return 0 };
             // A reply may outgrow what was reckoned with.
-            terms.bytes.max(self.footprint.row(row.context().len(), row.cache().head.is_some()))
+            terms.bytes.max(self.footprint.row(row.context().len()))
         });
         lanes + running.sum::<u64>()
     }
@@ -196,27 +207,28 @@ impl Scheduler {
     ) -> std::result::Result<(), TooLarge> {
         let spec = RowSpec { drafts: drafting != Drafting::Off, ..spec };
         let available = self.limits.memory;
-        let needed = self.footprint.row(spec.prompt.len() + 1, spec.drafts);
+        let needed = self.footprint.row(spec.prompt.len() + 1);
         if needed > available {
             return Err(TooLarge { needed, available });
         }
-        let bytes = self.footprint.projected(spec.prompt.len(), spec.max_tokens, spec.drafts);
+        let bytes = self.footprint.projected(spec.prompt.len(), spec.max_tokens);
         self.waiting.push_back(Waiting { id, spec, terms: Terms { drafting, bytes }, told: None });
         Ok(())
     }
 
     /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
-    pub fn cancel(&mut self, ids: &[RowId]) {
+    pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
-        if let Err(error) = self.batch.remove(ids) {
-            // They take part in one more step, whose outcome for them nobody is told.
-            tracing::warn!("rows could not be taken out of the batch: {error}");
-        }
         let before = self.running.len();
         self.running.retain(|id, _| !ids.contains(id));
         if self.running.len() < before {
             self.disturbed = true;
+        }
+        match self.batch.remove(ids) {
+            Ok(departed) => self.remember(model, departed),
+            // They take part in one more step, whose outcome for them nobody is told.
+            Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
         }
         self.tidy(0);
     }
@@ -237,7 +249,13 @@ impl Scheduler {
             && self.waiting.front().is_some_and(|next| self.fits(next.terms.bytes))
             && let Some(Waiting { id, spec, terms, .. }) = self.waiting.pop_front()
         {
-            match Lane::new(model, id, spec) {
+            let prefix = self.prefixes.find(&spec.prompt);
+            self.share_memory(terms.bytes);
+            let lane = match prefix {
+                Some(prefix) => Lane::resume(id, spec, &prefix),
+                None => Lane::new(model, id, spec),
+            };
+            match lane {
                 Ok(lane) => {
                     let (done, total) = lane.progress();
                     happenings.push(Happening::Reading { row: id, done, total });
@@ -258,6 +276,39 @@ impl Scheduler {
     fn fits(&self, bytes: u64) -> bool {
         let alone = self.lanes.is_empty() && self.batch.rows().is_empty();
         alone || self.reserved_bytes().saturating_add(bytes) <= self.limits.memory
+    }
+
+    /// What rows leave is for remembering. `more`: bytes of a row that is about to begin.
+    fn share_memory(&mut self, more: u64) {
+        let left = self.limits.memory.saturating_sub(self.reserved_bytes().saturating_add(more));
+        self.prefixes.set_budget(left.min(self.limits.remembered));
+    }
+
+    /// Keeps what a prompt that is being read has come to.
+    fn remember_reading(&mut self, lane: &Lane) {
+        if self.prefixes.budget() > 0
+            && let Some((tokens, cache, anchor, likely)) = lane.to_store()
+            && let Err(error) = self.prefixes.insert(tokens, cache, &anchor, likely)
+        {
+            tracing::warn!("a prompt could not be remembered: {error}");
+        }
+    }
+
+    /// Keeps what rows end with: their last token was never fed, so it is not among what they remember.
+    fn remember(&mut self, model: &Qwen, departed: Vec<Departed>) {
+        self.share_memory(0);
+        for Departed { mut row, states } in departed {
+            if self.prefixes.budget() == 0 {
+                return;
+            }
+            let kept = row.read_pending(model).and_then(|()| {
+                let anchor = Anchor { states, hidden: row.last_hidden().cloned() };
+                self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &anchor, false)
+            });
+            if let Err(error) = kept {
+                tracing::warn!("a reply could not be remembered: {error}");
+            }
+        }
     }
 
     /// Reads on in one prompt. After each cell it is another's turn.
@@ -284,6 +335,7 @@ impl Scheduler {
         }
         let (done, total) = reading.lane.progress();
         if (done, total) != before {
+            self.remember_reading(&reading.lane);
             happenings.push(Happening::Reading { row, done, total });
         }
         if !reading.lane.is_read() {
@@ -325,8 +377,8 @@ impl Scheduler {
             })
             .collect();
         let depths = self.policy.depths(&views);
-        let (advances, timing) = match self.batch.step(model, &depths) {
-            Ok(outcome) => outcome,
+        let Stepped { advances, timing, ended } = match self.batch.step(model, &depths) {
+            Ok(stepped) => stepped,
             Err(error) => return self.lose_all(&error, happenings),
         };
 
@@ -350,6 +402,9 @@ impl Scheduler {
                 self.disturbed = true;
             }
             happenings.push(Happening::Advanced { advance, timing });
+        }
+        if !ended.is_empty() {
+            self.remember(model, ended);
         }
         self.tidy(emitted);
     }

@@ -51,7 +51,11 @@ impl Recorder {
     /// The prompt is being read.
     pub fn reads(&mut self, done: usize, total: usize) {
         let now = Instant::now();
-        self.begun.get_or_insert(now);
+        if self.begun.is_none() {
+            self.begun = Some(now);
+            // What is read before the reading begins was remembered.
+            self.stats.cached_tokens = done as u32;
+        }
         if done == total {
             self.prefilled = Some(now);
         }

@@ -162,12 +162,12 @@ impl Qwen {
         self.lm_head.forward(normed)
     }
 
-    /// An empty row: caches of the attention layers, and of the head if the row is to draft.
-    pub fn empty_row(&self, drafts: bool) -> RowCache {
+    /// An empty row: caches of the attention layers, and of the head if there is one.
+    pub fn empty_row(&self) -> RowCache {
         let attention = self.layers.iter().filter(|layer| matches!(layer.mixer, Mixer::Attention(_)));
         RowCache {
             kv: attention.map(|_| RowKv::default()).collect(),
-            head: (drafts && self.mtp.is_some()).then(RowKv::default),
+            head: self.mtp.as_ref().map(|_| RowKv::default()),
         }
     }
 

@@ -117,6 +117,7 @@ impl Session {
         let recorder = Recorder::start(asked, prompt.ids.len(), seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
+            marks: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
             sampling: settings.sampling,
             seed,
@@ -179,14 +180,14 @@ impl Session {
             }
         }
         if !stopped.is_empty() {
-            self.scheduler.cancel(&stopped);
+            self.scheduler.cancel(&self.model, &stopped);
         }
         progress
     }
 
     /// Ends replies early, whatever they are doing. Unknown ids are ignored.
     pub fn cancel(&mut self, ids: &[ReplyId]) -> Vec<(ReplyId, Progress)> {
-        self.scheduler.cancel(ids);
+        self.scheduler.cancel(&self.model, ids);
         let mut progress = Vec::new();
         for &id in ids {
             self.end(id, FinishReason::Cancelled, &mut progress);

@@ -15,7 +15,7 @@ mod thinking;
 mod tokenizer;
 
 pub use error::TextError;
-pub use prompt::{Prompt, render_prompt};
+pub use prompt::{MESSAGE_START, Prompt, render_prompt};
 pub use reply::ReplyText;
 pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;

@@ -2,6 +2,9 @@ use foretoken_protocol::{ChatMessage, Part, PartialReply};
 
 use super::{ChatTemplate, ReplyStart, TextError};
 
+/// The token that the templates of the family begin every message with.
+pub const MESSAGE_START: &str = "<|im_start|>";
+
 /// What the model is given to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {

@@ -1,0 +1,117 @@
+//! What the memory of earlier turns gains.
+
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::{Drafting, Sampling};
+use serde::Serialize;
+
+use super::{Spread, ordinary_tokens, spread};
+use crate::decode::{Happening, Limits, Policy, RowSpec, Scheduler};
+use crate::error::EngineError;
+use crate::model::Qwen;
+use crate::session::Session;
+
+/// What a template writes before a reply. When the chat goes on it is not there any more, as the mark of a thought is not.
+const REPLY_BEGIN: usize = 6;
+/// The first reply as the second prompt has it.
+const REPLY: usize = 40;
+/// The second question.
+const QUESTION: usize = 20;
+
+/// The time from a second question in a chat to the first token of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SecondTurn {
+    /// Tokens of the second prompt.
+    pub prompt_tokens: usize,
+    /// Of those, how many the first turn had read.
+    pub cached_tokens: usize,
+    /// Where the whole prompt is read.
+    pub seconds_without: Spread,
+    /// Where the first turn is remembered.
+    pub seconds_with: Spread,
+    /// Without over with, in the same run.
+    pub gain: Spread,
+}
+
+/// The figures of one run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timed {
+    prompt_tokens: usize,
+    cached_tokens: usize,
+    without: Duration,
+    with: Duration,
+}
+
+impl SecondTurn {
+    /// Over all runs.
+    pub(super) fn over(runs: impl Iterator<Item = Timed> + Clone) -> Self {
+        let (prompt_tokens, cached_tokens) =
+            runs.clone().next().map_or((0, 0), |run| (run.prompt_tokens, run.cached_tokens));
+        let over = |figure: fn(Timed) -> f64| spread(runs.clone().map(figure));
+        Self {
+            prompt_tokens,
+            cached_tokens,
+            seconds_without: over(|run| run.without.as_secs_f64()),
+            seconds_with: over(|run| run.with.as_secs_f64()),
+            gain: over(|run| run.without.as_secs_f64() / run.with.as_secs_f64()),
+        }
+    }
+}
+
+/// Times the second turn of a chat of so many tokens, or of as many as the model can read.
+pub(super) fn time(session: &Session, chat_tokens: usize) -> Result<Timed, EngineError> {
+    let more = REPLY + QUESTION + 2 * REPLY_BEGIN;
+    let room = (session.info.context_length as usize).saturating_sub(more + 1);
+    let chat = chat_tokens.min(room).max(1);
+    let text = ordinary_tokens(session, chat + more);
+    // Any other tokens than those behind the chat.
+    let reply_begin = text[..REPLY_BEGIN].iter().rev();
+    let first: Vec<u32> = text[..chat].iter().chain(reply_begin).copied().collect();
+    let (first, second) = (request(first, vec![0, chat]), request(text, vec![0, chat, chat + REPLY]));
+
+    let model = session.model();
+    let (without, _) = first_token(model, &mut scheduler(model, 0), &second)?;
+    let mut remembering = scheduler(model, u64::MAX);
+    first_token(model, &mut remembering, &first)?;
+    let (with, cached_tokens) = first_token(model, &mut remembering, &second)?;
+    Ok(Timed { prompt_tokens: second.prompt.len(), cached_tokens, without, with })
+}
+
+fn scheduler(model: &Qwen, remembered: u64) -> Scheduler {
+    Scheduler::new(model, Limits { remembered, ..Limits::default() }, Policy::default())
+}
+
+fn request(prompt: Vec<u32>, marks: Vec<usize>) -> RowSpec {
+    RowSpec {
+        prompt,
+        sampling: Sampling::default(),
+        seed: 0,
+        max_tokens: 1,
+        stop_ids: Vec::new(),
+        marks,
+        drafts: false,
+        logprobs: None,
+        known_drafts: None,
+    }
+}
+
+/// The time to a prompt's first token, and how many of its tokens were remembered.
+fn first_token(
+    model: &Qwen,
+    scheduler: &mut Scheduler,
+    request: &RowSpec,
+) -> Result<(Duration, usize), EngineError> {
+    let begin = Instant::now();
+    scheduler.submit(0, request.clone(), Drafting::Off)?;
+    let mut remembered = None;
+    loop {
+        for happening in scheduler.turn(model) {
+            match happening {
+                Happening::Reading { done, .. } => _ = remembered.get_or_insert(done),
+                Happening::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),
+                Happening::Failed { error, .. } => return Err(error.into()),
+                Happening::Waiting { .. } => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::mlx::{self, Array, Result};
+
+/// What keys and values do not tell of a row at one place in its tokens. A row can go on from there only where this
+/// was kept: recurrent states cannot be rewound.
+#[derive(Debug, Clone)]
+pub struct Anchor {
+    /// Settled, of one row, one per linear-attention layer.
+    pub states: Vec<DeltaState>,
+    /// Where the model has an MTP head, the last token's hidden state `[1, H]`: with the next token it is the first pair
+    /// that the head has not read, and that token is another in each continuation.
+    pub hidden: Option<Array>,
+}
+
+/// Keys and values of the tokens `begin..end` of a row, in arrays of their own: a view of a row's buffer would make
+/// the row copy all of it at its next token.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Segment {
+    /// `[2, Hkv, end − begin, D]`, one per full-attention layer.
+    kv: Vec<Array>,
+    /// The head's, of the pairs whose second token is one of these.
+    head: Option<Array>,
+}
+
+/// The beginning of a prompt, as it was stored.
+#[derive(Debug)]
+pub struct Prefix {
+    pub(super) len: usize,
+    pub(super) segments: Vec<Segment>,
+    pub(super) anchor: Anchor,
+}
+
+impl Anchor {
+    /// The same in arrays of its own, still lazy: a view may keep a whole cell's values alive.
+    pub(super) fn copy(&self) -> Result<Self> {
+        let first = Array::from_slice(&[0u32], &[1])?;
+        Ok(Self {
+            states: self.states.iter().map(|state| state.keep(&[0], &[0])).collect::<Result<_>>()?,
+            hidden: self.hidden.as_ref().map(|hidden| mlx::take(hidden, &first, 0)).transpose()?,
+        })
+    }
+
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.states.iter().flat_map(DeltaState::arrays).chain(&self.hidden)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.arrays().map(|array| array.nbytes() as u64).sum()
+    }
+}
+
+impl Segment {
+    /// Lazy copies from a row's caches; `None` where they do not hold these tokens.
+    pub(super) fn copy(cache: &RowCache, begin: usize, end: usize) -> Result<Option<Self>> {
+        let kv: Option<Vec<Array>> = cache.kv.iter().map(|kv| kv.copy(begin..end)).collect::<Result<_>>()?;
+        let Some(kv) = kv else { return Ok(None) };
+        // Pair t is made of the hidden state at t and the token at t + 1.
+        let pairs = begin.saturating_sub(1)..end - 1;
+        let head = match &cache.head {
+            Some(head) => match head.copy(pairs)? {
+                Some(copy) => Some(copy),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        Ok(Some(Self { kv, head }))
+    }
+
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.kv.iter().chain(&self.head)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.arrays().map(|array| array.nbytes() as u64).sum()
+    }
+}
+
+impl Prefix {
+    /// Tokens that need not be read.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it is of no use.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What was not in the caches.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// Caches of a row that has read these tokens, with room for `reserved` positions. Waits for the copies.
+    pub fn cache(&self, reserved: usize) -> Result<RowCache> {
+        let layers = self.segments.first().map_or(0, |segment| segment.kv.len());
+        let kv = (0..layers)
+            .map(|layer| RowKv::restored(self.segments.iter().map(|segment| &segment.kv[layer]), reserved))
+            .collect::<Result<_>>()?;
+        let head = match self.anchor.hidden {
+            Some(_) => Some(RowKv::restored(
+                self.segments.iter().filter_map(|segment| segment.head.as_ref()),
+                reserved,
+            )?),
+            None => None,
+        };
+        Ok(RowCache { kv, head })
+    }
+}
+
+/// Computes what a store is about to keep.
+pub(super) fn settle(segment: &Segment, anchor: &Anchor) -> Result<()> {
+    mlx::eval(segment.arrays().chain(anchor.arrays()))
+}

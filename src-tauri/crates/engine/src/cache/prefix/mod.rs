@@ -1,0 +1,9 @@
+//! The memory of earlier turns: what rows had in their caches at places where a later prompt may go on.
+
+mod entry;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use entry::{Anchor, Prefix};
+pub use store::{LEAST_GAIN, PrefixStore};

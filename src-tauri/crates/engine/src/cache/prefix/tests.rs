@@ -1,0 +1,262 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::mlx::Array;
+
+/// Numbers that tell a beginning from any other.
+fn mark(tokens: &[u32], salt: u32) -> f32 {
+    let hash = tokens.iter().fold(salt, |hash, token| (hash ^ token).wrapping_mul(0x0100_0193));
+    (hash >> 8) as f32
+}
+
+/// `[2, 1, n, 2]`, each position with the mark of the tokens up to it.
+fn positions(tokens: &[u32], ends: impl Iterator<Item = usize>, salt: u32) -> Array {
+    let marks: Vec<f32> = ends.map(|end| mark(&tokens[..end], salt)).collect();
+    let values: Vec<f32> = [&marks, &marks].into_iter().flatten().flat_map(|&mark| [mark, -mark]).collect();
+    Array::from_slice(&values, &[2, 1, marks.len() as i32, 2]).unwrap()
+}
+
+/// What a row of a model with two attention layers, a recurrent one and a head has when it has read these tokens.
+fn row(tokens: &[u32]) -> (RowCache, Anchor) {
+    let kv = |from: usize, salt| {
+        let mut kv = RowKv::default();
+        kv.append(&positions(tokens, from..=tokens.len(), salt)).unwrap();
+        kv
+    };
+    // A pair's second token is one further on.
+    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)) };
+    (cache, anchor(tokens))
+}
+
+fn anchor(tokens: &[u32]) -> Anchor {
+    let values = |count: usize, salt| vec![mark(tokens, salt); count];
+    // As on real models, many times what a token takes.
+    let state = Array::from_slice(&values(1024, 4), &[1, 1, 1, 32, 32]).unwrap();
+    let tail = Array::from_slice(&values(6, 5), &[1, 3, 2]).unwrap();
+    let hidden = Array::from_slice(&values(8, 6), &[1, 8]).unwrap();
+    Anchor { states: vec![DeltaState::settled(state, tail)], hidden: Some(hidden) }
+}
+
+fn values(anchor: &Anchor) -> Vec<Vec<f32>> {
+    anchor.arrays().map(|array| array.to_vec().unwrap()).collect()
+}
+
+/// Checks that a found prefix is all that a row has that has read its tokens.
+fn check(prefix: &Prefix, prompt: &[u32]) {
+    let tokens = &prompt[..prefix.len()];
+    let (expected, anchor) = row(tokens);
+    let restored = prefix.cache(prompt.len()).unwrap();
+    let all = |cache: &RowCache| {
+        let layers = cache.kv.iter().chain(&cache.head);
+        layers.map(|kv| (kv.len(), kv.snapshot().unwrap())).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&restored), all(&expected));
+    assert_eq!(values(prefix.anchor()), values(&anchor));
+}
+
+fn store(budget: u64) -> PrefixStore {
+    let mut store = PrefixStore::default();
+    store.set_budget(budget);
+    store
+}
+
+fn insert(store: &mut PrefixStore, tokens: &[u32], likely: bool) {
+    let (cache, anchor) = row(tokens);
+    store.insert(tokens, &cache, &anchor, likely).unwrap();
+}
+
+fn found(store: &mut PrefixStore, prompt: &[u32]) -> usize {
+    store.find(prompt).map_or(0, |prefix| {
+        check(&prefix, prompt);
+        prefix.len()
+    })
+}
+
+fn tokens(range: std::ops::Range<u32>) -> Vec<u32> {
+    range.collect()
+}
+
+#[test]
+fn at_least_one_token_is_left() {
+    let mut store = store(u64::MAX);
+    insert(&mut store, &tokens(0..100), true);
+    for (prompt, expected) in [(99, 0), (100, 0), (101, 100), (102, 100)] {
+        assert_eq!(found(&mut store, &tokens(0..prompt)), expected, "{prompt}");
+    }
+    assert_eq!(found(&mut store, &[]), 0);
+    let mut other = tokens(0..200);
+    other[99] = 7;
+    assert_eq!(found(&mut store, &other), 0);
+}
+
+#[test]
+fn beginnings_that_are_alike_are_stored_once() {
+    let mut store = store(u64::MAX);
+    insert(&mut store, &tokens(0..1000), true);
+    let once = store.bytes();
+    let chat = |last: u32| [tokens(0..1000), vec![last; 40]].concat();
+    insert(&mut store, &chat(1), true);
+    let more = store.bytes() - once;
+    insert(&mut store, &chat(2), true);
+    assert_eq!(store.bytes(), once + 2 * more);
+    assert!(4 * more < once);
+    insert(&mut store, &chat(1), true);
+    assert_eq!((store.bytes(), store.anchors()), (once + 2 * more, 3));
+}
+
+#[test]
+fn anchors_that_save_little_are_not_stored() {
+    let mut store = store(u64::MAX);
+    insert(&mut store, &tokens(0..100), true);
+    let before = store.bytes();
+    insert(&mut store, &tokens(0..100 + LEAST_GAIN as u32 - 1), true);
+    insert(&mut store, &tokens(1..LEAST_GAIN as u32), true);
+    assert_eq!((store.bytes(), store.anchors()), (before, 1));
+    insert(&mut store, &tokens(0..100 + LEAST_GAIN as u32), true);
+    assert_eq!(store.anchors(), 2);
+}
+
+#[test]
+fn caches_that_do_not_hold_the_tokens_are_refused() {
+    let mut store = store(u64::MAX);
+    let (mut cache, anchor) = row(&tokens(0..100));
+    cache.kv[1].rewind(99);
+    store.insert(&tokens(0..100), &cache, &anchor, true).unwrap();
+    let (mut cache, _) = row(&tokens(0..100));
+    cache.head.as_mut().unwrap().rewind(98);
+    store.insert(&tokens(0..100), &cache, &anchor, true).unwrap();
+    assert_eq!((store.bytes(), store.anchors()), (0, 0));
+}
+
+/// Of a long prompt that was read once, the beginning and the end stay, and what lies between gets thinner.
+#[test]
+fn the_ends_of_prompts_outlive_their_insides() {
+    let whole = tokens(0..640);
+    let cost = |anchors: u64| {
+        let mut one = store(u64::MAX);
+        insert(&mut one, &whole, true);
+        let (_, anchor) = row(&whole);
+        one.bytes() + (anchors - 1) * anchor.bytes()
+    };
+    let mut store = store(cost(4));
+    for end in (64..=640).step_by(64) {
+        insert(&mut store, &whole[..end], end == 64 || end == 640);
+    }
+    let (mut kept, _) = store.inspect();
+    kept.sort();
+    let ends: Vec<usize> = kept.iter().map(Vec::len).collect();
+    assert_eq!((ends.len(), ends[0], ends[3]), (4, 64, 640), "{ends:?}");
+    assert!(ends.windows(2).all(|pair| pair[1] - pair[0] <= 320), "{ends:?}");
+}
+
+#[test]
+fn what_was_used_last_stays() {
+    let chat = |first: u32| vec![first; 200];
+    let mut one = store(u64::MAX);
+    insert(&mut one, &chat(0), true);
+    let mut store = store(3 * one.bytes());
+    for first in 0..3 {
+        insert(&mut store, &chat(first), true);
+        found(&mut store, &[9; 50]);
+    }
+    assert_eq!(found(&mut store, &[chat(0), vec![5]].concat()), 200);
+    insert(&mut store, &chat(3), true);
+    let (kept, _) = store.inspect();
+    let firsts: BTreeSet<u32> = kept.iter().map(|tokens| tokens[0]).collect();
+    assert_eq!(firsts, BTreeSet::from([0, 2, 3]));
+}
+
+/// A prompt for which there is no room keeps its beginning.
+#[test]
+fn a_prompt_that_is_too_long_leaves_its_beginning() {
+    let whole = tokens(0..1000);
+    let mut half = store(u64::MAX);
+    insert(&mut half, &whole[..500], true);
+    let mut store = store(half.bytes());
+    for end in (50..=1000).step_by(50) {
+        insert(&mut store, &whole[..end], end == 1000);
+        assert!(store.bytes() <= store.budget());
+    }
+    assert!(found(&mut store, &whole) >= 200);
+}
+
+#[test]
+fn what_has_no_room_displaces_nobody() {
+    let mut one = store(u64::MAX);
+    insert(&mut one, &tokens(0..300), true);
+    let mut store = store(2 * one.bytes());
+    insert(&mut store, &tokens(0..300), true);
+    let before = store.bytes();
+    insert(&mut store, &[7; 900], true);
+    insert(&mut store, &tokens(0..900), true);
+    assert_eq!((store.bytes(), found(&mut store, &tokens(0..900))), (before, 300));
+}
+
+#[derive(Debug, Clone)]
+enum Action {
+    Insert { chat: Vec<usize>, cut: usize, likely: bool },
+    Find { chat: Vec<usize>, cut: usize },
+    Budget(u64),
+}
+
+/// A chat of messages that are drawn from a few, so that chats begin alike; some are cut anywhere.
+fn text(chat: &[usize], cut: usize) -> Vec<u32> {
+    let mut text: Vec<u32> =
+        chat.iter().flat_map(|&which| (0..20 + 13 * which as u32).map(move |i| i + which as u32)).collect();
+    text.truncate(text.len() - cut.min(text.len()));
+    text
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let chat = || (prop::collection::vec(0usize..4, 1..6), prop_oneof![2 => Just(0), 1 => 0usize..60]);
+    prop_oneof![
+        6 => (chat(), any::<bool>()).prop_map(|((chat, cut), likely)| Action::Insert { chat, cut, likely }),
+        4 => chat().prop_map(|(chat, cut)| Action::Find { chat, cut }),
+        1 => (0u64..90_000).prop_map(Action::Budget),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// Against a plain set of beginnings: the longest one is found, with what belongs to it, and the budget holds.
+    #[test]
+    fn it_is_a_set_of_beginnings_within_a_budget(actions in prop::collection::vec(action(), 1..40)) {
+        let mut store = store(60_000);
+        let mut known: BTreeSet<Vec<u32>> = BTreeSet::new();
+        for action in actions {
+            let longest = |known: &BTreeSet<Vec<u32>>, text: &[u32]| {
+                known.iter().filter(|known| text.starts_with(known)).map(Vec::len).max().unwrap_or(0)
+            };
+            match action {
+                Action::Insert { chat, cut, likely } => {
+                    let text = text(&chat, cut);
+                    if text.len() < 2 {
+                        continue;
+                    }
+                    if text.len() >= longest(&known, &text) + LEAST_GAIN {
+                        known.insert(text.clone());
+                    }
+                    insert(&mut store, &text, likely);
+                }
+                Action::Find { chat, cut } => {
+                    let text = text(&chat, cut);
+                    let expected = text.len().checked_sub(1).map_or(0, |end| longest(&known, &text[..end]));
+                    prop_assert_eq!(found(&mut store, &text), expected);
+                }
+                Action::Budget(bytes) => store.set_budget(bytes),
+            }
+            let (kept, bytes) = store.inspect();
+            prop_assert_eq!(bytes, store.bytes());
+            prop_assert!(bytes <= store.budget());
+            let kept: BTreeSet<Vec<u32>> = kept.into_iter().collect();
+            prop_assert!(kept.is_subset(&known), "nothing that was not put in");
+            known = kept;
+        }
+        store.set_budget(0);
+        prop_assert_eq!((store.bytes(), store.anchors()), (0, 0));
+    }
+}

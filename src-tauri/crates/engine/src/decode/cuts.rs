@@ -1,0 +1,62 @@
+use super::lane::CELL;
+use crate::cache::LEAST_GAIN;
+
+/// Where the reading of a prompt is cut into cells, up to and perhaps with `end`: where messages begin (`marks`, in
+/// order), and wherever a cell would be longer than [`CELL`].
+///
+/// Prompts that begin alike are cut at the same places as long as they do, whatever the store holds. So a prompt that
+/// goes on from a stored place reads the rest just as it would have, had it read everything.
+pub(super) fn cuts(marks: &[usize], end: usize) -> Vec<usize> {
+    let mut cuts = Vec::new();
+    let mut last = 0;
+    for &mark in marks.iter().filter(|&&mark| mark <= end) {
+        fill(&mut cuts, &mut last, mark);
+        // A shorter cell would cost more than it may ever save.
+        if mark >= last + LEAST_GAIN {
+            cuts.push(mark);
+            last = mark;
+        }
+    }
+    fill(&mut cuts, &mut last, end);
+    cuts
+}
+
+/// Cuts that need no mark.
+fn fill(cuts: &mut Vec<usize>, last: &mut usize, end: usize) {
+    while end >= *last + CELL {
+        *last += CELL;
+        cuts.push(*last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn cells_end_where_messages_do() {
+        assert_eq!(cuts(&[], 3 * CELL + 1), [CELL, 2 * CELL, 3 * CELL]);
+        assert_eq!(cuts(&[], CELL), [CELL]);
+        assert_eq!(cuts(&[0, 100, 110, 700], 750), [100, 100 + CELL, 700]);
+        assert!(cuts(&[5, 20, 31], 60).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn prompts_that_begin_alike_are_cut_alike(
+            marks in prop::collection::btree_set(0usize..3000, 0..40),
+            ends in (0usize..3000, 0usize..3000),
+        ) {
+            let marks: Vec<usize> = marks.into_iter().collect();
+            let (short, long) = (ends.0.min(ends.1), ends.0.max(ends.1));
+            let all = cuts(&marks, long);
+            let alike: Vec<usize> = all.iter().copied().filter(|&cut| cut <= short).collect();
+            prop_assert_eq!(cuts(&marks, short), alike);
+            let cells: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
+            prop_assert!(cells.iter().all(|cell| (LEAST_GAIN..=CELL).contains(cell)), "{:?}", cells);
+            prop_assert!(long - all.last().unwrap_or(&0) < CELL);
+        }
+    }
+}

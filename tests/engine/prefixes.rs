@@ -1,0 +1,336 @@
+//! The memory of earlier turns: a reply reads the same whether its prompt was read or remembered.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use foretoken_engine::cache::PrefixStore;
+use foretoken_engine::decode::{Batch, CELL, Happening, Lane, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::model::Qwen;
+use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
+use foretoken_tests::chats::{Chat, START, Template};
+use foretoken_tests::dice::Dice;
+use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, tiny_dense};
+use foretoken_tests::known::samplings;
+use foretoken_tests::runs::{Reply, alone, greedy, read};
+use foretoken_tests::states::{Difference, F32_ROUNDING, RowState, fresh, states};
+
+const TEMPLATES: [Template; 2] = [Template::Keeps, Template::DropsThoughts];
+
+/// Room for everything.
+const ROOMY: Limits =
+    Limits { memory: u64::MAX, remembered: u64::MAX, max_stall: std::time::Duration::from_millis(200) };
+
+fn spec(chat: &Chat, max_tokens: usize) -> RowSpec {
+    let (prompt, marks) = chat.prompt();
+    RowSpec { marks, ..greedy(&prompt, max_tokens) }
+}
+
+fn state(lane: Lane) -> RowState {
+    let mut batch = Batch::default();
+    batch.join(lane).unwrap();
+    states(&batch).remove(0)
+}
+
+/// A scheduler with a memory, and what it has said.
+struct Desk<'a> {
+    model: &'a Qwen,
+    scheduler: Scheduler,
+    replies: BTreeMap<RowId, Reply>,
+    /// Tokens that each request did not have to read.
+    remembered: BTreeMap<RowId, usize>,
+    next: RowId,
+}
+
+impl<'a> Desk<'a> {
+    fn new(model: &'a Qwen, limits: Limits) -> Self {
+        let scheduler = Scheduler::new(model, limits, Policy::default());
+        Self { model, scheduler, replies: BTreeMap::new(), remembered: BTreeMap::new(), next: 0 }
+    }
+
+    fn submit(&mut self, spec: &RowSpec, drafting: Drafting) -> RowId {
+        self.next += 1;
+        self.scheduler.submit(self.next, spec.clone(), drafting).unwrap();
+        self.next
+    }
+
+    fn turn(&mut self) {
+        for happening in self.scheduler.turn(self.model) {
+            match happening {
+                Happening::Waiting { .. } => {}
+                Happening::Reading { row, done, .. } => _ = self.remembered.entry(row).or_insert(done),
+                Happening::Advanced { advance, .. } => {
+                    self.replies.entry(advance.row).or_default().add(&advance);
+                }
+                Happening::Failed { row, error } => panic!("row {row}: {error}"),
+            }
+        }
+    }
+
+    fn tokens(&self, id: RowId) -> &[u32] {
+        self.replies.get(&id).map_or(&[], |reply| reply.tokens.as_slice())
+    }
+
+    /// Writes one reply: its tokens, and how many tokens of its prompt were remembered.
+    fn reply(&mut self, spec: &RowSpec, drafting: Drafting) -> (Vec<u32>, usize) {
+        let id = self.submit(spec, drafting);
+        while !self.scheduler.is_idle() {
+            self.turn();
+        }
+        (self.tokens(id).to_vec(), self.remembered[&id])
+    }
+}
+
+/// Prompts that part from a stored one before, at and behind every place where it was cut go on from the last place
+/// before, and what they then have is what they have when they read everything, bit for bit.
+#[test]
+fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(1);
+    let mut chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(CELL + 200));
+    chat.goes_on(&dice.prompt(70), dice.prompt(90));
+    let first = spec(&chat, 1);
+    let mut store = PrefixStore::default();
+    store.set_budget(u64::MAX);
+    let mut lane = Lane::new(&model, 0, first.clone()).unwrap();
+    let mut places = Vec::new();
+    while !lane.is_read() {
+        lane.advance(&model, 3).unwrap();
+        if let Some((tokens, cache, anchor, likely)) = lane.to_store()
+            && places.last() != Some(&tokens.len())
+        {
+            places.push(tokens.len());
+            store.insert(tokens, cache, &anchor, likely).unwrap();
+        }
+    }
+    assert_eq!((places.len(), store.anchors()), (5, 5), "{places:?}");
+    assert!(places.contains(&chat.question_end()));
+
+    for (i, &place) in places.iter().enumerate() {
+        for shared in [place - 1, place, place + 1] {
+            let mut prompt = first.prompt[..shared].to_vec();
+            // Another token than the stored one, and a further message.
+            prompt.push((first.prompt[shared] + 1) % 900);
+            prompt.extend(dice.prompt(80));
+            prompt.extend([START, 3, 4, 5]);
+            let marks = (0..prompt.len()).filter(|&position| prompt[position] == START).collect();
+            let spec = RowSpec { marks, ..greedy(&prompt, 1) };
+            let prefix = store.find(&prompt);
+            let expected = if shared < place { i.checked_sub(1).map(|i| places[i]) } else { Some(place) };
+            assert_eq!(prefix.as_ref().map(|prefix| prefix.len()), expected, "{shared} of {place}");
+            let Some(prefix) = prefix else { continue };
+            let mut lane = Lane::resume(0, spec.clone(), &prefix).unwrap();
+            assert_eq!(lane.progress(), (prefix.len(), prompt.len() - 1));
+            lane.read_all(&model).unwrap();
+            let difference = Difference::between(&state(lane), &state(read(&model, 0, &spec)));
+            // A prompt that parts just where a message began is not cut there itself.
+            let is_cut = shared != place || first.prompt[place] != START;
+            let bound = if is_cut { 0.0 } else { F32_ROUNDING };
+            assert!(difference.most() <= bound, "{shared} of {place}: {difference}");
+        }
+    }
+}
+
+/// Every way in which a chat goes on, each with how much of it must be remembered.
+#[test]
+fn only_what_is_new_is_read() {
+    let model = tiny_dense(Stored::F32);
+    for template in TEMPLATES {
+        let mut dice = Dice::new(2);
+        let mut desk = Desk::new(&model, ROOMY);
+        let system = dice.prompt(60);
+        let mut chat = Chat::new(template, system.clone(), dice.prompt(100));
+        let (mut end, mut before) = (0, Vec::new());
+        for turn in 0..4 {
+            let spec = spec(&chat, 48);
+            let (reply, remembered) = desk.reply(&spec, Drafting::Off);
+            assert_eq!(reply, alone(&model, &spec, 0).tokens, "{template:?}, turn {turn}");
+            assert_eq!(remembered, end, "{template:?}, turn {turn}");
+            end = match template {
+                // All but the last token of the reply, which nobody has fed.
+                Template::Keeps => spec.prompt.len() + reply.len() - 1,
+                Template::DropsThoughts => chat.question_end(),
+            };
+            before.push((chat.clone(), chat.question_end()));
+            chat.goes_on(&reply, dice.prompt(100));
+        }
+        // The same question again, and another chat under the same system prompt.
+        let (last, question_end) = before.last().unwrap();
+        let (_, remembered) = desk.reply(&spec(last, 48), Drafting::Auto);
+        assert_eq!(remembered, *question_end, "{template:?}");
+        let other = Chat::new(template, system, dice.prompt(80));
+        let (_, remembered) = desk.reply(&spec(&other, 8), Drafting::Auto);
+        assert_eq!(remembered, 63, "{template:?}: the system prompt");
+        // An earlier question, in other words. Of the reply before it all is remembered that was fed.
+        for _ in 0..4 {
+            let mut edited = last.clone();
+            let question = dice.prompt(50);
+            let same = edited.edits(&mut dice, question);
+            let spec = spec(&edited, 8);
+            let (reply, remembered) = desk.reply(&spec, Drafting::Auto);
+            assert!((same - 2..=same).contains(&remembered), "{remembered} of {same}");
+            assert_eq!(reply, alone(&model, &spec, 0).tokens);
+        }
+    }
+}
+
+/// The head goes on too: what follows a remembered prompt is drafted as well as what follows a read one.
+#[test]
+fn drafts_are_as_good_as_before() {
+    let model = demo_in_f32();
+    let session = load();
+    let prompt = session.chat_prompt(&[message(Role::User, QUESTION)], None, false).unwrap().ids;
+    let spec = RowSpec { marks: session.message_starts(&prompt), ..greedy(&prompt, 60) };
+    let deep = Drafting::Fixed { depth: 3 };
+    let mut desk = Desk::new(&model, ROOMY);
+    // The first does not draft itself.
+    let (cold, _) = desk.reply(&spec, Drafting::Off);
+    let (warm, remembered) = desk.reply(&spec, deep);
+    assert!(remembered >= 32, "{remembered}");
+    assert_eq!(cold, warm);
+    let expected = alone(&model, &spec, 3);
+    assert_eq!(desk.replies[&2], expected);
+    assert!(expected.accepted[0] * 2 > expected.drafted[0]);
+}
+
+/// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is too
+/// small. Returns tokens that were remembered, and tokens of all prompts.
+fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
+    let mut dice = Dice::new(3000 + seed);
+    let samplings = samplings();
+    let template = dice.one_of(&TEMPLATES);
+    // From a few anchors to all of them.
+    let remembered = dice.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
+    let memory = dice.one_of(&[u64::MAX, 6 << 20]);
+    let mut desk = Desk::new(model, Limits { memory, remembered, ..ROOMY });
+    let system = dice.prompt(40);
+    let question = |dice: &mut Dice| {
+        let most = dice.one_of(&[60, 60, 60, 60, 60, CELL + 100]);
+        let length = 1 + dice.below(most);
+        dice.prompt(length)
+    };
+    let mut chats: Vec<Chat> =
+        (0..2).map(|_| Chat::new(template, system.clone(), question(&mut dice))).collect();
+    let mut in_flight: BTreeMap<RowId, (usize, RowSpec, usize)> = BTreeMap::new();
+    let (mut rounds, mut of_all) = (10, 0);
+    while rounds > 0 || !in_flight.is_empty() {
+        while rounds > 0 && (in_flight.is_empty() || dice.below(4) == 0) {
+            rounds -= 1;
+            let which = dice.below(chats.len());
+            let spec = RowSpec {
+                sampling: dice.one_of(&samplings),
+                seed: dice.below(1000) as u64,
+                ..spec(&chats[which], 1 + dice.below(70))
+            };
+            let depth = dice.below(4);
+            let drafting = match depth {
+                0 => Drafting::Off,
+                depth => Drafting::Fixed { depth: depth as u8 },
+            };
+            of_all += spec.prompt.len();
+            let id = desk.submit(&spec, drafting);
+            in_flight.insert(id, (which, spec, depth));
+        }
+        desk.turn();
+        let prefixes = desk.scheduler.prefixes();
+        assert!(prefixes.bytes() <= remembered, "seed {seed}");
+        let alone_in = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
+        let all = desk.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
+        assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
+        if dice.below(10) == 0 {
+            for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
+                let difference = Difference::between(&state, &fresh(model, row.context()));
+                assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
+            }
+        }
+        let busy: Vec<RowId> = desk.scheduler.waiting().chain(desk.scheduler.reading()).collect();
+        let running: Vec<RowId> = desk.scheduler.batch().rows().iter().map(|row| row.id).collect();
+        let mut ended: Vec<RowId> =
+            in_flight.keys().copied().filter(|id| !busy.contains(id) && !running.contains(id)).collect();
+        if dice.below(40) == 0
+            && let Some(&id) = in_flight.keys().next()
+        {
+            desk.scheduler.cancel(model, &[id]);
+            ended.push(id);
+        }
+        ended.dedup();
+        for id in ended {
+            let (which, spec, depth) = in_flight.remove(&id).unwrap();
+            let tokens = desk.tokens(id).to_vec();
+            let expected = alone(model, &spec, depth).tokens;
+            assert_eq!(tokens, expected[..tokens.len()], "seed {seed}, request {id}");
+            let mut chat = chats[which].clone();
+            let next = question(&mut dice);
+            match dice.below(4) {
+                0 => _ = chat.edits(&mut dice, next),
+                _ => chat.goes_on(&tokens, next),
+            }
+            // In its place, or as a branch beside it.
+            if dice.below(3) == 0 && chats.len() < 5 {
+                chats.push(chat);
+            } else {
+                chats[which] = chat;
+            }
+        }
+    }
+    (desk.remembered.values().sum(), of_all)
+}
+
+#[test]
+fn random_chats() {
+    /// Seeds of a run; more by the environment.
+    const SEEDS: u64 = 6;
+    let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
+    let model = tiny_dense(Stored::F32);
+    let (mut remembered, mut of_all) = (0, 0);
+    for seed in 0..seeds {
+        let (some, all) = fuzz(&model, seed);
+        (remembered, of_all) = (remembered + some, of_all + all);
+    }
+    println!("{remembered} of {of_all} tokens were remembered");
+    assert!(3 * remembered > of_all);
+}
+
+const QUESTION: &str =
+    "Tell me a story about an owl and a bell. Then tell me another one, about a fox and a lamp.";
+
+fn message(role: Role, content: &str) -> ChatMessage {
+    ChatMessage { role, content: content.into() }
+}
+
+fn load() -> Session {
+    Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+/// A chat with the demo model as the app has it, in bfloat16: what is told to be cached is what need not be read, and the
+/// text is that of an engine that remembers nothing.
+#[test]
+fn a_chat_with_the_demo_model_reads_the_same_with_and_without_memory() {
+    let settings = GenerationSettings {
+        sampling: Sampling::default(),
+        drafting: Drafting::Auto,
+        max_tokens: 80,
+        thinking: false,
+        stop: Vec::new(),
+    };
+    let mut with = load();
+    let mut without = load().with_limits(Limits::default());
+    let mut messages = vec![message(Role::User, QUESTION)];
+    let mut expected = 0;
+    for turn in 0..4 {
+        let prompt = with.chat_prompt(&messages, None, false).unwrap();
+        let starts = with.message_starts(&prompt.ids);
+        let request = ReplyRequest::new(prompt, settings.clone());
+        let reply = |session: &mut Session| {
+            session.reply(request.clone(), &mut |_| ControlFlow::Continue(())).unwrap()
+        };
+        let (warm, cold) = (reply(&mut with), reply(&mut without));
+        assert_eq!(warm.ids, cold.ids, "turn {turn}");
+        assert_eq!(warm.stats.cached_tokens as usize, expected, "turn {turn}");
+        assert_eq!(cold.stats.cached_tokens, 0);
+        // The template drops the empty thought that the reply began behind.
+        expected = *starts.last().unwrap();
+        messages.push(message(Role::Assistant, &with.tokenizer().decode(&warm.ids)));
+        messages.push(message(Role::User, QUESTION));
+    }
+}

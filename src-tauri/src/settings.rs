@@ -195,6 +195,8 @@ mod tests {
         top_p: 0.9,
         top_k: 20,
         min_p: 0.0,
+        xtc_probability: 0.0,
+        xtc_threshold: 0.1,
         repetition_penalty: 1.0,
         presence_penalty: 0.0,
         frequency_penalty: 0.0,

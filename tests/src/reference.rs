@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foretoken_engine::mlx;
 use foretoken_engine::model::Qwen;
-use foretoken_engine::sample::{NoiseKeys, gumbel};
+use foretoken_engine::sample::{NoiseKeys, Stream, gumbel, uniform};
 use foretoken_engine::score::{CHUNK, score};
 use foretoken_protocol::Sampling;
 
@@ -68,7 +68,7 @@ fn below_best(logits: &[f64], sampling: &Sampling, seed: u64, position: usize, t
         .collect();
 
     // With slack a token passes that misses a filter by less than it; with negative slack one fails that just passes.
-    let keeps = |id: usize, slack: f64| {
+    let filters_keep = |id: usize, slack: f64| {
         let mut above = sorted.partition_point(|&other| other > log_p[id] + slack);
         let mut before = mass_before[above];
         if slack < 0.0 {
@@ -79,12 +79,26 @@ fn below_best(logits: &[f64], sampling: &Sampling, seed: u64, position: usize, t
             && (sampling.top_p >= 1.0 || before < f64::from(sampling.top_p) + slack)
             && (sampling.min_p <= 0.0 || log_p[id] >= sorted[0] + f64::from(sampling.min_p).ln() - slack)
     };
-    if !keeps(token, SLACK) {
+    // XTC leaves the least likely of those above its threshold, by their share of what the filters keep.
+    let filtered: Vec<f64> = order.iter().filter(|&&id| filters_keep(id, 0.0)).map(|&id| log_p[id]).collect();
+    let filtered_mass = filtered.iter().map(|l| l.exp()).sum::<f64>().ln();
+    let excludes = uniform(Stream::Xtc, seed, position) < sampling.xtc_probability;
+    let most_of_kept = |slack: f64| {
+        let threshold = f64::from(sampling.xtc_threshold).ln() + filtered_mass + slack;
+        let least = filtered.iter().copied().filter(|&l| l > threshold).fold(f64::INFINITY, f64::min);
+        if excludes { least + slack.max(0.0) } else { f64::INFINITY }
+    };
+    if !filters_keep(token, SLACK) || log_p[token] > most_of_kept(SLACK) {
         return f64::INFINITY;
     }
     let ids = mlx::arange(logits.len() as i32, mlx::Dtype::Uint32).unwrap().expand_dims(0).unwrap();
-    let noise = gumbel(&NoiseKeys::new(seed, position, 1).unwrap(), &ids).unwrap().to_vec::<f32>().unwrap();
+    let noise = gumbel(&NoiseKeys::new(Stream::Token, seed, position, 1).unwrap(), &ids)
+        .unwrap()
+        .to_vec::<f32>()
+        .unwrap();
     let score = |id: usize| log_p[id] + f64::from(noise[id]);
-    let best = order.iter().copied().take_while(|&id| keeps(id, -SLACK)).map(score).fold(f64::MIN, f64::max);
+    let most = most_of_kept(-SLACK);
+    let surely_kept = order.iter().copied().filter(|&id| filters_keep(id, -SLACK) && log_p[id] <= most);
+    let best = surely_kept.map(score).fold(f64::MIN, f64::max);
     best - score(token)
 }

@@ -623,6 +623,10 @@ export type Sampling = {
 	top_k: number,
 	/**  Keeps tokens at least this likely relative to the most likely one; 0 keeps all. */
 	min_p: number,
+	/**  How often the top choices are excluded (XTC), from 0 to 1; 0 is off. */
+	xtc_probability: number,
+	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
+	xtc_threshold: number,
 	/**  Divides positive and multiplies negative logits of tokens seen before; 1 is off. */
 	repetition_penalty: number,
 	/**  Subtracted once from the logit of every token seen before; 0 is off. */

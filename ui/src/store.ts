@@ -54,6 +54,8 @@ const FIRST: Shown & View = {
       top_p: 1,
       top_k: 0,
       min_p: 0,
+      xtc_probability: 0,
+      xtc_threshold: 0.1,
       repetition_penalty: 1,
       presence_penalty: 0,
       frequency_penalty: 0,

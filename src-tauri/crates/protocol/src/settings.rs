@@ -32,6 +32,10 @@ pub struct Sampling {
     pub top_k: u32,
     /// Keeps tokens at least this likely relative to the most likely one; 0 keeps all.
     pub min_p: f32,
+    /// How often the top choices are excluded (XTC), from 0 to 1; 0 is off.
+    pub xtc_probability: f32,
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    pub xtc_threshold: f32,
     /// Divides positive and multiplies negative logits of tokens seen before; 1 is off.
     pub repetition_penalty: f32,
     /// Subtracted once from the logit of every token seen before; 0 is off.
@@ -49,6 +53,8 @@ impl Default for Sampling {
             top_p: 1.0,
             top_k: 0,
             min_p: 0.0,
+            xtc_probability: 0.0,
+            xtc_threshold: 0.1,
             repetition_penalty: 1.0,
             presence_penalty: 0.0,
             frequency_penalty: 0.0,

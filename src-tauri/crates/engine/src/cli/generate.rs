@@ -42,6 +42,12 @@ pub(super) struct Generate {
     /// Keep tokens at least this likely relative to the most likely one.
     #[arg(long)]
     min_p: Option<f32>,
+    /// How often the top choices are excluded (XTC), from 0 to 1.
+    #[arg(long)]
+    xtc_probability: Option<f32>,
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    #[arg(long)]
+    xtc_threshold: Option<f32>,
     /// Divide the logits of tokens seen before by this.
     #[arg(long)]
     repetition_penalty: Option<f32>,
@@ -159,6 +165,8 @@ impl Generate {
             top_p: self.top_p.unwrap_or(defaults.top_p),
             top_k: self.top_k.unwrap_or(defaults.top_k),
             min_p: self.min_p.unwrap_or(defaults.min_p),
+            xtc_probability: self.xtc_probability.unwrap_or(defaults.xtc_probability),
+            xtc_threshold: self.xtc_threshold.unwrap_or(defaults.xtc_threshold),
             repetition_penalty: self.repetition_penalty.unwrap_or(defaults.repetition_penalty),
             presence_penalty: self.presence_penalty.unwrap_or(defaults.presence_penalty),
             frequency_penalty: self.frequency_penalty.unwrap_or(defaults.frequency_penalty),

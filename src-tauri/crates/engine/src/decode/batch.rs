@@ -7,7 +7,7 @@ use super::row::{Row, RowId};
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
-use crate::sample::{Counts, Logprobs, is_greedy, penalised, pick};
+use crate::sample::{Counts, Logprobs, is_greedy, penalised};
 
 /// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
 const DRAFT_PROBE_INTERVAL: u64 = 16;
@@ -228,7 +228,7 @@ impl Batch {
                 let logits = logits.slice_axis(0, i as i32, i as i32 + 1)?;
                 let counts = row.counts(logits.dim(-1))?.map(|c| c.after(&drafts[*b])).transpose()?;
                 let position = row.ctx.len() + depth;
-                let own = pick(&logits, &row.spec.sampling, row.spec.seed, position, counts.as_ref())?;
+                let own = row.sampler().pick(&logits, position, counts.as_ref())?;
                 let draft = match row.known_draft(depth) {
                     Some(known) => replace(&own, known)?,
                     None => own,
@@ -301,7 +301,7 @@ impl Batch {
         let mut reports = Vec::new();
         for ((row, logits), drafts) in self.rows.iter().zip(packed.split(&logits)?).zip(drafts) {
             let counts: Option<Counts> = row.counts(logits.dim(-1))?.map(|c| c.along(drafts)).transpose()?;
-            let own = pick(&logits, &row.spec.sampling, row.spec.seed, row.ctx.len(), counts.as_ref())?;
+            let own = row.sampler().pick(&logits, row.ctx.len(), counts.as_ref())?;
             if let Some(top) = row.spec.logprobs {
                 reports.push(Logprobs::report(&logits, &own, top)?);
             }

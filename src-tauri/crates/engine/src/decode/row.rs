@@ -5,7 +5,7 @@ use foretoken_protocol::{FinishReason, Sampling};
 use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{Array, Result};
-use crate::sample::Counts;
+use crate::sample::{Counts, Sampler};
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -19,6 +19,8 @@ pub struct RowSpec {
     pub sampling: Sampling,
     /// Decides all noise.
     pub seed: u64,
+    /// Tokens that XTC never excludes.
+    pub xtc_exempt: Vec<u32>,
     /// Emit at most this many, at least one.
     pub max_tokens: usize,
     /// Tokens that end the reply.
@@ -130,6 +132,12 @@ impl Row {
     /// Counts before the token after the context, if penalties look at them.
     pub(super) fn counts(&self, vocab: i32) -> Result<Option<Counts>> {
         self.seen.as_ref().map(|seen| Counts::committed(seen, vocab)).transpose()
+    }
+
+    /// How it draws its tokens.
+    pub(super) fn sampler(&self) -> Sampler<'_> {
+        let RowSpec { sampling, seed, xtc_exempt, .. } = &self.spec;
+        Sampler { sampling, seed: *seed, xtc_exempt }
     }
 
     /// The draft at `ahead` tokens past the context that replaces the head's, if any.

@@ -188,6 +188,8 @@ fn write(path: &Path, settings: &Settings) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::AcceptanceRule;
+
     use super::*;
 
     const WARM: Sampling = Sampling {
@@ -200,6 +202,7 @@ mod tests {
         repetition_penalty: 1.0,
         presence_penalty: 0.0,
         frequency_penalty: 0.0,
+        acceptance: AcceptanceRule::Coupled,
         seed: None,
     };
 

@@ -90,6 +90,13 @@ export const commands = {
 };
 
 /* Types */
+/**  When a draft of a drawn token stays. Either way every token is as likely as the model makes it. */
+export type AcceptanceRule = 
+/**  Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding. */
+"coupled" | 
+/**  With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts. */
+"rejection";
+
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
 /**  The engine's state changed. */
@@ -633,6 +640,8 @@ export type Sampling = {
 	presence_penalty: number,
 	/**  Subtracted from a token's logit for each time it was seen; 0 is off. */
 	frequency_penalty: number,
+	/**  When a draft stays. */
+	acceptance: AcceptanceRule,
 	/**  Same seed, same prompt, same settings: same text. `None` picks one and reports it. */
 	seed: number | null,
 };

@@ -59,6 +59,7 @@ const FIRST: Shown & View = {
       repetition_penalty: 1,
       presence_penalty: 0,
       frequency_penalty: 0,
+      acceptance: "coupled",
       seed: null,
     },
     drafting: { mode: "auto" },

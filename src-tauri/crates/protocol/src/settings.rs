@@ -20,6 +20,17 @@ pub enum Drafting {
     },
 }
 
+/// When a draft of a drawn token stays. Either way every token is as likely as the model makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptanceRule {
+    /// Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding.
+    #[default]
+    Coupled,
+    /// With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts.
+    Rejection,
+}
+
 /// How the next token is drawn. Temperature 0 is greedy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -42,6 +53,8 @@ pub struct Sampling {
     pub presence_penalty: f32,
     /// Subtracted from a token's logit for each time it was seen; 0 is off.
     pub frequency_penalty: f32,
+    /// When a draft stays.
+    pub acceptance: AcceptanceRule,
     /// Same seed, same prompt, same settings: same text. `None` picks one and reports it.
     pub seed: Option<u64>,
 }
@@ -58,6 +71,7 @@ impl Default for Sampling {
             repetition_penalty: 1.0,
             presence_penalty: 0.0,
             frequency_penalty: 0.0,
+            acceptance: AcceptanceRule::default(),
             seed: None,
         }
     }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{AcceptanceRule, Sampling};
 
 use super::CheckpointError;
 use super::json::{Keys, read_object};
@@ -18,6 +18,7 @@ const RECOMMENDED: Sampling = Sampling {
     repetition_penalty: 1.0,
     presence_penalty: 0.0,
     frequency_penalty: 0.0,
+    acceptance: AcceptanceRule::Coupled,
     seed: None,
 };
 
@@ -65,6 +66,7 @@ pub fn sampling_defaults(dir: &Path) -> Result<Sampling, CheckpointError> {
             -100.0,
             100.0,
         )?,
+        acceptance: greedy.acceptance,
         seed: None,
     })
 }

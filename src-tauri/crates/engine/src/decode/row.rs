@@ -45,7 +45,7 @@ pub struct KnownDrafts {
 
 impl KnownDrafts {
     /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
-    fn draft(&self, index: usize) -> u32 {
+    pub fn draft(&self, index: usize) -> u32 {
         let right = self.continuation.get(index).copied().unwrap_or(0);
         // A low-discrepancy sequence keeps the share right over any stretch.
         let u = (index as f64 * 0.618_033_988_749_895).fract();

@@ -10,6 +10,8 @@ pub struct Distribution {
     log_p: Array,
     /// Whose they are, u32 `[m, K]`; without, all V tokens in order.
     ids: Option<Array>,
+    /// V.
+    vocab: i32,
 }
 
 impl Distribution {
@@ -39,7 +41,13 @@ impl Distribution {
         } else {
             log_p
         };
-        Ok(Self { log_p, ids })
+        Ok(Self { log_p, ids, vocab })
+    }
+
+    /// Of tokens of the same vocabulary that are certain, u32 `[m]`.
+    pub(super) fn certain(&self, tokens: &Array) -> Result<Self> {
+        let log_p = Array::zeros(&[tokens.dim(0), 1], Dtype::Float32)?;
+        Ok(Self { log_p, ids: Some(tokens.expand_dims(1)?), vocab: self.vocab })
     }
 
     /// XTC: at the positions marked in `applies`, those tokens of the ones above the threshold go that are more likely
@@ -57,7 +65,7 @@ impl Distribution {
                 kept = mlx::where_(&ids.equal(&Array::from_slice(&[id], &[1])?)?, &yes, &kept)?;
             }
         }
-        Ok(Self { log_p: only(&self.log_p, &kept)?, ids: self.ids })
+        Ok(Self { log_p: only(&self.log_p, &kept)?, ..self })
     }
 
     /// One token for each position, u32 `[m]`: argmax(ln p + noise), which follows p exactly (the Gumbel-max trick).
@@ -67,6 +75,34 @@ impl Distribution {
             None => Ok(winner),
             Some(ids) => mlx::take_along_axis(ids, &winner.expand_dims(1)?, 1)?.squeeze(1),
         }
+    }
+
+    /// Of some of the positions.
+    pub(super) fn rows(&self, start: i32, stop: i32) -> Result<Self> {
+        let rows = |a: &Array| a.slice_axis(0, start, stop);
+        let ids = self.ids.as_ref().map(rows).transpose()?;
+        Ok(Self { log_p: rows(&self.log_p)?, ids, vocab: self.vocab })
+    }
+
+    /// The probabilities of all tokens, f32 `[m, V]`.
+    pub(super) fn over_vocabulary(&self) -> Result<Array> {
+        let p = mlx::softmax(&self.log_p, -1)?;
+        let Some(ids) = &self.ids else { return Ok(p) };
+        Array::zeros(&[p.dim(0), self.vocab], Dtype::Float32)?.put_along_axis(ids, &p, 1)
+    }
+
+    /// Of values `[m, V]` those of the tokens that have an entry here, `[m, K]`.
+    pub(super) fn of_same_tokens(&self, values: &Array) -> Result<Array> {
+        match &self.ids {
+            None => Ok(values.clone()),
+            Some(ids) => mlx::take_along_axis(values, ids, 1),
+        }
+    }
+
+    /// The same tokens with other weights, made of their probabilities `[m, K]`.
+    pub(super) fn map(&self, weights: impl FnOnce(&Array) -> Result<Array>) -> Result<Self> {
+        let log_p = weights(&mlx::softmax(&self.log_p, -1)?)?.log()?;
+        Ok(Self { log_p, ids: self.ids.clone(), vocab: self.vocab })
     }
 
     /// Whose the entries are, u32 `[m, K]` or `[1, K]`.

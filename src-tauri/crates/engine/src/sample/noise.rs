@@ -13,6 +13,10 @@ pub enum Stream {
     Token,
     /// Whether XTC excludes the top choices.
     Xtc,
+    /// Whether a draft stays, in rejection sampling.
+    Verdict,
+    /// Which token stands in for one that does not.
+    Residual,
 }
 
 /// One noise key per position.
@@ -120,15 +124,19 @@ mod tests {
     fn streams_are_uniform_and_say_nothing_about_each_other() {
         let n = 20_000;
         let of = |stream| (0..n).map(|p| f64::from(uniform(stream, 3, p))).collect::<Vec<_>>();
-        let streams = [of(Stream::Token), of(Stream::Xtc)];
+        let streams = [Stream::Token, Stream::Xtc, Stream::Verdict, Stream::Residual].map(of);
         let n = n as f64;
         for values in &streams {
             assert!(values.iter().all(|u| (0.0..1.0).contains(u)));
             let mean = values.iter().sum::<f64>() / n;
             assert!((mean - 0.5).abs() < 5.0 * (1.0 / 12.0 / n).sqrt(), "{mean}");
         }
-        let products = streams[0].iter().zip(&streams[1]).map(|(a, b)| (a - 0.5) * (b - 0.5));
-        let correlation = products.sum::<f64>() * 12.0 / n;
-        assert!(correlation.abs() < 5.0 / n.sqrt(), "{correlation}");
+        for (i, one) in streams.iter().enumerate() {
+            for other in &streams[..i] {
+                let products = one.iter().zip(other).map(|(a, b)| (a - 0.5) * (b - 0.5));
+                let correlation = products.sum::<f64>() * 12.0 / n;
+                assert!(correlation.abs() < 5.0 / n.sqrt(), "{correlation}");
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{AcceptanceRule, Sampling};
 
+use super::accept::judge;
 use super::distribution::Distribution;
 use super::noise::{NoiseKeys, Stream, uniform};
 use super::penalties::{Counts, penalised};
@@ -11,6 +12,25 @@ const MIN_TEMPERATURE: f32 = 1e-4;
 /// Whether the sampling always takes the most likely token.
 pub fn is_greedy(sampling: &Sampling) -> bool {
     sampling.temperature < MIN_TEMPERATURE
+}
+
+/// A token that the MTP head proposes, still lazy.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// u32 `[1]`.
+    pub token: Array,
+    /// What it was drawn from, where its acceptance depends on that.
+    pub(super) from: Option<Distribution>,
+}
+
+impl Draft {
+    /// A token that is known, in place of this one, whose cost stays.
+    pub fn known(&self, token: u32) -> Result<Self> {
+        let zero = Array::zeros(&[1], Dtype::Uint32)?;
+        let token = self.token.multiply(&zero)?.add(&Array::from_slice(&[token], &[1])?)?;
+        let from = self.from.as_ref().map(|from| from.certain(&token)).transpose()?;
+        Ok(Self { token, from })
+    }
 }
 
 /// How a row draws its tokens. Row i of what it gets is context position `position + i`; all its random numbers are
@@ -35,9 +55,47 @@ impl Sampler<'_> {
         self.distribution(logits, position, counts)?.draw(&keys)
     }
 
+    /// Draws a draft for one position: the head's logits `[1, V]`.
+    pub fn draft(&self, logits: &Array, position: usize, counts: Option<&Counts>) -> Result<Draft> {
+        let judged = self.sampling.acceptance == AcceptanceRule::Rejection && !is_greedy(self.sampling);
+        if !judged {
+            return Ok(Draft { token: self.pick(logits, position, counts)?, from: None });
+        }
+        let from = self.distribution(logits, position, counts)?;
+        let token = from.draw(&NoiseKeys::new(Stream::Token, self.seed, position, 1)?)?;
+        Ok(Draft { token, from: Some(from) })
+    }
+
+    /// What the model emits at the positions of k drafts and after the last, if all drafts before it stay: logits
+    /// `[1 + k, V]` → u32 `[1 + k]`. A draft stays where it is the token here.
+    pub fn verify(
+        &self,
+        logits: &Array,
+        position: usize,
+        counts: Option<&Counts>,
+        drafts: &[Draft],
+    ) -> Result<Array> {
+        let from: Vec<&Distribution> = drafts.iter().filter_map(|draft| draft.from.as_ref()).collect();
+        if from.is_empty() {
+            return self.pick(logits, position, counts);
+        }
+        let count = drafts.len();
+        let distribution = self.distribution(logits, position, counts)?;
+        let drafts = mlx::concatenate(&drafts.iter().map(|draft| &draft.token).collect::<Vec<_>>(), 0)?;
+        let judged = judge(&distribution.rows(0, count as i32)?, &from, &drafts, self.seed, position)?;
+        let keys = NoiseKeys::new(Stream::Token, self.seed, position + count, 1)?;
+        let last = distribution.rows(count as i32, count as i32 + 1)?.draw(&keys)?;
+        mlx::concatenate(&[&judged, &last], 0)
+    }
+
     /// What tokens are drawn from where that is not greedy: penalties, temperature, filters, then XTC, on logits
     /// `[m, V]`.
-    fn distribution(&self, logits: &Array, position: usize, counts: Option<&Counts>) -> Result<Distribution> {
+    pub(super) fn distribution(
+        &self,
+        logits: &Array,
+        position: usize,
+        counts: Option<&Counts>,
+    ) -> Result<Distribution> {
         let Sampling { xtc_probability, xtc_threshold, .. } = *self.sampling;
         let distribution = Distribution::new(&self.penalised(logits, counts)?, self.sampling)?;
         let excludes = |position| uniform(Stream::Xtc, self.seed, position) < xtc_probability;

@@ -191,6 +191,8 @@ fn write(path: &Path, settings: &Settings) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::AcceptanceRule;
+
     use super::*;
 
     const WARM: Sampling = Sampling {
@@ -198,9 +200,12 @@ mod tests {
         top_p: 0.9,
         top_k: 20,
         min_p: 0.0,
+        xtc_probability: 0.0,
+        xtc_threshold: 0.1,
         repetition_penalty: 1.0,
         presence_penalty: 0.0,
         frequency_penalty: 0.0,
+        acceptance: AcceptanceRule::Coupled,
         seed: None,
     };
 

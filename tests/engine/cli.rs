@@ -261,6 +261,13 @@ fn a_seed_repeats_a_text() {
     assert!(texts[0].ids != texts[1].ids && texts[1].ids != texts[2].ids && texts[0].ids != texts[2].ids);
     assert_eq!(texts.iter().map(|text| text.stats.seed).collect::<Vec<_>>(), [1, 2, 3]);
 
+    let xtc = |more: &[&str]| {
+        let arguments = ["--seed", "1", "--xtc-probability", "1", "--xtc-threshold", "0.05"];
+        sampled(&[&arguments, more].concat()).ids
+    };
+    assert_ne!(xtc(&[]), texts[0].ids);
+    assert_eq!(xtc(&[]), xtc(&["--speculation", "off"]));
+
     let unseeded = sampled(&[]);
     assert_eq!(sampled(&["--seed", &unseeded.stats.seed.to_string()]).ids, unseeded.ids);
 }
@@ -309,7 +316,7 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
     let unknown = json_file(&folder, "unknown.json", &json!([1, 1536]));
     let wrong = json_file(&folder, "wrong.json", &json!({ "ids": [1] }));
     let no_file = folder.path().join("no file.json").to_str().unwrap().to_owned();
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["--ids", &no_ids], &["empty", "Write something"]),
         (&["--ids", &unknown], &["token 1536", "1536 tokens"]),
         (&["--ids", &wrong], &["wrong.json", "array of token ids"]),
@@ -318,6 +325,8 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
         (&["--prompt", "Hi", "--max-tokens", "0"], &["limit is 0"]),
         (&["--prompt", "Hi", "--depth", "9"], &["depth is 9", "8"]),
         (&["--prompt", "Hi", "--top-p", "1.5"], &["Top-p is 1.5"]),
+        (&["--prompt", "Hi", "--xtc-probability", "-1"], &["XTC probability is -1"]),
+        (&["--prompt", "Hi", "--xtc-threshold", "0.6"], &["XTC threshold is 0.6", "0.5"]),
         (&["--prompt", &"owl ".repeat(5000)], &["4096", "Start a new chat"]),
     ];
     for (arguments, named) in cases {

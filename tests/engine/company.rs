@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use foretoken_engine::decode::{Batch, RowId, RowSpec};
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::FinishReason;
+use foretoken_protocol::{FinishReason, Sampling};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
@@ -51,7 +51,7 @@ impl<'a> Company<'a> {
 #[test]
 fn every_kind_of_row_reads_the_same_alone_and_together() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(1), 6, 24);
+    let rows = known_rows(&model, &mut Dice::new(1), samplings().len(), 24);
     for depth in [0, 1, 2, 3, 4, 8] {
         for rate in [0.0, 0.5, 1.0] {
             let mut company = Company::new(&model);
@@ -274,5 +274,21 @@ fn rows_of_the_demo_model_keep_their_text_in_company() {
             assert_eq!(company.tokens(id), row.tokens, "row {id} at depth {depth}");
         }
         println!("depth {depth}: {:?}", company.replies[&0].accepted);
+    }
+}
+
+/// XTC changes what a row reads like, and leaves alone the tokens that it must.
+#[test]
+fn xtc_never_excludes_exempt_tokens() {
+    let model = tiny_dense(Stored::F32);
+    let base = Sampling { temperature: 0.7, xtc_threshold: 0.001, ..Sampling::default() };
+    let plain = RowSpec { sampling: base, seed: 3, ..greedy(&Dice::new(9).prompt(8), 24) };
+    let text = alone(&model, &plain, 0).tokens;
+    let always = RowSpec { sampling: Sampling { xtc_probability: 1.0, ..base }, ..plain };
+    let exempt = RowSpec { xtc_exempt: text.clone(), ..always.clone() };
+    for depth in [0, 1, 4] {
+        assert_ne!(alone(&model, &always, depth).tokens, text);
+        // Others are excluded, but what won against them wins without them.
+        assert_eq!(alone(&model, &exempt, depth).tokens, text, "depth {depth}");
     }
 }

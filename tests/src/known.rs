@@ -19,6 +19,7 @@ pub fn samplings() -> Vec<Sampling> {
         Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..base },
         Sampling { temperature: 5.0, ..base },
         Sampling { temperature: 1.0, min_p: 0.05, ..base },
+        Sampling { temperature: 0.8, top_k: 30, xtc_probability: 0.5, xtc_threshold: 0.02, ..base },
         Sampling { repetition_penalty: 1.3, ..base },
         Sampling { temperature: 0.9, top_k: 40, presence_penalty: 0.4, frequency_penalty: 0.2, ..base },
     ]

@@ -10,6 +10,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         prompt: prompt.to_vec(),
         sampling: Sampling::default(),
         seed: 0,
+        xtc_exempt: Vec::new(),
         max_tokens,
         stop_ids: Vec::new(),
         marks: Vec::new(),

@@ -95,6 +95,13 @@ export const commands = {
 };
 
 /* Types */
+/**  When a draft of a drawn token stays. Either way every token is as likely as the model makes it. */
+export type AcceptanceRule = 
+/**  Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding. */
+"coupled" | 
+/**  With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts. */
+"rejection";
+
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
 /**  The engine's state changed. */
@@ -666,12 +673,18 @@ export type Sampling = {
 	top_k: number,
 	/**  Keeps tokens at least this likely relative to the most likely one; 0 keeps all. */
 	min_p: number,
+	/**  How often the top choices are excluded (XTC), from 0 to 1; 0 is off. */
+	xtc_probability: number,
+	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
+	xtc_threshold: number,
 	/**  Divides positive and multiplies negative logits of tokens seen before; 1 is off. */
 	repetition_penalty: number,
 	/**  Subtracted once from the logit of every token seen before; 0 is off. */
 	presence_penalty: number,
 	/**  Subtracted from a token's logit for each time it was seen; 0 is off. */
 	frequency_penalty: number,
+	/**  When a draft stays. */
+	acceptance: AcceptanceRule,
 	/**  Same seed, same prompt, same settings: same text. `None` picks one and reports it. */
 	seed: number | null,
 };

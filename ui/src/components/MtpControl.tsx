@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { changeSettings } from "../actions";
-import type { Drafting } from "../bindings";
-import { draftingName, mtpChip } from "../format";
+import { changeSampling, changeSettings } from "../actions";
+import type { AcceptanceRule, Drafting } from "../bindings";
+import { draftingName, isGreedy, mtpChip } from "../format";
 import { radios } from "../radios";
 import { useDraftingNote, useModel, useStore } from "../store";
 import { Icon } from "./icons";
@@ -13,6 +13,20 @@ const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
   { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
   { name: "2", words: "Always two drafts ahead", drafting: { mode: "fixed", depth: 2 } },
   { name: "3", words: "Always three drafts ahead", drafting: { mode: "fixed", depth: 3 } },
+];
+
+const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
+  {
+    rule: "coupled",
+    name: "Same text",
+    words: "A guess stays where the model draws the same word. The text is the same as without MTP.",
+  },
+  {
+    rule: "rejection",
+    name: "More guesses",
+    words:
+      "More guesses stay, and every word is as likely as without them. The text differs, with a seed too.",
+  },
 ];
 
 /** How far the model guesses ahead. */
@@ -63,6 +77,7 @@ export function MtpControl() {
           </button>
         ))}
       </div>
+      <RuleChoice />
       {chip.why && (
         <p className="popover-note" data-testid="mtp-note">
           {chip.why}
@@ -72,5 +87,34 @@ export function MtpControl() {
         The model guesses the next tokens and checks the guesses in one pass. Applies to the next message.
       </p>
     </PopoverButton>
+  );
+}
+
+/** Which guesses stay, where it makes a difference: where words are drawn. */
+function RuleChoice() {
+  const sampling = useStore((state) => state.settings.sampling);
+  const at = RULES.findIndex(({ rule }) => rule === sampling.acceptance);
+  const check = (index: number) => {
+    const choice = RULES[index];
+    if (choice) changeSampling({ acceptance: choice.rule });
+  };
+  const { group, radio } = radios("Which guesses stay", at, check);
+  if (isGreedy(sampling)) return null;
+  return (
+    <>
+      <div className="segments" {...group}>
+        {RULES.map(({ rule, name }, index) => (
+          <button
+            {...radio(index)}
+            key={rule}
+            data-testid={`acceptance-${rule}`}
+            onClick={() => check(index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <p className="popover-note">{RULES[at]?.words}</p>
+    </>
   );
 }

@@ -96,6 +96,26 @@ function SamplingForm() {
             testId="min-p"
             onChange={(value) => value !== null && changeSampling({ min_p: value })}
           />
+          <NumberField
+            label="XTC chance"
+            words="How often top choices go"
+            value={sampling.xtc_probability}
+            min={0}
+            max={1}
+            testId="xtc-probability"
+            onChange={(value) => value !== null && changeSampling({ xtc_probability: value })}
+          />
+          {sampling.xtc_probability > 0 && (
+            <NumberField
+              label="XTC threshold"
+              words="Top choices are likelier"
+              value={sampling.xtc_threshold}
+              min={0}
+              max={0.5}
+              testId="xtc-threshold"
+              onChange={(value) => value !== null && changeSampling({ xtc_threshold: value })}
+            />
+          )}
         </div>
       )}
       <div className="fields">

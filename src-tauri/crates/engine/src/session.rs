@@ -37,6 +37,7 @@ pub struct Session {
     template: ChatTemplate,
     stop_ids: Vec<u32>,
     message_start: Option<u32>,
+    xtc_exempt: Vec<u32>,
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
@@ -60,6 +61,7 @@ pub struct Prepared {
     tokenizer: Tokenizer,
     template: ChatTemplate,
     stop_ids: Vec<u32>,
+    xtc_exempt: Vec<u32>,
 }
 
 impl Prepared {
@@ -71,19 +73,32 @@ impl Prepared {
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
+        // A reply must be able to end, and its lines too.
+        let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
-        Ok(Self { config, layout, info, tokenizer, template, stop_ids })
+        Ok(Self { config, layout, info, tokenizer, template, stop_ids, xtc_exempt })
     }
 
     /// Reads the weights.
     pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
-        let Self { config, layout, info, tokenizer, template, stop_ids } = self;
+        let Self { config, layout, info, tokenizer, template, stop_ids, xtc_exempt } = self;
         let model = Qwen::load(&config, &layout, progress)?;
         let limits = limits(&info);
         let message_start = tokenizer.token_id(MESSAGE_START);
         let scheduler = Scheduler::new(&model, limits, Policy::default());
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
-        Ok(Session { info, model, tokenizer, template, stop_ids, message_start, vocab, scheduler, writing })
+        Ok(Session {
+            info,
+            model,
+            tokenizer,
+            template,
+            stop_ids,
+            message_start,
+            xtc_exempt,
+            vocab,
+            scheduler,
+            writing,
+        })
     }
 }
 
@@ -201,12 +216,23 @@ fn invalid_logprobs(top: u32) -> Option<String> {
 
 fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
     let Sampling {
-        temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, ..
+        temperature,
+        top_p,
+        min_p,
+        xtc_probability,
+        xtc_threshold,
+        repetition_penalty,
+        presence_penalty,
+        frequency_penalty,
+        ..
     } = settings.sampling;
     let rules = [
         ("Temperature", temperature, 0.0, 100.0),
         ("Top-p", top_p, 0.0, 1.0),
         ("Min-p", min_p, 0.0, 1.0),
+        ("The XTC probability", xtc_probability, 0.0, 1.0),
+        // At most one token is above a larger one, and that one stays.
+        ("The XTC threshold", xtc_threshold, 0.0, 0.5),
         ("The repetition penalty", repetition_penalty, 0.01, 100.0),
         ("The presence penalty", presence_penalty, -100.0, 100.0),
         ("The frequency penalty", frequency_penalty, -100.0, 100.0),

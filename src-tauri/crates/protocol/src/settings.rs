@@ -20,6 +20,17 @@ pub enum Drafting {
     },
 }
 
+/// When a draft of a drawn token stays. Either way every token is as likely as the model makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptanceRule {
+    /// Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding.
+    #[default]
+    Coupled,
+    /// With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts.
+    Rejection,
+}
+
 /// How the next token is drawn. Temperature 0 is greedy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -32,12 +43,18 @@ pub struct Sampling {
     pub top_k: u32,
     /// Keeps tokens at least this likely relative to the most likely one; 0 keeps all.
     pub min_p: f32,
+    /// How often the top choices are excluded (XTC), from 0 to 1; 0 is off.
+    pub xtc_probability: f32,
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    pub xtc_threshold: f32,
     /// Divides positive and multiplies negative logits of tokens seen before; 1 is off.
     pub repetition_penalty: f32,
     /// Subtracted once from the logit of every token seen before; 0 is off.
     pub presence_penalty: f32,
     /// Subtracted from a token's logit for each time it was seen; 0 is off.
     pub frequency_penalty: f32,
+    /// When a draft stays.
+    pub acceptance: AcceptanceRule,
     /// Same seed, same prompt, same settings: same text. `None` picks one and reports it.
     pub seed: Option<u64>,
 }
@@ -49,9 +66,12 @@ impl Default for Sampling {
             top_p: 1.0,
             top_k: 0,
             min_p: 0.0,
+            xtc_probability: 0.0,
+            xtc_threshold: 0.1,
             repetition_penalty: 1.0,
             presence_penalty: 0.0,
             frequency_penalty: 0.0,
+            acceptance: AcceptanceRule::default(),
             seed: None,
         }
     }

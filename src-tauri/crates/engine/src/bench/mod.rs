@@ -326,6 +326,7 @@ impl<'a> Bench<'a> {
             prompt: prompt.to_vec(),
             sampling: Sampling::default(),
             seed: 0,
+            xtc_exempt: Vec::new(),
             max_tokens: self.options.gen_tokens,
             // Nothing ends a reply before its time.
             stop_ids: Vec::new(),

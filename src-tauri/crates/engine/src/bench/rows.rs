@@ -53,7 +53,7 @@ impl Bench<'_> {
         batch.step(self.model(), &depths)?;
         let mut timings = Vec::with_capacity(STEPS);
         for _ in 0..STEPS {
-            timings.push(batch.step(self.model(), &depths)?.1);
+            timings.push(batch.step(self.model(), &depths)?.timing);
         }
         Ok(Steps {
             rows,

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{AcceptanceRule, Sampling};
 
 use super::CheckpointError;
 use super::json::{Keys, read_object};
@@ -13,9 +13,12 @@ const RECOMMENDED: Sampling = Sampling {
     top_p: 0.8,
     top_k: 20,
     min_p: 0.0,
+    xtc_probability: 0.0,
+    xtc_threshold: 0.1,
     repetition_penalty: 1.0,
     presence_penalty: 0.0,
     frequency_penalty: 0.0,
+    acceptance: AcceptanceRule::Coupled,
     seed: None,
 };
 
@@ -40,6 +43,8 @@ pub fn sampling_defaults(dir: &Path) -> Result<Sampling, CheckpointError> {
         top_p: number("top_p", greedy.top_p, "a number from 0 to 1", 0.0, 1.0)?,
         top_k: keys.integer("top_k", 0, u32::MAX.into())?.map_or(greedy.top_k, |top_k| top_k as u32),
         min_p: number("min_p", greedy.min_p, "a number from 0 to 1", 0.0, 1.0)?,
+        xtc_probability: greedy.xtc_probability,
+        xtc_threshold: greedy.xtc_threshold,
         repetition_penalty: number(
             "repetition_penalty",
             greedy.repetition_penalty,
@@ -61,6 +66,7 @@ pub fn sampling_defaults(dir: &Path) -> Result<Sampling, CheckpointError> {
             -100.0,
             100.0,
         )?,
+        acceptance: greedy.acceptance,
         seed: None,
     })
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{ArgGroup, Args, ValueEnum};
 use foretoken_engine::session::{PLAIN_TEXT, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
 use foretoken_protocol::{
-    ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling, TokenText,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, Sampling, TokenText,
 };
 use serde_json::json;
 
@@ -42,6 +42,12 @@ pub(super) struct Generate {
     /// Keep tokens at least this likely relative to the most likely one.
     #[arg(long)]
     min_p: Option<f32>,
+    /// How often the top choices are excluded (XTC), from 0 to 1.
+    #[arg(long)]
+    xtc_probability: Option<f32>,
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    #[arg(long)]
+    xtc_threshold: Option<f32>,
     /// Divide the logits of tokens seen before by this.
     #[arg(long)]
     repetition_penalty: Option<f32>,
@@ -66,6 +72,9 @@ pub(super) struct Generate {
     /// Drafts per step, or `auto` for what pays on this machine.
     #[arg(long, default_value = "auto", value_parser = parse_depth)]
     depth: Drafting,
+    /// When a draft of a drawn token stays; greedy text is the same under both.
+    #[arg(long, value_enum)]
+    acceptance: Option<Acceptance>,
     /// With --json, tell how likely each token was, and this many most likely ones in its place.
     #[arg(long, value_name = "N", requires = "json")]
     logprobs: Option<u32>,
@@ -86,6 +95,23 @@ enum Speculation {
     Off,
     /// The model's own MTP head.
     Mtp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Acceptance {
+    /// Where the model draws the same token by the same seed: the text is that of plain decoding.
+    Coupled,
+    /// With the chance that rejection sampling gives it: more drafts stay, but the text depends on where they were.
+    Rejection,
+}
+
+impl From<Acceptance> for AcceptanceRule {
+    fn from(acceptance: Acceptance) -> Self {
+        match acceptance {
+            Acceptance::Coupled => Self::Coupled,
+            Acceptance::Rejection => Self::Rejection,
+        }
+    }
 }
 
 fn parse_depth(text: &str) -> Result<Drafting, String> {
@@ -159,9 +185,12 @@ impl Generate {
             top_p: self.top_p.unwrap_or(defaults.top_p),
             top_k: self.top_k.unwrap_or(defaults.top_k),
             min_p: self.min_p.unwrap_or(defaults.min_p),
+            xtc_probability: self.xtc_probability.unwrap_or(defaults.xtc_probability),
+            xtc_threshold: self.xtc_threshold.unwrap_or(defaults.xtc_threshold),
             repetition_penalty: self.repetition_penalty.unwrap_or(defaults.repetition_penalty),
             presence_penalty: self.presence_penalty.unwrap_or(defaults.presence_penalty),
             frequency_penalty: self.frequency_penalty.unwrap_or(defaults.frequency_penalty),
+            acceptance: self.acceptance.map_or(defaults.acceptance, AcceptanceRule::from),
             seed: self.seed,
         }
     }

@@ -6,9 +6,9 @@ use foretoken_protocol::FinishReason;
 use super::lane::Lane;
 use super::row::{Row, RowId};
 use crate::cache::DeltaState;
-use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
+use crate::mlx::{self, Array, DeviceKind, Result};
 use crate::model::{Form, Packed, Qwen};
-use crate::sample::{Counts, Logprobs, is_greedy, penalised, pick};
+use crate::sample::{Counts, Draft, Logprobs, is_greedy, penalised};
 
 /// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
 const DRAFT_PROBE_INTERVAL: u64 = 16;
@@ -167,7 +167,7 @@ impl Batch {
         let drafts = self.draft(model, &depths)?;
         let mut timing = StepTiming::default();
         let mut waited = Duration::ZERO;
-        let flat_drafts: Vec<&Array> = drafts.iter().flatten().collect();
+        let flat_drafts: Vec<&Array> = drafts.iter().flatten().map(|draft| &draft.token).collect();
         if !flat_drafts.is_empty() {
             self.drafting_steps += 1;
             // From the second on, so that short replies have a figure too; the first may compile kernels.
@@ -214,9 +214,9 @@ impl Batch {
         states.chain(self.rows.iter().flat_map(|row| row.cache.arrays()))
     }
 
-    /// Drafts for each row, u32 `[1]` each, still lazy. Brings the head's caches up to date along the way.
-    fn draft(&mut self, model: &Qwen, depths: &[usize]) -> Result<Vec<Vec<Array>>> {
-        let mut drafts: Vec<Vec<Array>> = depths.iter().map(|_| Vec::new()).collect();
+    /// Drafts for each row, still lazy. Brings the head's caches up to date along the way.
+    fn draft(&mut self, model: &Qwen, depths: &[usize]) -> Result<Vec<Vec<Draft>>> {
+        let mut drafts: Vec<Vec<Draft>> = depths.iter().map(|_| Vec::new()).collect();
         let Some(head) = &model.mtp else { return Ok(drafts) };
         let deepest = depths.iter().copied().max().unwrap_or(0);
         // What the head reads next for each drafting row: first all pending positions, then its own last output.
@@ -261,13 +261,13 @@ impl Batch {
                 let logits = logits.slice_axis(0, i as i32, i as i32 + 1)?;
                 let counts = row.counts(logits.dim(-1))?.map(|c| c.after(&drafts[*b])).transpose()?;
                 let position = row.ctx.len() + depth;
-                let own = pick(&logits, &row.spec.sampling, row.spec.seed, position, counts.as_ref())?;
+                let own = row.sampler().draft(&logits, position, counts.as_ref())?;
                 let draft = match row.known_draft(depth) {
-                    Some(known) => replace(&own, known)?,
+                    Some(known) => own.known(known)?,
                     None => own,
                 };
                 *hidden = vec![last];
-                *next = draft.clone();
+                *next = draft.token.clone();
                 drafts[*b].push(draft);
             }
         }
@@ -296,7 +296,7 @@ impl Batch {
     }
 
     /// What the model emits after the context's last token and after each draft.
-    fn verify(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<Verified> {
+    fn verify(&mut self, model: &Qwen, drafts: &[Vec<Draft>]) -> Result<Verified> {
         let spans: Vec<(usize, usize)> =
             self.rows.iter().zip(drafts).map(|(row, drafts)| (row.committed(), 1 + drafts.len())).collect();
         let packed = Packed::new(&spans)?;
@@ -308,7 +308,9 @@ impl Batch {
         let tokens: Vec<&Array> = currents
             .iter()
             .zip(drafts)
-            .flat_map(|(current, drafts)| std::iter::once(current).chain(drafts))
+            .flat_map(|(current, drafts)| {
+                std::iter::once(current).chain(drafts.iter().map(|draft| &draft.token))
+            })
             .collect();
         let tokens = mlx::concatenate(&tokens, 0)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
@@ -327,7 +329,7 @@ impl Batch {
         let mut reports = Vec::new();
         for ((row, logits), drafts) in self.rows.iter().zip(packed.split(&logits)?).zip(drafts) {
             let counts: Option<Counts> = row.counts(logits.dim(-1))?.map(|c| c.along(drafts)).transpose()?;
-            let own = pick(&logits, &row.spec.sampling, row.spec.seed, row.ctx.len(), counts.as_ref())?;
+            let own = row.sampler().verify(&logits, row.ctx.len(), counts.as_ref(), drafts)?;
             if let Some(top) = row.spec.logprobs {
                 reports.push(Logprobs::report(&logits, &own, top)?);
             }
@@ -360,10 +362,4 @@ impl Batch {
         }
         Ok(advances)
     }
-}
-
-/// A known token that still waits for the head's own, so that a step's cost does not change.
-fn replace(own: &Array, known: u32) -> Result<Array> {
-    let zero = Array::zeros(&[1], Dtype::Uint32)?;
-    own.multiply(&zero)?.add(&Array::from_slice(&[known], &[1])?)
 }

@@ -6,7 +6,7 @@ use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Qwen};
-use crate::sample::Counts;
+use crate::sample::{Counts, Sampler};
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -20,6 +20,8 @@ pub struct RowSpec {
     pub sampling: Sampling,
     /// Decides all noise.
     pub seed: u64,
+    /// Tokens that XTC never excludes.
+    pub xtc_exempt: Vec<u32>,
     /// Emit at most this many, at least one.
     pub max_tokens: usize,
     /// Tokens that end the reply.
@@ -47,7 +49,7 @@ pub struct KnownDrafts {
 
 impl KnownDrafts {
     /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
-    fn draft(&self, index: usize) -> u32 {
+    pub fn draft(&self, index: usize) -> u32 {
         let right = self.continuation.get(index).copied().unwrap_or(0);
         // A low-discrepancy sequence keeps the share right over any stretch.
         let u = (index as f64 * 0.618_033_988_749_895).fract();
@@ -157,6 +159,12 @@ impl Row {
     /// Counts before the token after the context, if penalties look at them.
     pub(super) fn counts(&self, vocab: i32) -> Result<Option<Counts>> {
         self.seen.as_ref().map(|seen| Counts::committed(seen, vocab)).transpose()
+    }
+
+    /// How it draws its tokens.
+    pub(super) fn sampler(&self) -> Sampler<'_> {
+        let RowSpec { sampling, seed, xtc_exempt, .. } = &self.spec;
+        Sampler { sampling, seed: *seed, xtc_exempt }
     }
 
     /// The draft at `ahead` tokens past the context that replaces the head's, if any.

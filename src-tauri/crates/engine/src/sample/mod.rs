@@ -1,15 +1,21 @@
-//! From logits to token ids: penalties, temperature, filters, and the noise that draws.
+//! From logits to token ids: penalties, temperature, filters, XTC, and the noise that draws.
 //!
-//! Draft and target draw with the same noise, a pure function of (seed, position, token id), so a draft is accepted by
-//! comparing ids, and a seeded reply reads the same with drafts or without.
+//! Noise is a pure function of (seed, position, token id). Draft and target draw with the same, so a draft is accepted by
+//! comparing ids, and a seeded reply reads the same with drafts or without. Rejection sampling, which keeps more drafts
+//! but whose text depends on where there were some, is the other rule.
 
+mod accept;
 mod distribution;
 mod logprobs;
 mod noise;
 mod penalties;
+mod sampler;
+#[cfg(test)]
+mod testing;
 
-pub use distribution::{is_greedy, pick};
+pub use distribution::Distribution;
 pub use logprobs::Logprobs;
-pub use noise::{NoiseKeys, gumbel};
+pub use noise::{NoiseKeys, Stream, gumbel, uniform};
 pub use penalties::Counts;
 pub(crate) use penalties::penalised;
+pub use sampler::{Draft, Sampler, is_greedy};

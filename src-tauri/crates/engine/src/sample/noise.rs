@@ -6,6 +6,19 @@ const LAST_SHIFT: u32 = 15;
 /// Spreads neighbouring token ids: 2³² over the golden ratio, made odd.
 const SPREAD: u32 = 0x9e37_79b1;
 
+/// What a random number decides. The numbers of one stream say nothing about those of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Which token is drawn.
+    Token,
+    /// Whether XTC excludes the top choices.
+    Xtc,
+    /// Whether a draft stays, in rejection sampling.
+    Verdict,
+    /// Which token stands in for one that does not.
+    Residual,
+}
+
 /// One noise key per position.
 #[derive(Debug)]
 pub struct NoiseKeys {
@@ -15,8 +28,8 @@ pub struct NoiseKeys {
 
 impl NoiseKeys {
     /// Keys of `count` positions from `position` on, counted from the start of the context.
-    pub fn new(seed: u64, position: usize, count: usize) -> Result<Self> {
-        let keys: Vec<u64> = (position..position + count).map(|p| key(seed, p as u64)).collect();
+    pub fn new(stream: Stream, seed: u64, position: usize, count: usize) -> Result<Self> {
+        let keys: Vec<u64> = (position..position + count).map(|p| key(stream, seed, p)).collect();
         let column = |half: fn(u64) -> u32| {
             Array::from_slice(&keys.iter().map(|&k| half(k)).collect::<Vec<u32>>(), &[count as i32, 1])
         };
@@ -24,12 +37,27 @@ impl NoiseKeys {
     }
 }
 
-/// SplitMix64's output function over a combination of seed and position.
-fn key(seed: u64, position: u64) -> u64 {
-    let mut z = seed ^ position.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// A number for each (stream, seed, position).
+fn key(stream: Stream, seed: u64, position: usize) -> u64 {
+    let token = scramble(seed, position as u64);
+    match stream {
+        Stream::Token => token,
+        other => scramble(token, other as u64),
+    }
+}
+
+/// SplitMix64's output function over a combination of two numbers.
+fn scramble(a: u64, b: u64) -> u64 {
+    let mut z = a ^ b.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// Uniform in [0, 1).
+pub fn uniform(stream: Stream, seed: u64, position: usize) -> f32 {
+    // As many bits as an f32 holds exactly.
+    (key(stream, seed, position) >> 40) as f32 * (-24f32).exp2()
 }
 
 /// Standard Gumbel noise for token `ids` (u32, `[m, K]` or `[1, K]`) at m positions, f32 `[m, K]`.
@@ -67,9 +95,12 @@ mod tests {
 
     #[test]
     fn noise_belongs_to_the_token_and_the_position() {
-        let all = gumbel(&NoiseKeys::new(7, 100, 3).unwrap(), &all_ids(50).unwrap()).unwrap();
+        let all = gumbel(&NoiseKeys::new(Stream::Token, 7, 100, 3).unwrap(), &all_ids(50).unwrap()).unwrap();
         let some = Array::from_slice(&[49u32, 3, 12], &[1, 3]).unwrap();
-        let one = gumbel(&NoiseKeys::new(7, 101, 1).unwrap(), &some).unwrap().to_vec::<f32>().unwrap();
+        let one = gumbel(&NoiseKeys::new(Stream::Token, 7, 101, 1).unwrap(), &some)
+            .unwrap()
+            .to_vec::<f32>()
+            .unwrap();
         let all = all.to_vec::<f32>().unwrap();
         assert_eq!(one, [all[50 + 49], all[50 + 3], all[50 + 12]]);
         assert_ne!(all[..50], all[50..100]);
@@ -77,7 +108,8 @@ mod tests {
 
     #[test]
     fn noise_has_the_moments_of_the_gumbel_distribution() {
-        let values = gumbel(&NoiseKeys::new(1, 0, 200).unwrap(), &all_ids(2000).unwrap()).unwrap();
+        let values =
+            gumbel(&NoiseKeys::new(Stream::Token, 1, 0, 200).unwrap(), &all_ids(2000).unwrap()).unwrap();
         let values = values.to_vec::<f32>().unwrap();
         let n = values.len() as f64;
         let mean = values.iter().map(|&x| f64::from(x)).sum::<f64>() / n;
@@ -86,5 +118,25 @@ mod tests {
         // Euler's constant and π²/6, within five standard errors.
         assert!((mean - 0.577_216).abs() < 5.0 * (1.644_934 / n).sqrt(), "{mean}");
         assert!((variance - 1.644_934).abs() < 5.0 * (4.4 * 1.644_934f64.powi(2) / n).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn streams_are_uniform_and_say_nothing_about_each_other() {
+        let n = 20_000;
+        let of = |stream| (0..n).map(|p| f64::from(uniform(stream, 3, p))).collect::<Vec<_>>();
+        let streams = [Stream::Token, Stream::Xtc, Stream::Verdict, Stream::Residual].map(of);
+        let n = n as f64;
+        for values in &streams {
+            assert!(values.iter().all(|u| (0.0..1.0).contains(u)));
+            let mean = values.iter().sum::<f64>() / n;
+            assert!((mean - 0.5).abs() < 5.0 * (1.0 / 12.0 / n).sqrt(), "{mean}");
+        }
+        for (i, one) in streams.iter().enumerate() {
+            for other in &streams[..i] {
+                let products = one.iter().zip(other).map(|(a, b)| (a - 0.5) * (b - 0.5));
+                let correlation = products.sum::<f64>() * 12.0 / n;
+                assert!(correlation.abs() < 5.0 / n.sqrt(), "{correlation}");
+            }
+        }
     }
 }

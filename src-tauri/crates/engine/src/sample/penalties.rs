@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use foretoken_protocol::Sampling;
 
 use super::noise::all_ids;
+use super::sampler::Draft;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// How often each token was seen before each of m positions, f32 `[m, V]`.
@@ -29,12 +30,12 @@ impl Counts {
         Ok(Self(updated))
     }
 
-    /// One position more after each draft (u32 `[1]`): position i sees drafts 0..i.
-    pub fn along(&self, drafts: &[Array]) -> Result<Self> {
+    /// One position more after each draft: position i sees drafts 0..i.
+    pub fn along(&self, drafts: &[Draft]) -> Result<Self> {
         let ids = all_ids(self.0.dim(1))?;
         let mut rows = vec![self.0.clone()];
         for draft in drafts {
-            let hit = ids.equal(draft)?.astype(Dtype::Float32)?;
+            let hit = ids.equal(&draft.token)?.astype(Dtype::Float32)?;
             let row = rows[rows.len() - 1].add(&hit)?;
             rows.push(row);
         }
@@ -42,7 +43,7 @@ impl Counts {
     }
 
     /// After the last of the drafts only.
-    pub fn after(&self, drafts: &[Array]) -> Result<Self> {
+    pub fn after(&self, drafts: &[Draft]) -> Result<Self> {
         let all = self.along(drafts)?.0;
         let last = all.dim(0);
         Ok(Self(all.slice_axis(0, last - 1, last)?))
@@ -85,7 +86,10 @@ mod tests {
     #[test]
     fn each_position_sees_the_context_and_the_drafts_before_it() {
         let seen = HashMap::from([(1, 2), (3, 1)]);
-        let drafts = [4u32, 1].map(|id| Array::from_slice(&[id], &[1]).unwrap());
+        let drafts = [4u32, 1].map(|id| {
+            let token = Array::from_slice(&[id], &[1]).unwrap();
+            Draft { token, from: None }
+        });
         let counts = Counts::committed(&seen, 5).unwrap().along(&drafts).unwrap();
         let expected = [0., 2., 0., 1., 0., 0., 2., 0., 1., 1., 0., 3., 0., 1., 1.];
         assert_eq!(counts.0.to_vec::<f32>().unwrap(), expected);

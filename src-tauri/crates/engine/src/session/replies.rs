@@ -121,6 +121,7 @@ impl Session {
             prompt: prompt.ids,
             sampling: settings.sampling,
             seed,
+            xtc_exempt: self.xtc_exempt.clone(),
             max_tokens: room.min(settings.max_tokens as usize),
             stop_ids: self.stop_ids.clone(),
             drafts: settings.drafting != Drafting::Off,

@@ -82,7 +82,7 @@ fn verdicts_and_tokens_follow_the_definition() {
             let mut emitted = 0;
             while !batch.rows().is_empty() {
                 let depth = [1, 3, 2, 0][(steps.len() + i) % 4];
-                let (mut advances, _) = batch.step(&model, &[depth]).unwrap();
+                let mut advances = batch.step(&model, &[depth]).unwrap().advances;
                 let advance = advances.remove(0);
                 let drafts = (emitted..emitted + advance.drafted).map(|index| known.draft(index)).collect();
                 emitted += advance.tokens.len();
@@ -128,7 +128,7 @@ fn rows_keep_their_text_and_their_state_in_company() {
     let mut most = Difference::default();
     while !batch.rows().is_empty() {
         let depths: Vec<usize> = batch.rows().iter().map(|row| depth(row.id)).collect();
-        for advance in batch.step(&model, &depths).unwrap().0 {
+        for advance in batch.step(&model, &depths).unwrap().advances {
             replies[advance.row as usize].add(&advance);
         }
         for (row, state) in batch.rows().iter().zip(states(&batch)) {
@@ -155,7 +155,7 @@ fn openings(model: &Qwen, spec: &RowSpec, seeds: std::ops::Range<u64>, depth: us
         let mut texts: HashMap<u64, Vec<u32>> = HashMap::new();
         while !batch.rows().is_empty() {
             let depths = vec![depth; batch.rows().len()];
-            for advance in batch.step(model, &depths).unwrap().0 {
+            for advance in batch.step(model, &depths).unwrap().advances {
                 texts.entry(advance.row).or_default().extend(advance.tokens);
             }
         }

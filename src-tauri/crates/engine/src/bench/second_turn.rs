@@ -88,6 +88,7 @@ fn request(prompt: Vec<u32>, marks: Vec<usize>) -> RowSpec {
         seed: 0,
         max_tokens: 1,
         stop_ids: Vec::new(),
+        xtc_exempt: Vec::new(),
         marks,
         drafts: false,
         logprobs: None,

@@ -289,9 +289,10 @@ impl Batch {
     }
 
     /// All that the host reads of a step, u32, and the hidden states for the head, `[T, H]`; still lazy.
-    fn answer(&mut self, model: &Qwen, drafts: &[Vec<Array>]) -> Result<(Array, Array)> {
+    fn answer(&mut self, model: &Qwen, drafts: &[Vec<Draft>]) -> Result<(Array, Array)> {
         let Verified { ids, hidden, reports } = self.verify(model, drafts)?;
-        let parts = [&ids].into_iter().chain(drafts.iter().flatten()).chain(&reports);
+        let tokens = drafts.iter().flatten().map(|draft| &draft.token);
+        let parts = [&ids].into_iter().chain(tokens).chain(&reports);
         Ok((mlx::concatenate(&parts.collect::<Vec<_>>(), 0)?, hidden))
     }
 

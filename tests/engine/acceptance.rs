@@ -212,10 +212,10 @@ fn tokens_come_as_often_as_in_plain_sampling() {
 #[test]
 fn drafts_of_the_demo_model_stay_under_either_rule() {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    for (temperature, depth) in [(0.7, 3), (1.0, 3), (1.5, 3), (1.5, 1)] {
+    for (temperature, depth) in [(0.7, 3), (1.5, 1)] {
         for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
             let (mut drafted, mut accepted, mut tokens, mut steps) = (0, 0, 0, 0);
-            for (seed, question) in demo_questions().into_iter().take(200).enumerate() {
+            for (seed, question) in demo_questions().into_iter().take(25).enumerate() {
                 let message = ChatMessage { role: Role::User, content: question };
                 let prompt = session.chat_prompt(&[message], None, false).unwrap();
                 let seed = Some(seed as u64);
@@ -234,7 +234,9 @@ fn drafts_of_the_demo_model_stay_under_either_rule() {
             }
             let share = f64::from(accepted) / f64::from(drafted);
             let per_pass = f64::from(tokens) / f64::from(steps);
-            println!("{acceptance:?} at {temperature}: {share:.3} accepted, {per_pass:.2} tokens a pass");
+            println!(
+                "{acceptance:?} at {temperature}, depth {depth}: {share:.3} accepted, {per_pass:.2} tokens a pass"
+            );
             // Far more than chance: a token by chance is right once in fifteen hundred times.
             assert!(share > 0.2, "{acceptance:?} at {temperature}: {share}");
         }

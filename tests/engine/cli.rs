@@ -268,6 +268,15 @@ fn a_seed_repeats_a_text() {
     assert_ne!(xtc(&[]), texts[0].ids);
     assert_eq!(xtc(&[]), xtc(&["--speculation", "off"]));
 
+    let rejection = |more: &[&str]| {
+        let arguments = ["--seed", "1", "--acceptance", "rejection"];
+        sampled(&[&arguments, more].concat()).ids
+    };
+    assert_eq!(rejection(&["--speculation", "off"]), texts[0].ids);
+    let drafted = rejection(&["--depth", "2"]);
+    assert_ne!(drafted, texts[0].ids);
+    assert_eq!(rejection(&["--depth", "2"]), drafted, "the same drafts in the same places");
+
     let unseeded = sampled(&[]);
     assert_eq!(sampled(&["--seed", &unseeded.stats.seed.to_string()]).ids, unseeded.ids);
 }

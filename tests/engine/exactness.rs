@@ -2,9 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use foretoken_engine::decode::RowSpec;
+use foretoken_engine::mlx::Dtype;
 use foretoken_engine::session::{Reply, ReplyRequest, Session, TokenPrompt};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
-use foretoken_tests::fixtures::{demo_model, demo_questions};
+use foretoken_tests::dice::Dice;
+use foretoken_tests::fixtures::{demo_model, demo_questions, load};
+use foretoken_tests::known::samplings;
+use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
 const DEPTHS: [u8; 3] = [1, 2, 3];
@@ -86,4 +91,30 @@ fn drafts_share_the_noise_of_their_positions() {
     let rate = f64::from(accepted[1]) / f64::from(accepted[0]);
     println!("second drafts right after right first ones: {rate:.3}, {accepted:?}");
     assert!(rate >= LEAST, "{rate}");
+}
+
+/// The 4-bit copy of the output head decides what is drafted, and nothing else.
+#[test]
+fn drafts_by_the_copy_of_the_head_change_no_text() {
+    /// What the copy must keep of the right drafts.
+    const LEAST: f64 = 0.9;
+    let mut whole = load(&demo_model());
+    whole.draft_head = None;
+    let mut copy = load(&demo_model());
+    copy.draft_head = Some(copy.lm_head.quantized_copy(64, 4, 500, Dtype::Bfloat16).unwrap());
+    let (mut drafted, mut accepted) = ([0; 2], [0; 2]);
+    for (seed, sampling) in samplings().into_iter().enumerate() {
+        let seed = seed as u64;
+        let spec = RowSpec { sampling, seed, ..greedy(&Dice::new(seed).prompt(8), 60) };
+        let text = alone(&whole, &spec, 0).tokens;
+        for (i, model) in [&copy, &whole].into_iter().enumerate() {
+            let reply = alone(model, &spec, 3);
+            assert_eq!(reply.tokens, text, "{sampling:?}");
+            drafted[i] += reply.drafted.iter().sum::<usize>();
+            accepted[i] += reply.accepted.iter().sum::<usize>();
+        }
+    }
+    println!("with the copy {} of {}, without {} of {}", accepted[0], drafted[0], accepted[1], drafted[1]);
+    let share = |i: usize| accepted[i] as f64 / drafted[i] as f64;
+    assert!(share(0) > LEAST * share(1), "{} and {}", share(0), share(1));
 }

@@ -9,7 +9,7 @@ use foretoken_protocol::{
     Sampling,
 };
 
-use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info};
+use crate::checkpoint::{Config, Files, Index, Layout, MEMORY_SHARE, Metadata, model_info};
 use crate::decode::{Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
@@ -17,9 +17,6 @@ use crate::model::{LoadProgress, Qwen};
 use crate::text::{ChatTemplate, MESSAGE_START, ReplyStart, Tokenizer, render_prompt, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
-/// Share of MLX's memory limit for weights and rows together. The rest is for what passes need while they run, and for
-/// everybody else: the limit is nearly all of a Mac's memory.
-const MEMORY_SHARE: f64 = 0.6;
 /// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
 const REMEMBERED_SHARE: f64 = 0.5;
 /// The same in bytes where MLX does not know how much memory there is.

@@ -9,10 +9,12 @@ use serde::Serialize;
 use super::CheckpointError;
 use super::config::{Config, HiddenMode, LayerKind};
 use super::defaults::sampling_defaults;
+use super::draft_head::DraftHead;
 use super::index::Index;
 use super::layout::{Layout, Purpose, SkipReason};
 use super::memory::{MemoryNeed, active_parameters};
 use super::metadata::Metadata;
+use crate::mlx;
 
 /// The context that memory need is told for, unless the model's own is shorter.
 const TYPICAL_CONTEXT: u32 = 4096;
@@ -98,6 +100,7 @@ pub fn model_info(
     layout: &Layout,
     thinking: bool,
 ) -> Result<ModelInfo, CheckpointError> {
+    let copy = DraftHead::of(config, layout, mlx::device()).map_or(0, |copy| copy.bytes());
     Ok(ModelInfo {
         name: model_name(dir),
         path: dir.display().to_string(),
@@ -108,7 +111,7 @@ pub fn model_info(
         context_length: config.max_position_embeddings,
         defaults: sampling_defaults(dir)?,
         thinking,
-        weight_bytes: layout.weight_bytes(),
+        weight_bytes: layout.weight_bytes().saturating_add(copy),
         notes: layout.notes.clone(),
     })
 }
@@ -195,6 +198,10 @@ impl fmt::Display for Inspection {
             ("", format!("{} weights", bytes(memory.weights))),
             ("", format!("{} keys and values, {} per token", bytes(memory.kv), bytes(memory.kv_per_token))),
         ];
+        if memory.draft_head > 0 {
+            let size = bytes(memory.draft_head);
+            rows.push(("", format!("{size} for a 4-bit copy of the output head, to draft with")));
+        }
         if memory.head_cache > 0 {
             let per_token = bytes(memory.head_cache_per_token);
             rows.push(("", format!("{} for the MTP head, {per_token} per token", bytes(memory.head_cache))));

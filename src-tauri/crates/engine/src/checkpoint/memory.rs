@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::config::{Config, LayerKind};
 use super::dims::AttentionDims;
+use super::draft_head::DraftHead;
 use super::layout::{Layout, Weight};
 use super::plan::{Rows, TensorPlan, Transform};
 use crate::cache::RowKv;
@@ -15,6 +16,9 @@ use crate::decode::CELL;
 use crate::mlx::{self, DeviceKind};
 use crate::model::{DELTA_CHUNK, FINITE_BLOCK};
 
+/// Share of MLX's memory limit for weights and rows together. The rest is for what passes need while they run, and for
+/// everybody else: the limit is nearly all of a Mac's memory.
+pub(crate) const MEMORY_SHARE: f64 = 0.6;
 /// Drafts of a step that the numbers are for; more add little.
 const DRAFTS: u64 = 3;
 const F32: u64 = 4;
@@ -34,6 +38,8 @@ pub struct MemoryNeed {
     pub context: u64,
     /// The loaded tensors.
     pub weights: u64,
+    /// The output head's copy that drafts are made with; 0 without one.
+    pub draft_head: u64,
     /// Keys and values of the trunk.
     pub kv: u64,
     /// Keys and values of the MTP head.
@@ -44,7 +50,7 @@ pub struct MemoryNeed {
     pub working_set: u64,
     /// The most that loading takes beside the weights, before there is a row.
     pub loading: u64,
-    /// The peak: weights and the larger of what loading takes and what a row takes.
+    /// The peak: weights and the larger of what loading takes, and what a row takes with the copy of the head.
     pub total: u64,
     /// Keys and values of the trunk, per token.
     pub kv_per_token: u64,
@@ -86,21 +92,24 @@ impl MemoryNeed {
     pub(super) fn of(config: &Config, layout: &Layout, context: u64) -> Self {
         let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } = RowMemory::of(config, layout);
         let positions = RowKv::positions_for(context);
+        let copy = DraftHead::of(config, layout, mlx::device());
+        let making_copy = copy.map_or(0, |copy| copy.bytes().saturating_add(copy.making()));
         let mut need = Self {
             context,
             weights: layout.weight_bytes(),
+            draft_head: copy.map_or(0, |copy| copy.bytes()),
             kv: kv_per_token.saturating_mul(positions),
             head_cache: head_cache_per_token.saturating_mul(positions),
             recurrent_state,
             working_set: 0,
-            loading: loading(layout),
+            loading: loading(layout).max(making_copy),
             total: 0,
             kv_per_token,
             head_cache_per_token,
         };
         let passing = Passing { config, layout, size: layout.compute.bytes() };
         need.working_set = passing.prefill(context).max(passing.step(need.recurrent_state));
-        let row = [need.kv, need.head_cache, need.recurrent_state, need.working_set];
+        let row = [need.draft_head, need.kv, need.head_cache, need.recurrent_state, need.working_set];
         let row = row.into_iter().fold(0, u64::saturating_add);
         need.total = need.weights.saturating_add(row.max(need.loading));
         need

@@ -8,6 +8,7 @@ mod config;
 mod declaration;
 mod defaults;
 mod dims;
+mod draft_head;
 mod error;
 mod expected;
 #[cfg(test)]
@@ -35,10 +36,12 @@ pub use config::{Config, FloatType, HiddenMode, LayerKind, MlpKind, NormEncoding
 pub use declaration::HeadDeclaration;
 pub use defaults::sampling_defaults;
 pub use dims::{AttentionDims, LinearDims, MoeDims, RopeScaling};
+pub use draft_head::DraftHead;
 pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
 pub use inspect::{Inspection, SkippedGroup, inspect, model_info, model_name};
 pub use layout::{Layout, SkipReason, Skipped, Weight, WeightKind};
+pub(crate) use memory::MEMORY_SHARE;
 pub use memory::{MemoryNeed, RowMemory};
 pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};

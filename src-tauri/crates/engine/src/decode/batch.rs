@@ -255,7 +255,7 @@ impl Batch {
                 .map(|row| row.slice_axis(0, row.dim(0) - 1, row.dim(0)))
                 .collect::<Result<_>>()?;
             let last = mlx::concatenate(&lasts.iter().collect::<Vec<_>>(), 0)?;
-            let logits = model.logits(&last)?;
+            let logits = model.draft_logits(&last)?;
             for (i, ((b, hidden, next), last)) in inputs.iter_mut().zip(lasts).enumerate() {
                 let row = &self.rows[*b];
                 let logits = logits.slice_axis(0, i as i32, i as i32 + 1)?;

@@ -2,10 +2,12 @@
 
 use super::weights::{LoadProgress, Weights};
 use super::{
-    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Mixer, Mlp, Moe, MoeDims,
-    MtpHead, Qwen, Rope,
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
+    MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, RowMemory};
+use crate::checkpoint::{
+    CheckpointError, Config, DraftHead, FloatType, LayerKind, Layout, QuantSpec, RowMemory,
+};
 use crate::error::EngineError;
 use crate::mlx::{self, Dtype};
 
@@ -48,16 +50,36 @@ impl Builder<'_> {
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
+        let draft_head = match DraftHead::of(config, layout, mlx::device()) {
+            Some(plan) => self.draft_head(&lm_head, plan.spec)?,
+            None => None,
+        };
         Ok(Qwen {
             embed_tokens,
             layers,
             norm,
             lm_head,
+            draft_head,
             mtp,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
             row_memory: RowMemory::of(config, layout),
         })
+    }
+
+    fn draft_head(&self, head: &Linear, spec: QuantSpec) -> Result<Option<Linear>, EngineError> {
+        let QuantSpec { group_size, bits, .. } = spec;
+        let copy =
+            head.quantized_copy(group_size as i32, bits as i32, DraftHead::ROWS_AT_ONCE, self.dtype)?;
+        mlx::eval(copy.arrays())?;
+        // A GPU that runs out of memory has been seen to leave zeros without an error.
+        let Linear::Quantized { scales, .. } = &copy else { return Ok(Some(copy)) };
+        let scales = scales.astype(Dtype::Float32)?.reshape(&[-1])?;
+        if scales.multiply(&scales)?.max(0, false)?.to_vec::<f32>()? == [0.0] {
+            tracing::warn!("the copy of the output head is empty; drafts are made with the head itself");
+            return Ok(None);
+        }
+        Ok(Some(copy))
     }
 
     fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, EngineError> {

@@ -54,6 +54,45 @@ impl Linear {
         }
     }
 
+    /// A copy in affine quantization, made some rows at a time. Scales and biases have the type `dtype`.
+    pub fn quantized_copy(
+        &self,
+        group_size: i32,
+        bits: i32,
+        rows_at_once: usize,
+        dtype: Dtype,
+    ) -> Result<Self> {
+        let rows = self.out_features();
+        let mut pieces: [Vec<Array>; 3] = Default::default();
+        for start in (0..rows).step_by(rows_at_once) {
+            let end = rows.min(start.saturating_add(rows_at_once as i32));
+            let piece = self.with_rows(|array| array.slice_axis(-2, start, end))?.matrix(dtype)?;
+            let quantized = mlx::quantize(&piece, group_size, bits, QuantMode::Affine)?;
+            mlx::eval(&quantized)?;
+            pieces.iter_mut().zip(quantized).for_each(|(pieces, piece)| pieces.push(piece));
+        }
+        let joined = |pieces: &[Array]| mlx::concatenate(&pieces.iter().collect::<Vec<_>>(), 0);
+        let [weight, scales, biases] = &pieces;
+        Ok(Self::Quantized {
+            weight: joined(weight)?,
+            scales: joined(scales)?,
+            biases: Some(joined(biases)?),
+            group_size,
+            bits,
+            mode: QuantMode::Affine,
+        })
+    }
+
+    /// W itself, `[out, in]`.
+    fn matrix(&self, dtype: Dtype) -> Result<Array> {
+        match self {
+            Self::Dense { weight, .. } => weight.astype(dtype),
+            Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
+                mlx::dequantize(weight, scales, biases.as_ref(), *group_size, *bits, *mode, dtype)
+            }
+        }
+    }
+
     /// Two layers from one whose outputs alternate, `block` of the first and `block` of the second.
     pub fn deinterleave(&self, block: i32) -> Result<[Self; 2]> {
         let half = |which: i32| {
@@ -252,6 +291,25 @@ mod tests {
         let mut next = || parts.next().unwrap();
         let (weight, scales, biases) = (next(), next(), Some(next()));
         Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+    }
+
+    #[test]
+    fn a_quantized_copy_is_the_same_whole_or_in_pieces() {
+        let values = |linear: &Linear| -> Vec<Vec<f32>> {
+            let floats = |array: &&Array| array.astype(Dtype::Float32).unwrap().to_vec().unwrap();
+            linear.arrays().iter().map(floats).collect()
+        };
+        let dense = Linear::dense(matrix(10, 1)).unwrap();
+        let expected = values(&quantized(10, 1, 4));
+        for rows_at_once in [3, 5, 10, 100] {
+            let copy = dense.quantized_copy(32, 4, rows_at_once, Dtype::Float32).unwrap();
+            assert_eq!(values(&copy), expected);
+        }
+        // Of a quantized one it is the copy of what that stands for.
+        let eight = quantized(10, 1, 8);
+        let copy = eight.quantized_copy(32, 4, 4, Dtype::Float32).unwrap();
+        let dense = Linear::dense(eight.matrix(Dtype::Float32).unwrap()).unwrap();
+        assert_eq!(values(&copy), values(&dense.quantized_copy(32, 4, 10, Dtype::Float32).unwrap()));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct Qwen {
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
     pub lm_head: Linear,
+    /// A copy of `lm_head` in fewer bits, for drafts.
+    pub draft_head: Option<Linear>,
     /// The drafter.
     pub mtp: Option<MtpHead>,
     /// Which hidden state the MTP head reads.
@@ -162,6 +164,11 @@ impl Qwen {
         self.lm_head.forward(normed)
     }
 
+    /// What the MTP head gives, `[T, H]` → logits `[T, V]` that are good enough to draft by.
+    pub fn draft_logits(&self, normed: &Array) -> Result<Array> {
+        self.draft_head.as_ref().unwrap_or(&self.lm_head).forward(normed)
+    }
+
     /// An empty row: caches of the attention layers, and of the head if there is one.
     pub fn empty_row(&self) -> RowCache {
         let attention = self.layers.iter().filter(|layer| matches!(layer.mixer, Mixer::Attention(_)));
@@ -186,6 +193,7 @@ impl Qwen {
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
+        arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays
     }

@@ -5,7 +5,7 @@ use crate::mlx::{self, Array, Dtype, Result};
 
 /// Of the next token, at each of m positions.
 #[derive(Debug, Clone)]
-pub struct Distribution {
+pub(super) struct Distribution {
     /// ln p up to a constant for each position, −∞ for what is excluded: f32 `[m, K]`.
     log_p: Array,
     /// Whose they are, u32 `[m, K]`; without, all V tokens in order.
@@ -19,7 +19,7 @@ impl Distribution {
     /// tempered distribution, not renormalised between them. A token passes top-k if it is among the k most likely,
     /// top-p if what is more likely than it has less mass than p, min-p if it is at least min-p times as likely as the
     /// most likely one.
-    pub fn new(logits: &Array, sampling: &Sampling) -> Result<Self> {
+    pub(super) fn new(logits: &Array, sampling: &Sampling) -> Result<Self> {
         let vocab = logits.dim(-1);
         let temperature = Array::scalar(sampling.temperature, Dtype::Float32)?;
         let log_p = logits.astype(Dtype::Float32)?.divide(&temperature)?;
@@ -52,7 +52,12 @@ impl Distribution {
 
     /// XTC: at the positions marked in `applies`, those tokens of the ones above the threshold go that are more likely
     /// than the least likely of them. The threshold is on the probabilities among what is left; `exempt` tokens stay.
-    pub fn without_top_choices(self, applies: &[bool], threshold: f32, exempt: &[u32]) -> Result<Self> {
+    pub(super) fn without_top_choices(
+        self,
+        applies: &[bool],
+        threshold: f32,
+        exempt: &[u32],
+    ) -> Result<Self> {
         let log_p = self.log_p.subtract(&mlx::logsumexp(&self.log_p, -1)?)?;
         let threshold = Array::scalar(threshold.ln(), Dtype::Float32)?;
         let infinite = Array::scalar(f32::INFINITY, Dtype::Float32)?;
@@ -69,7 +74,7 @@ impl Distribution {
     }
 
     /// One token for each position, u32 `[m]`: argmax(ln p + noise), which follows p exactly (the Gumbel-max trick).
-    pub fn draw(&self, keys: &NoiseKeys) -> Result<Array> {
+    pub(super) fn draw(&self, keys: &NoiseKeys) -> Result<Array> {
         let winner = mlx::argmax_axis(&self.log_p.add(&gumbel(keys, &self.ids()?)?)?, -1)?;
         match &self.ids {
             None => Ok(winner),

@@ -13,7 +13,6 @@ mod sampler;
 #[cfg(test)]
 mod testing;
 
-pub use distribution::Distribution;
 pub use logprobs::Logprobs;
 pub use noise::{NoiseKeys, Stream, gumbel, uniform};
 pub use penalties::Counts;

@@ -20,7 +20,7 @@ fn the_demo_checkpoint_is_inspected() {
     assert_eq!(memory.head_cache_per_token, memory.kv_per_token);
     assert_eq!(memory.recurrent_state, 3 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
     assert_eq!((memory.kv, memory.head_cache), (4096 * memory.kv_per_token, 4096 * memory.kv_per_token));
-    let row = memory.kv + memory.head_cache + memory.recurrent_state + memory.working_set;
+    let row = memory.draft_head + memory.kv + memory.head_cache + memory.recurrent_state + memory.working_set;
     assert_eq!(memory.total, memory.weights + row.max(memory.loading));
     assert_eq!(inspection.active_parameters, inspection.parameters);
     let text = inspection.to_string();

@@ -35,12 +35,15 @@ fn refusal(path: &Path) -> ErrorReport {
 #[test]
 fn a_newer_layout_is_refused() {
     let (_folder, path) = database();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 1000).unwrap();
+    let file = Connection::open(&path).unwrap();
+    let layout: u32 = file.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    file.pragma_update(None, "user_version", 1000).unwrap();
+    drop(file);
     let report = refusal(&path);
     assert_eq!(report.code, "chats_newer");
     assert!(report.message.contains("1000"), "{report}");
 
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 1).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", layout).unwrap();
     assert_eq!(Store::open(&path).unwrap().chats().unwrap().len(), 200);
 }
 

@@ -6,6 +6,7 @@
 mod backup;
 mod deletion;
 mod error;
+mod exchange;
 mod list;
 mod lock;
 mod replies;

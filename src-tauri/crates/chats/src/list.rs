@@ -55,11 +55,13 @@ impl Store {
         })
     }
 
-    /// Gives a chat a title that nobody chose, unless a person has chosen one. Returns whether it has it.
+    /// Gives a chat a title that nobody chose, shortened as [`title_from`] does, unless a person has chosen one. Returns
+    /// whether it has it.
     pub fn set_automatic_title(&mut self, id: ChatId, title: &str) -> Result<bool, ChatsError> {
         self.write(|db| {
             must_exist(db, id)?;
-            Ok(db.execute("UPDATE chat SET title = ?2 WHERE id = ?1 AND named = 0", (id, title))? == 1)
+            let sql = "UPDATE chat SET title = ?2 WHERE id = ?1 AND named = 0";
+            Ok(db.execute(sql, (id, title_from(title)))? == 1)
         })
     }
 

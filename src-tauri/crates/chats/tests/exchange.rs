@@ -436,8 +436,8 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
             said(
                 "assistant",
                 1_700_000_011.0,
-                json!({"content_type": "thoughts", "thoughts": [{"summary": "Still thinking", "content": ""}]}),
-                json!({}),
+                json!({"content_type": "thoughts", "parts": null, "thoughts": [{"summary": "Still thinking", "content": null}]}),
+                json!({"metadata": null}),
             ),
         ),
     ];
@@ -553,6 +553,10 @@ fn an_lm_studio_conversation_becomes_a_chat() {
     let message = refusal(bad.to_string());
     assert!(message.contains("message 2 has no version 3"), "{message}");
     bad["messages"][1]["currentlySelected"] = json!(0);
+    bad["messages"][2]["versions"][0]["content"] = json!(7);
+    let message = refusal(bad.to_string());
+    assert!(message.contains("chat 1") && message.contains("neither a text nor a list"), "{message}");
+    bad["messages"][2]["versions"][0]["content"] = json!("text");
     bad["messages"][0]["versions"][0]["role"] = json!("robot");
     let message = refusal(bad.to_string());
     assert!(message.contains("message 1 is written by \"robot\""), "{message}");

@@ -101,7 +101,7 @@ fn a_title_that_a_person_chose_stays() {
     let (_folder, mut store) = store();
     let chat = store.create_chat("First words").unwrap().id;
     store.add_user_message(chat, None, "First words of a question").unwrap();
-    assert!(store.set_automatic_title(chat, "A question").unwrap());
+    assert!(store.set_automatic_title(chat, "\n A\tquestion\nand more").unwrap());
     assert_eq!(store.chat(chat).unwrap().title, "A question");
     let before = store.chat(chat).unwrap().updated_at;
     let renamed = store.rename_chat(chat, "  My \n title ").unwrap();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 use serde_json::Value;
 
-use super::import::{Chats, Importer};
+use super::import::{Chats, Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
 use crate::store::now;
 use crate::title::{one_line, title_from};
@@ -36,7 +36,7 @@ struct Conversation {
 struct Node {
     message: Option<NodeMessage>,
     parent: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     children: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ struct NodeMessage {
     author: Author,
     create_time: Option<f64>,
     content: Content,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     metadata: Metadata,
     recipient: Option<String>,
 }
@@ -58,19 +58,18 @@ struct Author {
 #[derive(Deserialize, Default)]
 struct Metadata {
     model_slug: Option<String>,
-    #[serde(default)]
     is_visually_hidden_from_conversation: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct Content {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     content_type: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     parts: Vec<Value>,
     text: Option<String>,
     language: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     thoughts: Vec<Thought>,
 }
 

@@ -114,6 +114,13 @@ impl Place for ImportReport {
     }
 }
 
+/// Reads a field that some versions of a program leave out and others write as `null`.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// Reads a list of chats as a program writes them, and adds each when it is read.
 pub(super) struct Chats<'a, 'i, T> {
     pub(super) importer: &'a mut Importer<'i>,

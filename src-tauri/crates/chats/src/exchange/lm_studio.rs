@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
-use super::import::Importer;
+use super::import::{Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
 use crate::store::now;
 use crate::title::{one_line, title_from};
@@ -27,7 +27,7 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
 #[serde(rename_all = "camelCase")]
 struct Conversation {
     name: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pinned: bool,
     created_at: Option<f64>,
     user_last_messaged_at: Option<f64>,
@@ -41,14 +41,14 @@ struct Conversation {
 
 #[derive(Deserialize)]
 struct Config {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     fields: Vec<Field>,
 }
 
 #[derive(Deserialize)]
 struct Field {
     key: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     value: Value,
 }
 
@@ -57,25 +57,25 @@ struct UsedModel {
     identifier: Option<String>,
 }
 
-/// The versions of one message; older files have only one, without this frame.
+/// The versions of one message. Older files have only one, whose fields stand here.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Place {
-    Versions {
-        versions: Vec<Version>,
-        #[serde(default, rename = "currentlySelected")]
-        selected: usize,
-    },
-    Single(Version),
+struct Place {
+    #[serde(default, deserialize_with = "or_default")]
+    versions: Vec<Version>,
+    #[serde(default, rename = "currentlySelected", deserialize_with = "or_default")]
+    selected: usize,
+    role: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    content: Content,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Version {
     role: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     content: Content,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     steps: Vec<Step>,
     sender_info: Option<Sender>,
 }
@@ -87,7 +87,7 @@ struct Sender {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a content is neither a text nor a list of parts with a type")]
 enum Content {
     Text(String),
     Parts(Vec<Part>),
@@ -111,7 +111,7 @@ struct Part {
 struct Step {
     #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     content: Content,
     style: Option<Style>,
 }
@@ -132,10 +132,8 @@ impl Conversation {
         let mut shown = None;
         for (before, place) in self.messages.into_iter().enumerate() {
             let number = number_after(before);
-            let (versions, selected) = match place {
-                Place::Versions { versions, selected } => (versions, selected),
-                Place::Single(version) => (vec![version], 0),
-            };
+            let Place { mut versions, selected, role, content } = place;
+            versions.extend(role.map(|role| Version { role, content, steps: Vec::new(), sender_info: None }));
             if selected >= versions.len() {
                 return Err(format!("message {number} has no version {}", selected + 1));
             }

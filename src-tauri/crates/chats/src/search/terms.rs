@@ -73,18 +73,15 @@ impl<'a> Terms<'a> {
             }
             return;
         }
-        let mut first = true;
         for letter in fold(grapheme) {
             if stands_alone(letter) {
                 self.end_word();
                 self.ready.push_back(Term { folded: letter.into(), range: range.clone() });
             } else if letter.is_alphanumeric() {
                 self.grow_word(letter, &range);
-            } else if first {
-                // A mark after a letter belongs to the letter; anything else ends the word.
+            } else if !is_mark(letter) {
                 self.end_word();
             }
-            first = false;
         }
     }
 }
@@ -131,6 +128,11 @@ fn fold(grapheme: &str) -> impl Iterator<Item = char> {
     })
 }
 
+/// Whether a character belongs to the letter before it, as vowel signs do that are no letters themselves.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && ['a', c].iter().collect::<String>().graphemes(true).count() == 1
+}
+
 /// Accents and vowel points that people leave out when they type.
 fn is_accent(mark: char) -> bool {
     matches!(
@@ -172,13 +174,15 @@ mod tests {
     fn words_lose_case_accents_and_form() {
         let cases = [
             ("Hello, WORLD!", "hello world"),
-            ("Zürich Straße Ångström ﬁne ½", "zurich strasse angstrom fine 12"),
+            ("Zürich Straße Ångström ﬁne ½", "zurich strasse angstrom fine 1 2"),
             ("cafe\u{301} naïve Łódź Ærø", "cafe naive lodz aero"),
             ("ΣΊΣΥΦΟΣ σίσυφος", "σισυφοσ σισυφοσ"),
             ("İstanbul ılık Ёлка", "istanbul ilik елка"),
             ("snake_case foo.bar x2", "snake case foo bar x2"),
             ("שָׁלוֹם مُحَمَّد", "שלום محمد"),
             ("नमस्ते", "नमसते"),
+            // A letter that belongs to what comes after it, be it a quote.
+            ("ൎ\"a ൎ“a", "ൎ a ൎ a"),
             ("\0 \n—\u{202e}🦊", ""),
         ];
         for (text, folded) in cases {

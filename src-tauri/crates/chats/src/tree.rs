@@ -1,5 +1,7 @@
 //! A chat's messages as a tree: versions of a message are siblings, and one branch is shown.
 
+use std::collections::HashMap;
+
 use foretoken_protocol::{
     BranchMessage, ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus,
 };
@@ -137,21 +139,25 @@ pub(crate) fn message(db: &Connection, id: MessageId) -> Result<Message, Fault> 
 }
 
 pub(crate) fn branch(db: &Connection, chat: ChatId) -> Result<Vec<BranchMessage>, Fault> {
-    let messages = all(db, &shown_branch(&with_versions()), [chat], |row| {
-        Ok(BranchMessage { message: rows::message(row)?, versions: rows::list(row, "versions")? })
-    })?;
+    let messages = all(db, &shown_branch(rows::MESSAGE), [chat], rows::message)?;
     if messages.is_empty() {
         list::must_exist(db, chat)?;
     }
-    Ok(messages)
+    let mut versions: HashMap<Option<MessageId>, Vec<MessageId>> = HashMap::new();
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    for (parent, id) in all(db, ALL_VERSIONS, [chat], read)? {
+        versions.entry(parent).or_default().push(id);
+    }
+    let with_versions = |message: Message| BranchMessage {
+        versions: versions.get(&message.parent).cloned().unwrap_or_default(),
+        message,
+    };
+    Ok(messages.into_iter().map(with_versions).collect())
 }
 
-/// The columns of a [`BranchMessage`].
-fn with_versions() -> String {
-    let versions = "(SELECT json_group_array(version.id ORDER BY version.id) FROM message AS version
-        WHERE version.chat = message.chat AND version.parent IS message.parent AND version.deletion IS NULL)";
-    format!("{}, {versions} AS versions", rows::MESSAGE)
-}
+/// What stands in each place of a chat, oldest first, in one pass over an index.
+const ALL_VERSIONS: &str =
+    "SELECT parent, id FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY parent, id";
 
 /// The ids of what stands in one place of a chat, oldest first.
 const VERSIONS: &str =
@@ -207,7 +213,7 @@ pub(crate) fn newest_leaf(
 pub(crate) const BELOW: &str = "WITH RECURSIVE below (below_id) AS (
         SELECT ?2
         UNION ALL
-        SELECT message.id FROM below JOIN message ON message.chat = ?1 AND message.parent = below_id
+        SELECT message.id FROM below CROSS JOIN message ON message.chat = ?1 AND message.parent = below_id
         WHERE message.deletion IS NULL
     )";
 
@@ -243,19 +249,17 @@ mod tests {
     #[test]
     fn a_branch_and_its_versions_are_read_without_a_scan() {
         let (_folder, store) = store();
-        let searched = [
-            shown_branch(rows::MESSAGE),
-            shown_branch(&with_versions()),
-            path(rows::MESSAGE),
-            VERSIONS.to_owned(),
-            format!("{BELOW} SELECT max(below_id) FROM below"),
-        ];
-        for sql in searched {
-            let plan = plan(&store, &sql);
-            assert!(plan.contains("SEARCH message"), "{plan}");
-            assert!(!plan.contains("SCAN message") && !plan.contains("SCAN version"), "{plan}");
+        for sql in [&shown_branch(rows::MESSAGE), &path(rows::MESSAGE)] {
+            let plan = plan(&store, sql);
+            assert!(plan.contains("SEARCH message USING INTEGER PRIMARY KEY"), "{plan}");
+            assert!(!plan.contains("SCAN message"), "{plan}");
         }
-        let versions = plan(&store, &shown_branch(&with_versions()));
-        assert!(versions.contains("SEARCH version USING COVERING INDEX message_versions"), "{versions}");
+        let versions = plan(&store, ALL_VERSIONS);
+        assert_eq!(versions, "SEARCH message USING COVERING INDEX message_versions (chat=?)");
+        for sql in [VERSIONS, &format!("{BELOW} SELECT max(below_id) FROM below")] {
+            let plan = plan(&store, sql);
+            let by_parent = "SEARCH message USING COVERING INDEX message_versions (chat=? AND parent=?)";
+            assert!(plan.contains(by_parent) && !plan.contains("SCAN message"), "{plan}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! How long calls take on as many chats as a person may have. Prints, and judges nothing:
 //! `cargo test --release -p foretoken-chats --test measure -- --ignored --nocapture`.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::Store;
 use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus};
+use serde_json::json;
 
 const CHATS: usize = 10_000;
 const LONG_CHAT: usize = 2_000;
@@ -91,26 +93,19 @@ fn measure() {
     let mut store = Store::open(&path).unwrap();
     let mut dice = Dice(1);
     let stop = MessageStatus::Finished { reason: FinishReason::Stop };
+    let made = folder.path().join("made.json");
+    fs::write(&made, many_chats(&mut dice)).unwrap();
     let start = Instant::now();
-    let mut chats = Vec::new();
-    for _ in 0..CHATS {
-        let chat = store.create_chat(&dice.text(5)).unwrap().id;
-        let mut last = None;
-        for _ in 0..2 {
-            let question = store.add_user_message(chat, last, &dice.text(20)).unwrap().id;
-            let reply = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
-            store.update_reply(reply, &dice.text(200), "").unwrap();
-            last = Some(store.finish_reply(reply, stop, None, None).unwrap().id);
-        }
-        chats.push(chat);
-    }
-    let writes = CHATS * 9;
-    println!("{writes} calls that write: {:.3} ms each", start.elapsed().as_secs_f64() * 1e3 / writes as f64);
-    let long = chats[CHATS / 2];
+    let report = store.import(&made).unwrap();
+    println!("import of {} messages: {:.0} ms", report.messages, start.elapsed().as_secs_f64() * 1e3);
+
+    let start = Instant::now();
     let mut last = None;
+    let long = store.create_chat("long").unwrap().id;
     for _ in 0..LONG_CHAT {
         last = Some(store.add_user_message(long, last, &dice.text(100)).unwrap().id);
     }
+    println!("add a message: {:.3} ms each", start.elapsed().as_secs_f64() * 1e3 / LONG_CHAT as f64);
 
     let first = time("first page of 50 chats", || store.chat_page(None, None, 50).unwrap());
     let mut middle = first.next;
@@ -161,6 +156,13 @@ fn measure() {
     time("export all as JSON", || store.export_json(None, &json).unwrap());
     drop(store);
     println!("database {} MB, JSON {} MB", megabytes(&path), megabytes(&json));
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let check = |sql: &str| -> String { raw.query_row(sql, [], |row| row.get(0)).unwrap() };
+    time("quick_check", || check("PRAGMA quick_check"));
+    for table in ["chat", "message", "message_terms", "message_terms_data", "message_terms_docsize"] {
+        time(&format!("quick_check of {table}"), || check(&format!("PRAGMA quick_check('{table}')")));
+    }
+    drop(raw);
     let mut store = time("open", || Store::open(&path).unwrap());
     let deletion = store.delete_chat(long).unwrap();
     drop(store);
@@ -168,11 +170,27 @@ fn measure() {
     let mut store = Store::open(&path).unwrap();
     println!("open and purge 2 000 messages: {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
     assert!(store.undo_deletion(deletion).is_err());
+}
 
-    let start = Instant::now();
-    let mut other = Store::open(&folder.path().join("other.db")).unwrap();
-    let report = other.import(&json).unwrap();
-    println!("import of {} messages: {:.0} ms", report.messages, start.elapsed().as_secs_f64() * 1e3);
+/// Chats of two questions and two replies each, as a file.
+fn many_chats(dice: &mut Dice) -> String {
+    let mut message = |parent: Option<u32>, role: &str, words: usize| {
+        json!({"parent": parent, "role": role, "text": dice.text(words), "thinking": "", "created_at": 1,
+               "status": {"state": "finished", "reason": "stop"}})
+    };
+    let chats: Vec<_> = (0..CHATS)
+        .map(|number| {
+            let messages = [
+                message(None, "user", 20),
+                message(Some(1), "assistant", 200),
+                message(Some(2), "user", 20),
+                message(Some(3), "assistant", 200),
+            ];
+            json!({"title": format!("Chat {number}"), "named": true, "pinned": false, "tags": [], "created_at": 1,
+                   "updated_at": number, "settings": {"system_prompt": ""}, "draft": "", "messages": messages})
+        })
+        .collect();
+    json!({"format": "foretoken-chats", "version": 1, "chats": chats}).to_string()
 }
 
 fn megabytes(path: &std::path::Path) -> u64 {

@@ -119,7 +119,7 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let aside = (1..)
         .map(|number: u32| beside(path, &format!("damaged-{number}")))
         .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
-    let Some(aside) = aside else { return Ok(None) };
+    let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
     let mut moved = None;
     for part in parts {
         match fs::rename(with(path, part), with(&aside, part)) {

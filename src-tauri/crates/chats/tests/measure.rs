@@ -156,13 +156,6 @@ fn measure() {
     time("export all as JSON", || store.export_json(None, &json).unwrap());
     drop(store);
     println!("database {} MB, JSON {} MB", megabytes(&path), megabytes(&json));
-    let raw = rusqlite::Connection::open(&path).unwrap();
-    let check = |sql: &str| -> String { raw.query_row(sql, [], |row| row.get(0)).unwrap() };
-    time("quick_check", || check("PRAGMA quick_check"));
-    for table in ["chat", "message", "message_terms", "message_terms_data", "message_terms_docsize"] {
-        time(&format!("quick_check of {table}"), || check(&format!("PRAGMA quick_check('{table}')")));
-    }
-    drop(raw);
     let mut store = time("open", || Store::open(&path).unwrap());
     let deletion = store.delete_chat(long).unwrap();
     drop(store);

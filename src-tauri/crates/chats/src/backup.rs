@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use foretoken_protocol::ChatsBackup;
-use rusqlite::backup::Backup;
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempPath;
 
@@ -89,7 +89,9 @@ fn copy_unnamed(db: &Connection, place: &Path) -> Result<TempPath, Fault> {
     // The copy counts when it is whole and on the disk, for which one wait at the end is enough.
     to.pragma_update(None, "synchronous", "OFF")?;
     // All pages in one go: between two steps somebody could write, which would begin the copy anew.
-    Backup::new(db, &mut to)?.step(-1)?;
+    if Backup::new(db, &mut to)?.step(-1)? != StepResult::Done {
+        return Err(ChatsError::Busy { path: place.to_owned() }.into());
+    }
     // A file that stands alone, without a write-ahead log beside it.
     to.pragma_update(None, "journal_mode", "DELETE")?;
     schema::check(&to, place)?;

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{ChatId, ErrorReport, MessageId};
+use foretoken_protocol::{ChatId, DeletionId, ErrorReport, MessageId, PresetId};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -60,6 +60,72 @@ pub enum ChatsError {
         /// The id asked for.
         id: MessageId,
     },
+    /// No preset has this id.
+    #[error("There is no preset {id}.")]
+    UnknownPreset {
+        /// The id asked for.
+        id: PresetId,
+    },
+    /// What was deleted is back already, or gone for good.
+    #[error("There is no deletion {id} to undo.")]
+    UnknownDeletion {
+        /// The id asked for.
+        id: DeletionId,
+    },
+    /// A file does not hold chats as any of the known programs write them.
+    #[error("{} cannot be imported: {detail}.", path.display())]
+    NotImportable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        detail: String,
+    },
+    /// A file of the person's choice cannot be read or written.
+    #[error("{} cannot be read or written: {detail}.", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was refused.
+        detail: String,
+    },
+    /// There is no copy that could take the place of the chats.
+    #[error("There is no sound backup of the chats in {}.", path.display())]
+    NoBackup {
+        /// The database.
+        path: PathBuf,
+    },
+}
+
+/// What ends a piece of work on the database early. Where it is known which database it is, it becomes a
+/// [`ChatsError`].
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// SQLite refuses.
+    Sqlite(rusqlite::Error),
+    /// Something else is wrong.
+    Chats(ChatsError),
+}
+
+impl Fault {
+    /// As the error of the database at `path`.
+    pub(crate) fn at(self, path: &Path) -> ChatsError {
+        match self {
+            Self::Sqlite(error) => ChatsError::sqlite(path, error),
+            Self::Chats(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<ChatsError> for Fault {
+    fn from(error: ChatsError) -> Self {
+        Self::Chats(error)
+    }
 }
 
 impl ChatsError {
@@ -92,13 +158,18 @@ impl ChatsError {
             Self::Io { .. } => "chats_io",
             Self::UnknownChat { .. } => "unknown_chat",
             Self::UnknownMessage { .. } => "unknown_message",
+            Self::UnknownPreset { .. } => "unknown_preset",
+            Self::UnknownDeletion { .. } => "unknown_deletion",
+            Self::NotImportable { .. } => "not_importable",
+            Self::File { .. } => "chats_file",
+            Self::NoBackup { .. } => "no_backup",
         }
     }
 
     fn hint(&self) -> &'static str {
         match self {
             Self::Corrupt { .. } => {
-                "Quit Foretoken and put a backup of the file in its place, or move the file away to start with no chats."
+                "Restore the last good backup, or move the file away to start with no chats."
             }
             Self::Newer { .. } => "Install the newest Foretoken; the file was left as it is.",
             Self::Full { .. } => "Free some space on the disk and try again.",
@@ -106,6 +177,14 @@ impl ChatsError {
             Self::Io { .. } => "Check that the folder exists and that you may write in it.",
             Self::UnknownChat { .. } => "Open another chat.",
             Self::UnknownMessage { .. } => "Open the chat again.",
+            Self::UnknownPreset { .. } => "Choose another preset.",
+            Self::UnknownDeletion { .. } => "What is deleted can be brought back until Foretoken is closed.",
+            Self::NotImportable { .. } => {
+                "Choose the JSON file that Foretoken, ChatGPT (conversations.json) or LM Studio has written; nothing \
+                 was added."
+            }
+            Self::File { .. } => "Choose another place, and check that you may read and write there.",
+            Self::NoBackup { .. } => "Move the file away to start with no chats; nothing was changed.",
         }
     }
 }

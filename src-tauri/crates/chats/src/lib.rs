@@ -3,12 +3,24 @@
 //! A chat is a tree: each message names the one it follows. A retry or an edit adds a sibling and removes nothing.
 //! What a [`Store`] has returned from is committed: no crash of the app takes it away.
 
+mod backup;
+mod deletion;
 mod error;
+mod exchange;
+mod list;
+mod lock;
+mod replies;
 mod rows;
 mod schema;
+mod search;
+mod settings;
 mod store;
+#[cfg(test)]
+mod testing;
 mod title;
+mod tree;
 
+pub use backup::{Restored, backups, restore_backup};
 pub use error::ChatsError;
 pub use store::Store;
 pub use title::title_from;

@@ -1,6 +1,6 @@
 //! How messages and chats stand in the columns of the database.
 
-use foretoken_protocol::{Chat, FinishReason, Message, MessageStatus, Role};
+use foretoken_protocol::{Chat, ChatOrigin, ChatSummary, FinishReason, Message, MessageStatus, Role};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::Serialize;
@@ -9,11 +9,34 @@ use serde::de::DeserializeOwned;
 /// The columns that [`chat`] reads.
 pub(crate) const CHAT: &str = "id, title, updated_at";
 
+/// The columns that [`summary`] reads, from a table named `chat`.
+pub(crate) const SUMMARY: &str = "id, title, named, pinned, created_at, updated_at,
+    (SELECT json_group_array(name ORDER BY name) FROM chat_tag WHERE chat_tag.chat = chat.id) AS tags,
+    (SELECT origin.id FROM chat AS origin WHERE origin.id = chat.origin_chat AND origin.deletion IS NULL)
+        AS live_origin,
+    (SELECT last.id FROM message AS last WHERE last.id = chat.origin_message AND last.deletion IS NULL)
+        AS live_origin_message";
+
 /// The columns that [`message`] reads.
 pub(crate) const MESSAGE: &str = "id, parent, role, text, thinking, status, stats, error, model, created_at";
 
 pub(crate) fn chat(row: &Row<'_>) -> rusqlite::Result<Chat> {
     Ok(Chat { id: row.get("id")?, title: row.get("title")?, updated_at: row.get("updated_at")? })
+}
+
+pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
+    let origin: Option<_> = row.get("live_origin")?;
+    let message = row.get("live_origin_message")?;
+    Ok(ChatSummary {
+        id: row.get("id")?,
+        title: row.get("title")?,
+        named: row.get("named")?,
+        pinned: row.get("pinned")?,
+        tags: list(row, "tags")?,
+        origin: origin.map(|chat| ChatOrigin { chat, message }),
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
 }
 
 pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
@@ -37,11 +60,18 @@ pub(crate) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
 }
 
 /// Reads a JSON column. One that this version cannot read costs its numbers, never the message.
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
     let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     Ok(serde_json::from_str(&text)
         .inspect_err(|error| tracing::warn!(column, %error, "left out what cannot be read"))
         .ok())
+}
+
+/// Reads a column in which a query has put a list together.
+pub(crate) fn list<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<T>> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
 /// Reads a column that holds one of a few names.

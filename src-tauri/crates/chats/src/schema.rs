@@ -3,46 +3,20 @@
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::ChatsError;
+use crate::lock::{Lock, beside};
+use crate::store::all;
+use crate::{ChatsError, backup, search};
 
 /// Entry `n` takes a database from layout `n` to `n + 1`. What has been released never changes.
-const MIGRATIONS: &[&str] = &["
-    -- AUTOINCREMENT: an id is never given twice, so a late event cannot reach a newer chat or message.
-    CREATE TABLE chat (
-        id         INTEGER PRIMARY KEY AUTOINCREMENT,
-        title      TEXT NOT NULL,
-        created_at INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX chat_by_update ON chat (updated_at, id);
+const MIGRATIONS: &[&str] = &[include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
 
-    CREATE TABLE message (
-        id         INTEGER PRIMARY KEY AUTOINCREMENT,
-        chat       INTEGER NOT NULL REFERENCES chat (id) ON DELETE CASCADE,
-        parent     INTEGER CHECK (parent < id),
-        role       TEXT NOT NULL,
-        text       TEXT NOT NULL,
-        thinking   TEXT NOT NULL,
-        status     TEXT NOT NULL,
-        stats      TEXT,
-        error      TEXT,
-        model      TEXT,
-        settings   TEXT,
-        created_at INTEGER NOT NULL,
-        UNIQUE (chat, id),
-        -- A parent is of the same chat.
-        FOREIGN KEY (chat, parent) REFERENCES message (chat, id) ON DELETE CASCADE
-    ) STRICT;
-    CREATE INDEX message_by_parent ON message (chat, parent);
-    CREATE INDEX message_streaming ON message (id) WHERE status = 'streaming';
-"];
-
-/// Opens the database at `path`, made if it is not there, in the newest layout.
+/// Opens the database at `path`, made if it is not there, in the newest layout, for this process alone.
 ///
 /// A file that is damaged or from a newer version is refused before anything is written to it.
-pub(crate) fn open(path: &Path) -> Result<Connection, ChatsError> {
+pub(crate) fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     // SQLite makes the file, not its folder.
     if let Some(folder) = path.parent() {
@@ -52,20 +26,24 @@ pub(crate) fn open(path: &Path) -> Result<Connection, ChatsError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+    let lock = Lock::take(path)?;
 
     // Closing would move what a write-ahead log still holds into the file, which a refused file must be spared.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite)?;
-    layout(&db, path)?;
+    let found = layout(&db, path)?;
     check(&db, path)?;
+    if 0 < found && found < MIGRATIONS.len() {
+        backup::copy(&db, &beside(path, &format!("layout-{found}"))).map_err(|fault| fault.at(path))?;
+    }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
 
     configure(&db).map_err(sqlite)?;
     migrate(&mut db, path)?;
-    Ok(db)
+    Ok((db, lock))
 }
 
 /// The layout of the database, one that is known here; 0 for an empty file.
-fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
+pub(crate) fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
     let found: i64 = db
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .map_err(|error| ChatsError::sqlite(path, error))?;
@@ -80,15 +58,25 @@ fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
     }
 }
 
-/// Reads every page once, so that damage is found before anything is added to it.
-fn check(db: &Connection, path: &Path) -> Result<(), ChatsError> {
-    let finding: String = db
-        .pragma_query_value(None, "quick_check", |row| row.get(0))
-        .map_err(|error| ChatsError::sqlite(path, error))?;
-    if finding == "ok" {
-        return Ok(());
+/// Reads every page of every table and index once, so that damage is found before anything is added to it.
+pub(crate) fn check(db: &Connection, path: &Path) -> Result<(), ChatsError> {
+    let sqlite = |error| ChatsError::sqlite(path, error);
+    // Not the virtual tables, whose own check reads every word and takes five times as long: what they are kept in is
+    // checked like any table, and what they hold can be made anew. Free pages hold nothing, and SQLite tests the list of
+    // them where it takes from it.
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'";
+    for table in all(db, tables, [], |row| row.get::<_, String>(0)).map_err(sqlite)? {
+        let mut finding = None;
+        db.pragma(None, "quick_check", &table, |row| {
+            finding.get_or_insert(row.get::<_, String>(0)?);
+            Ok(())
+        })
+        .map_err(sqlite)?;
+        if let Some(detail) = finding.filter(|finding| finding != "ok") {
+            return Err(ChatsError::Corrupt { path: path.to_owned(), detail: detail.replace('\n', " ") });
+        }
     }
-    Err(ChatsError::Corrupt { path: path.to_owned(), detail: finding.replace('\n', " ") })
+    Ok(())
 }
 
 /// With a write-ahead log a commit is one append that the system has taken over before the call returns, so the
@@ -99,17 +87,105 @@ fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "NORMAL")?;
     // On macOS only this flush reaches the disk itself; elsewhere it changes nothing.
     db.pragma_update(None, "checkpoint_fullfsync", true)?;
-    db.pragma_update(None, "foreign_keys", true)
+    db.pragma_update(None, "foreign_keys", true)?;
+    // The triggers that keep the index in step call it.
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    db.create_scalar_function("search_terms", 1, flags, |call| {
+        Ok(search::terms(call.get_raw(0).as_str_or_null()?.unwrap_or_default()))
+    })
 }
 
 /// Brings the database to the newest layout, or leaves it as it was.
 fn migrate(db: &mut Connection, path: &Path) -> Result<(), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
-    // Asked again, since another process may have migrated the file before the transaction began.
     for migration in &MIGRATIONS[layout(&transaction, path)?..] {
         transaction.execute_batch(migration).map_err(sqlite)?;
     }
     transaction.pragma_update(None, "user_version", MIGRATIONS.len()).map_err(sqlite)?;
     transaction.commit().map_err(sqlite)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use foretoken_protocol::ErrorReport;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::Store;
+
+    /// A file as the first version of the app left it: two branches in the first chat, nothing in the second.
+    fn first_layout() -> (TempDir, std::path::PathBuf, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chats.db");
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "journal_mode", "WAL").unwrap();
+        db.execute_batch(MIGRATIONS[0]).unwrap();
+        db.pragma_update(None, "user_version", 1).unwrap();
+        db.execute_batch(
+            "INSERT INTO chat (title, created_at, updated_at) VALUES ('Plätze', 1, 2), ('empty', 3, 4);
+             INSERT INTO message (chat, parent, role, text, thinking, status, created_at)
+             VALUES (1, NULL, 'user', 'Where is Zürich?', '', 'stop', 1),
+                    (1, 1, 'assistant', 'In Switzerland.', 'Hm.', 'stop', 1),
+                    (1, 1, 'assistant', 'Half of an', '', 'streaming', 1);",
+        )
+        .unwrap();
+        (folder, path, db)
+    }
+
+    #[test]
+    fn the_first_layout_becomes_the_newest_and_is_kept_beside() {
+        let (_folder, path, db) = first_layout();
+        drop(db);
+        let mut store = Store::open(&path).unwrap();
+        assert_eq!(store.chats().unwrap().iter().map(|chat| chat.id).collect::<Vec<_>>(), [2, 1]);
+        let shown: Vec<_> = store.messages(1).unwrap().into_iter().map(|message| message.id).collect();
+        assert_eq!(shown, [1, 3]);
+        for (query, message) in [("platze", None), ("ZURICH", Some(1)), ("switz", Some(2)), ("half", Some(3))]
+        {
+            let found = store.search(query, 9).unwrap().hits;
+            assert_eq!(found.iter().map(|hit| hit.message).collect::<Vec<_>>(), [message], "{query}");
+        }
+        store.add_user_message(2, None, "goes on").unwrap();
+
+        let kept = Connection::open(beside(&path, "layout-1")).unwrap();
+        assert_eq!(layout(&kept, &path).unwrap(), 1);
+        let texts: i64 = kept.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
+        assert_eq!(texts, 3);
+    }
+
+    #[test]
+    fn a_new_file_leaves_nothing_of_an_older_layout() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Store::open(&folder.path().join("chats.db")).unwrap());
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["chats.db", "chats.db.lock"]);
+    }
+
+    #[test]
+    fn a_failed_migration_leaves_the_file_as_it_was() {
+        let (_folder, path, db) = first_layout();
+        // What the migration makes last is in its way, so that all before it is done and undone.
+        db.execute_batch(
+            "CREATE TABLE other (x);
+             CREATE TRIGGER message_removed AFTER DELETE ON other BEGIN SELECT 1; END;",
+        )
+        .unwrap();
+        let dump = |db: &Connection| -> Vec<String> {
+            let mut rows = db.prepare("SELECT name || coalesce(sql, '') FROM sqlite_schema").unwrap();
+            rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let before = dump(&db);
+        drop(db);
+        let error = ErrorReport::from(Store::open(&path).unwrap_err());
+        assert!(error.message.contains("message_removed"), "{error}");
+        let db = Connection::open(&path).unwrap();
+        assert_eq!(dump(&db), before);
+        assert_eq!(layout(&db, &path).unwrap(), 1);
+    }
 }

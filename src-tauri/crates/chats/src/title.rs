@@ -7,7 +7,7 @@ const LONGEST: usize = 60;
 ///
 /// Empty if there are no words.
 pub fn title_from(text: &str) -> String {
-    let line = text.split(['\n', '\r']).map(collapsed).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text.split(['\n', '\r']).map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
     if line.chars().count() <= LONGEST {
         return line;
     }
@@ -20,7 +20,7 @@ pub fn title_from(text: &str) -> String {
 }
 
 /// Words with one space between them, free of control characters.
-fn collapsed(line: &str) -> String {
+pub(crate) fn one_line(line: &str) -> String {
     let words = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }

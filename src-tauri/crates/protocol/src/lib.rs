@@ -5,6 +5,7 @@
 
 mod bridge;
 mod chat;
+mod chats;
 mod conversion;
 mod engine;
 mod error;
@@ -19,6 +20,10 @@ pub use bridge::{
     Snapshot,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
+pub use chats::{
+    BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId,
+    ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag,
+};
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };

@@ -1,0 +1,142 @@
+//! Copies of all chats, made while they are in use, and the way back to one when the file is damaged.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use foretoken_protocol::ChatsBackup;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempPath;
+
+use crate::error::Fault;
+use crate::lock::{Lock, beside};
+use crate::{ChatsError, Store, schema};
+
+/// How the backups are named, the newest first.
+const ENDINGS: [&str; 2] = ["backup-1", "backup-2"];
+
+/// What [`restore_backup`] has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The backup that took the place of the chats; it is still there too.
+    pub backup: PathBuf,
+    /// Where the file is that was there before, with its write-ahead log beside it; `None` if there was none.
+    pub set_aside: Option<PathBuf>,
+}
+
+impl Store {
+    /// Copies all chats beside their file, for the case that it is damaged, and keeps the copy before. Takes about as
+    /// long as reading the file; to be called when nobody waits.
+    ///
+    /// The copy is checked before it counts: a damaged one takes the place of no other.
+    pub fn back_up(&self) -> Result<PathBuf, ChatsError> {
+        let [newest, older] = ENDINGS.map(|ending| beside(&self.path, ending));
+        let copy = copy_unnamed(&self.db, &self.path).map_err(|fault| fault.at(&self.path))?;
+        if newest.exists() {
+            fs::rename(&newest, older).map_err(|error| refused(&newest, error))?;
+        }
+        copy.persist(&newest).map_err(|error| refused(&newest, error.error))?;
+        Ok(newest)
+    }
+}
+
+/// The backups of the chats at `path`, the newest first.
+pub fn backups(path: &Path) -> Vec<ChatsBackup> {
+    let found = ENDINGS.map(|ending| {
+        let backup = beside(path, ending);
+        let about = fs::metadata(&backup).ok()?;
+        let since = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(ChatsBackup {
+            path: backup.to_string_lossy().into_owned(),
+            made_at: u64::try_from(since.as_millis()).ok()?,
+            bytes: about.len(),
+        })
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// Puts the newest sound backup in the place of the chats at `path`, which nobody may have open. The file that was there
+/// is moved aside, never removed.
+pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
+    let _lock = Lock::take(path)?;
+    let sound = ENDINGS.iter().map(|ending| beside(path, ending)).find_map(|backup| {
+        let copy = sound_copy(&backup, path).inspect_err(
+            |error| tracing::warn!(backup = %backup.display(), %error, "left out a backup that is not sound"),
+        );
+        Some((copy.ok()?, backup))
+    });
+    let (copy, backup) = sound.ok_or_else(|| ChatsError::NoBackup { path: path.to_owned() })?;
+    let set_aside = set_aside(path).map_err(|error| refused(path, error))?;
+    copy.persist(path).map_err(|error| refused(path, error.error))?;
+    Ok(Restored { backup, set_aside })
+}
+
+/// Copies the database to `to`, which is replaced at once and only by a whole and sound copy.
+pub(crate) fn copy(db: &Connection, to: &Path) -> Result<(), Fault> {
+    Ok(copy_unnamed(db, to)?.persist(to).map_err(|error| refused(to, error.error))?)
+}
+
+/// Copies the database into a file beside `place` that vanishes unless it is given a name.
+fn copy_unnamed(db: &Connection, place: &Path) -> Result<TempPath, Fault> {
+    let part = tempfile::Builder::new()
+        .prefix(".chats-")
+        .tempfile_in(place.parent().unwrap_or(Path::new(".")))
+        .map_err(|error| refused(place, error))?
+        .into_temp_path();
+    let mut to = Connection::open(&part).map_err(|error| ChatsError::sqlite(&part, error))?;
+    // The copy counts when it is whole and on the disk, for which one wait at the end is enough.
+    to.pragma_update(None, "synchronous", "OFF")?;
+    // All pages in one go: between two steps somebody could write, which would begin the copy anew.
+    if Backup::new(db, &mut to)?.step(-1)? != StepResult::Done {
+        return Err(ChatsError::Busy { path: place.to_owned() }.into());
+    }
+    // A file that stands alone, without a write-ahead log beside it.
+    to.pragma_update(None, "journal_mode", "DELETE")?;
+    schema::check(&to, place)?;
+    to.close().map_err(|(_, error)| error)?;
+    File::open(&part).and_then(|file| file.sync_all()).map_err(|error| refused(&part, error))?;
+    Ok(part)
+}
+
+/// A copy of a backup, if it is sound and of a layout that is known.
+fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
+    let sqlite = |error| ChatsError::sqlite(backup, error);
+    let db = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(sqlite)?;
+    schema::layout(&db, backup)?;
+    schema::check(&db, backup)?;
+    copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
+}
+
+/// Moves a database and its write-ahead log to a name that is free, the log first: without it the file is only older,
+/// while a log beside another file would spoil that.
+fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    let with = |path: &Path, ending: &str| {
+        let mut name = OsString::from(path);
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let parts = ["-wal", "-shm", ""];
+    let aside = (1..)
+        .map(|number: u32| beside(path, &format!("damaged-{number}")))
+        .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
+    let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
+    let mut moved = None;
+    for part in parts {
+        match fs::rename(with(path, part), with(&aside, part)) {
+            Ok(()) if part.is_empty() => moved = Some(aside.clone()),
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(moved)
+}
+
+fn refused(path: &Path, error: std::io::Error) -> ChatsError {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => ChatsError::Full { path: path.to_owned() },
+        _ => ChatsError::Io { path: path.to_owned(), detail: error.to_string() },
+    }
+}

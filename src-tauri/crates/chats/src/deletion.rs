@@ -1,0 +1,120 @@
+//! Deleting, which hides, undoing it, which brings back exactly what was hidden, and purging, which is final.
+
+use foretoken_protocol::{ChatId, DeletionId, MessageId};
+use rusqlite::{Connection, Row, named_params};
+
+use crate::error::Fault;
+use crate::store::{all, first, now};
+use crate::{ChatsError, Store, list, tree};
+
+impl Store {
+    /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it followed.
+    pub fn delete_message(&mut self, id: MessageId) -> Result<DeletionId, ChatsError> {
+        self.write(|db| {
+            let tree::Place { chat, parent } = tree::Place::of(db, id)?;
+            let deletion = record(db, chat, Some(id))?;
+            let hide = format!(
+                "{} UPDATE message SET deletion = ?3 WHERE id IN (SELECT below_id FROM below)",
+                tree::BELOW
+            );
+            db.execute(&hide, (chat, id, deletion))?;
+            if active_deletion(db, chat)? == Some(deletion) {
+                let beside = first(db, NEAREST_VERSION, (chat, parent, id), |row| row.get(0))?;
+                let leaf = match beside {
+                    Some(beside) => tree::newest_leaf(db, chat, Some(beside))?,
+                    None => parent,
+                };
+                tree::set_active_leaf(db, chat, leaf)?;
+            }
+            Ok(deletion)
+        })
+    }
+
+    /// Deletes a chat with everything in it.
+    pub fn delete_chat(&mut self, chat: ChatId) -> Result<DeletionId, ChatsError> {
+        self.write(|db| {
+            list::must_exist(db, chat)?;
+            let deletion = record(db, chat, None)?;
+            db.execute("UPDATE chat SET deletion = ?2 WHERE id = ?1", (chat, deletion))?;
+            Ok(deletion)
+        })
+    }
+
+    /// Brings back what one call deleted, and shows it where it was shown. Returns its chat.
+    ///
+    /// What stands below something that was deleted later comes back together with that.
+    pub fn undo_deletion(&mut self, id: DeletionId) -> Result<ChatId, ChatsError> {
+        self.write(|db| {
+            let sql = "SELECT chat, message, active_leaf FROM deletion WHERE id = ?1";
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let found: Option<(ChatId, Option<MessageId>, Option<MessageId>)> = first(db, sql, [id], read)?;
+            let (chat, message, shown_before) = found.ok_or(ChatsError::UnknownDeletion { id })?;
+            match message {
+                None => drop(db.execute("UPDATE chat SET deletion = NULL WHERE deletion = ?1", [id])?),
+                Some(message) => bring_back(db, id, chat, message, shown_before)?,
+            }
+            db.execute("DELETE FROM deletion WHERE id = ?1", [id])?;
+            Ok(chat)
+        })
+    }
+
+    /// Removes what is deleted for good; no deletion before this can be undone.
+    pub fn purge_deleted(&mut self) -> Result<(), ChatsError> {
+        self.write(|db| {
+            let deleted = "SELECT message.id FROM message JOIN chat ON chat.id = message.chat
+                           WHERE chat.deletion IS NOT NULL
+                           UNION SELECT id FROM message WHERE deletion IS NOT NULL ORDER BY 1 DESC";
+            // From the leaves up and one by one: SQLite limits how deep one removal may cause the next.
+            let mut remove = db.prepare("DELETE FROM message WHERE id = ?1")?;
+            for id in all(db, deleted, [], |row| row.get::<_, MessageId>(0))? {
+                remove.execute([id])?;
+            }
+            db.execute("DELETE FROM chat WHERE deletion IS NOT NULL", [])?;
+            db.execute("DELETE FROM deletion", [])?;
+            Ok(())
+        })
+    }
+}
+
+/// The version of `?3` before it, or else the one after it.
+const NEAREST_VERSION: &str = "SELECT id FROM message WHERE chat = ?1 AND parent IS ?2 AND deletion IS NULL
+    ORDER BY id > ?3, abs(id - ?3) LIMIT 1";
+
+fn record(db: &Connection, chat: ChatId, message: Option<MessageId>) -> rusqlite::Result<DeletionId> {
+    let sql = "INSERT INTO deletion (chat, message, active_leaf, deleted_at)
+               SELECT id, :message, active_leaf, :now FROM chat WHERE id = :chat RETURNING id";
+    let values = named_params! {":chat": chat, ":message": message, ":now": now()};
+    db.query_row(sql, values, |row| row.get(0))
+}
+
+/// The deletion that hides the leaf which is shown.
+fn active_deletion(db: &Connection, chat: ChatId) -> rusqlite::Result<Option<DeletionId>> {
+    let sql =
+        "SELECT message.deletion FROM chat JOIN message ON message.id = chat.active_leaf WHERE chat.id = ?1";
+    Ok(first(db, sql, [chat], |row| row.get(0))?.flatten())
+}
+
+/// Brings back the messages that `deletion` hides, whose topmost is `top`.
+fn bring_back(
+    db: &Connection,
+    deletion: DeletionId,
+    chat: ChatId,
+    top: MessageId,
+    shown_before: Option<MessageId>,
+) -> Result<(), Fault> {
+    let above = "SELECT above.deletion FROM message JOIN message AS above ON above.id = message.parent
+                 WHERE message.id = ?1";
+    let hidden_by: Option<DeletionId> = first(db, above, [top], |row| row.get(0))?.flatten();
+    let was_shown = "SELECT 1 FROM message WHERE id = ?1 AND deletion = ?2";
+    let was_shown = first(db, was_shown, (shown_before, deletion), |_| Ok(()))?.is_some();
+    db.execute("UPDATE message SET deletion = ?2 WHERE deletion = ?1", (deletion, hidden_by))?;
+    if hidden_by.is_some() {
+        return Ok(());
+    }
+    let shown = "SELECT active_leaf FROM chat WHERE id = ?1";
+    let shown_now: Option<MessageId> = first(db, shown, [chat], |row| row.get(0))?.flatten();
+    // What is shown may have been followed by what came back.
+    let from = if was_shown { shown_before } else { shown_now };
+    let leaf = tree::newest_leaf(db, chat, from)?;
+    Ok(tree::set_active_leaf(db, chat, leaf)?)
+}

@@ -1,0 +1,8 @@
+//! Chats in files: what Foretoken writes and reads back, and what other programs have written.
+
+mod chatgpt;
+mod export;
+mod foretoken;
+mod import;
+mod lm_studio;
+mod record;

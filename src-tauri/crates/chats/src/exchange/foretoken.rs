@@ -1,0 +1,83 @@
+//! Foretoken's own files.
+
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use super::import::{Chats, Importer};
+use super::record::{ChatRecord, PresetRecord};
+use crate::settings;
+
+/// What a file begins with.
+pub(super) const FORMAT: &str = "foretoken-chats";
+/// The version of what is written. A later one may mean something else by the same words.
+pub(super) const VERSION: u32 = 1;
+
+/// Adds the chats and presets of a file.
+pub(super) fn read<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    importer: &mut Importer<'_>,
+) -> Result<(), D::Error> {
+    deserializer.deserialize_map(File { importer })
+}
+
+struct File<'a, 'i> {
+    importer: &'a mut Importer<'i>,
+}
+
+impl<'de> Visitor<'de> for File<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("chats as Foretoken writes them")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { importer } = self;
+        let mut found = false;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "format" => {
+                    let format: String = map.next_value()?;
+                    if format != FORMAT {
+                        return Err(A::Error::custom(format!("its format is {format:?}, not {FORMAT:?}")));
+                    }
+                }
+                "version" => {
+                    let version: u32 = map.next_value()?;
+                    if version > VERSION {
+                        return Err(A::Error::custom(format!(
+                            "it was written by a newer Foretoken (version {version}; this one knows {VERSION})"
+                        )));
+                    }
+                }
+                "presets" => add_presets(importer, &map.next_value::<Vec<PresetRecord>>()?)?,
+                "chats" => {
+                    map.next_value_seed(Chats { importer, convert: |chat: ChatRecord, _| Ok(chat) })?;
+                    found = true;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if found { Ok(()) } else { Err(A::Error::missing_field("chats")) }
+    }
+}
+
+/// Adds the presets of a file, but for those that are already there.
+fn add_presets<E: serde::de::Error>(importer: &mut Importer<'_>, presets: &[PresetRecord]) -> Result<(), E> {
+    let db = importer.db;
+    let known = settings::presets(db).map_err(|error| importer.stop(error))?;
+    for PresetRecord { name, system_prompt, generation } in presets {
+        let same = known.iter().find(|preset| {
+            preset.name == *name && preset.system_prompt == *system_prompt && preset.generation == *generation
+        });
+        let id = match same {
+            Some(preset) => preset.id,
+            None => {
+                settings::add_preset(db, name, system_prompt, generation.as_ref())
+                    .map_err(|error| importer.stop(error))?
+                    .id
+            }
+        };
+        importer.numbers.presets.push(id);
+    }
+    Ok(())
+}

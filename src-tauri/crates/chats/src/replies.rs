@@ -1,0 +1,246 @@
+//! Messages as they are added, and replies as they are written.
+
+use foretoken_protocol::{
+    ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus, ReplyStats,
+    Role,
+};
+use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+
+use crate::error::Fault;
+use crate::store::now;
+use crate::{ChatsError, Store, rows, tree};
+
+/// What a message is made of when it is added.
+pub(crate) struct NewMessage<'a> {
+    pub(crate) role: Role,
+    pub(crate) text: &'a str,
+    pub(crate) thinking: &'a str,
+    pub(crate) status: MessageStatus,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) settings: Option<&'a GenerationSettings>,
+}
+
+impl Store {
+    /// Adds what the person wrote after `parent`, or as the beginning of a branch, and shows it.
+    pub fn add_user_message(
+        &mut self,
+        chat: ChatId,
+        parent: Option<MessageId>,
+        text: &str,
+    ) -> Result<Message, ChatsError> {
+        let message = NewMessage {
+            role: Role::User,
+            text,
+            thinking: "",
+            status: MessageStatus::Finished { reason: FinishReason::Stop },
+            model: None,
+            settings: None,
+        };
+        self.write(|db| add(db, chat, parent, message))
+    }
+
+    /// Adds an empty reply to `parent` that `model` is about to write, and shows it. A further one for the same parent
+    /// is a retry.
+    pub fn begin_reply(
+        &mut self,
+        chat: ChatId,
+        parent: MessageId,
+        model: &str,
+        settings: &GenerationSettings,
+    ) -> Result<Message, ChatsError> {
+        let reply = NewMessage {
+            role: Role::Assistant,
+            text: "",
+            thinking: "",
+            status: MessageStatus::Streaming,
+            model: Some(model),
+            settings: Some(settings),
+        };
+        self.write(|db| add(db, chat, Some(parent), reply))
+    }
+
+    /// Replaces what a reply says so far.
+    pub fn update_reply(&mut self, id: MessageId, text: &str, thinking: &str) -> Result<(), ChatsError> {
+        self.write(|db| {
+            change(
+                db,
+                id,
+                "text = :text, thinking = :thinking",
+                &[(":text", &text), (":thinking", &thinking)],
+            )
+        })
+    }
+
+    /// Marks a reply that had ended as being written again; its text stands, its numbers and error go.
+    pub fn resume_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
+        self.write(|db| {
+            tree::Place::of(db, id)?;
+            set_status(db, id, MessageStatus::Streaming, None, None)
+        })
+    }
+
+    /// Marks a reply as ended. Its text is what the last [`Store::update_reply`] left.
+    pub fn finish_reply(
+        &mut self,
+        id: MessageId,
+        status: MessageStatus,
+        stats: Option<&ReplyStats>,
+        error: Option<&ErrorReport>,
+    ) -> Result<Message, ChatsError> {
+        self.write(|db| set_status(db, id, status, stats, error))
+    }
+}
+
+/// Adds a message, shows it, and moves its chat to the top.
+pub(crate) fn add(
+    db: &Connection,
+    chat: ChatId,
+    parent: Option<MessageId>,
+    message: NewMessage<'_>,
+) -> Result<Message, Fault> {
+    let now = now();
+    if !touch(db, chat, now)? {
+        return Err(ChatsError::UnknownChat { id: chat }.into());
+    }
+    if let Some(id) = parent
+        && tree::Place::of(db, id)?.chat != chat
+    {
+        return Err(ChatsError::UnknownMessage { id }.into());
+    }
+    let sql = format!(
+        "INSERT INTO message (chat, parent, role, text, thinking, status, model, settings, created_at)
+         VALUES (:chat, :parent, :role, :text, :thinking, :status, :model, :settings, :now) RETURNING {}",
+        rows::MESSAGE
+    );
+    let values = named_params! {
+        ":chat": chat,
+        ":parent": parent,
+        ":role": rows::role_name(message.role),
+        ":text": message.text,
+        ":thinking": message.thinking,
+        ":status": rows::status_name(message.status),
+        ":model": message.model,
+        ":settings": message.settings.map(rows::to_json).transpose()?,
+        ":now": now,
+    };
+    let added = db.query_row(&sql, values, rows::message)?;
+    // Nothing can follow it yet.
+    tree::set_active_leaf(db, chat, Some(added.id))?;
+    Ok(added)
+}
+
+fn set_status(
+    db: &Connection,
+    id: MessageId,
+    status: MessageStatus,
+    stats: Option<&ReplyStats>,
+    error: Option<&ErrorReport>,
+) -> Result<Message, Fault> {
+    let stats = stats.map(rows::to_json).transpose()?;
+    let report = error.map(rows::to_json).transpose()?;
+    change(
+        db,
+        id,
+        "status = :status, stats = :stats, error = :error",
+        &[(":status", &rows::status_name(status)), (":stats", &stats), (":error", &report)],
+    )?;
+    tree::message(db, id)
+}
+
+/// Sets columns of a reply and moves its chat to the top. What a person wrote is out of its reach. A reply that was
+/// deleted while it is written goes on, so that undoing brings all of it back.
+fn change(db: &Connection, id: MessageId, set: &str, values: &[(&str, &dyn ToSql)]) -> Result<(), Fault> {
+    let sql = format!("UPDATE message SET {set} WHERE id = :id AND role = 'assistant' RETURNING chat");
+    let values = [values, &[(":id", &id)]].concat();
+    let chat: Option<ChatId> =
+        db.prepare_cached(&sql)?.query_row(values.as_slice(), |row| row.get(0)).optional()?;
+    touch(db, chat.ok_or(ChatsError::UnknownMessage { id })?, now())?;
+    Ok(())
+}
+
+/// Moves a chat to the top of the list; `false` if there is no such chat.
+fn touch(db: &Connection, chat: ChatId, now: u64) -> rusqlite::Result<bool> {
+    let changed = db.execute(
+        "UPDATE chat SET updated_at = :now WHERE id = :chat AND deletion IS NULL",
+        named_params! {":now": now, ":chat": chat},
+    )?;
+    Ok(changed == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{settings, store};
+
+    fn finished_reply(store: &mut Store) -> Message {
+        let chat = store.create_chat("a chat").unwrap().id;
+        let question = store.add_user_message(chat, None, "why?").unwrap();
+        let reply = store.begin_reply(chat, question.id, "demo", &settings()).unwrap();
+        store.update_reply(reply.id, "because", "").unwrap();
+        let status = MessageStatus::Finished { reason: FinishReason::Stop };
+        let stats = ReplyStats { emitted: 7, ..Default::default() };
+        store.finish_reply(reply.id, status, Some(&stats), None).unwrap()
+    }
+
+    #[test]
+    fn the_settings_of_a_reply_are_kept() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        let json: String = store
+            .db
+            .query_row("SELECT settings FROM message WHERE id = ?1", [reply.id], |row| row.get(0))
+            .unwrap();
+        assert_eq!(serde_json::from_str::<GenerationSettings>(&json).unwrap(), settings());
+    }
+
+    #[test]
+    fn fields_of_a_later_version_do_not_break_reading() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET stats = json_set(stats, '$.later', json('{}'))", []).unwrap();
+        assert_eq!(store.message(reply.id).unwrap(), reply);
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_read_leave_the_text() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET stats = '[', error = '{}'", []).unwrap();
+        assert_eq!(store.message(reply.id).unwrap(), Message { stats: None, ..reply });
+    }
+
+    #[test]
+    fn a_value_that_no_version_writes_is_damage() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        store.db.execute("UPDATE message SET status = 'odd'", []).unwrap();
+        let error = store.message(reply.id).unwrap_err();
+        assert!(matches!(error, ChatsError::Corrupt { .. }), "{error}");
+        assert!(error.to_string().contains("odd"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_leaves_what_was_there() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        // The limit makes SQLite answer as it does when the disk refuses a page.
+        store.db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+        let error = store.update_reply(reply.id, &"long ".repeat(10_000), "").unwrap_err();
+        assert_eq!(ErrorReport::from(&error).code, "chats_full");
+        assert_eq!(store.message(reply.id).unwrap(), reply);
+        store.update_reply(reply.id, "short", "").unwrap();
+        assert_eq!(store.message(reply.id).unwrap().text, "short");
+    }
+
+    #[test]
+    fn a_message_cannot_follow_itself_or_one_of_another_chat() {
+        let (_folder, mut store) = store();
+        let first = finished_reply(&mut store);
+        let second = finished_reply(&mut store);
+        for parent in [first.id, second.id] {
+            let moved = store.db.execute("UPDATE message SET parent = ?1 WHERE id = ?2", [parent, second.id]);
+            assert!(moved.is_err(), "parent {parent}");
+        }
+    }
+}

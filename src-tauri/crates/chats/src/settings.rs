@@ -1,0 +1,162 @@
+//! What belongs to a chat besides its messages: settings, a draft, and the presets to choose settings from.
+
+use foretoken_protocol::{ChatId, ChatSettings, GenerationSettings, OpenedChat, Preset, PresetId};
+use rusqlite::{Connection, Row};
+
+use crate::error::Fault;
+use crate::store::{all, first};
+use crate::{ChatsError, Store, list, rows, tree};
+
+impl Store {
+    /// Everything that is shown when a chat opens.
+    pub fn open_chat(&self, id: ChatId) -> Result<OpenedChat, ChatsError> {
+        self.read(|db| {
+            Ok(OpenedChat {
+                chat: list::summary(db, id)?,
+                settings: chat_settings(db, id)?,
+                draft: draft(db, Some(id))?,
+                messages: tree::branch(db, id)?,
+            })
+        })
+    }
+
+    /// How replies are written in a chat.
+    pub fn chat_settings(&self, id: ChatId) -> Result<ChatSettings, ChatsError> {
+        self.read(|db| chat_settings(db, id))
+    }
+
+    /// Changes how replies are written in a chat.
+    pub fn set_chat_settings(&mut self, id: ChatId, settings: &ChatSettings) -> Result<(), ChatsError> {
+        self.write(|db| {
+            list::must_exist(db, id)?;
+            if let Some(preset) = settings.preset {
+                find_preset(db, preset)?;
+            }
+            Ok(set_chat_settings(db, id, settings)?)
+        })
+    }
+
+    /// What was typed and not sent in a chat, or in the one that is not begun yet.
+    pub fn draft(&self, chat: Option<ChatId>) -> Result<String, ChatsError> {
+        self.read(|db| draft(db, chat))
+    }
+
+    /// Keeps what is typed and not sent. An empty text is none.
+    pub fn set_draft(&mut self, chat: Option<ChatId>, text: &str) -> Result<(), ChatsError> {
+        self.write(|db| {
+            if let Some(id) = chat {
+                list::must_exist(db, id)?;
+            }
+            Ok(set_draft(db, chat, text)?)
+        })
+    }
+
+    /// All presets by name.
+    pub fn presets(&self) -> Result<Vec<Preset>, ChatsError> {
+        self.read(|db| Ok(presets(db)?))
+    }
+
+    /// Adds a preset.
+    pub fn add_preset(
+        &mut self,
+        name: &str,
+        system_prompt: &str,
+        generation: Option<&GenerationSettings>,
+    ) -> Result<Preset, ChatsError> {
+        self.write(|db| Ok(add_preset(db, name, system_prompt, generation)?))
+    }
+
+    /// Gives the preset of that id another content. Chats that were set by it keep their settings.
+    pub fn change_preset(&mut self, preset: &Preset) -> Result<(), ChatsError> {
+        self.write(|db| {
+            let changed = db.execute(
+                "UPDATE preset SET name = ?2, system_prompt = ?3, generation = ?4 WHERE id = ?1",
+                (preset.id, &preset.name, &preset.system_prompt, to_json(preset.generation.as_ref())?),
+            )?;
+            must_be_one(preset.id, changed)
+        })
+    }
+
+    /// Removes a preset. Chats that were set by it keep their settings.
+    pub fn delete_preset(&mut self, id: PresetId) -> Result<(), ChatsError> {
+        self.write(|db| must_be_one(id, db.execute("DELETE FROM preset WHERE id = ?1", [id])?))
+    }
+}
+
+pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
+    let sql = "SELECT system_prompt, generation, model, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
+    let read = |row: &Row<'_>| {
+        Ok(ChatSettings {
+            system_prompt: row.get("system_prompt")?,
+            generation: rows::json(row, "generation")?,
+            model: row.get("model")?,
+            preset: row.get("preset")?,
+        })
+    };
+    Ok(first(db, sql, [id], read)?.ok_or(ChatsError::UnknownChat { id })?)
+}
+
+pub(crate) fn set_chat_settings(
+    db: &Connection,
+    id: ChatId,
+    settings: &ChatSettings,
+) -> rusqlite::Result<()> {
+    let ChatSettings { system_prompt, generation, model, preset } = settings;
+    db.execute(
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, model = ?4, preset = ?5 WHERE id = ?1",
+        (id, system_prompt, to_json(generation.as_ref())?, model, preset),
+    )
+    .map(drop)
+}
+
+pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<String, Fault> {
+    Ok(first(db, "SELECT text FROM draft WHERE chat IS ?1", [chat], |row| row.get(0))?.unwrap_or_default())
+}
+
+pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, text: &str) -> rusqlite::Result<()> {
+    db.execute("DELETE FROM draft WHERE chat IS ?1", [chat])?;
+    if !text.is_empty() {
+        db.execute("INSERT INTO draft (chat, text) VALUES (?1, ?2)", (chat, text))?;
+    }
+    Ok(())
+}
+
+const PRESET: &str = "id, name, system_prompt, generation";
+
+fn preset(row: &Row<'_>) -> rusqlite::Result<Preset> {
+    Ok(Preset {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        system_prompt: row.get("system_prompt")?,
+        generation: rows::json(row, "generation")?,
+    })
+}
+
+pub(crate) fn presets(db: &Connection) -> rusqlite::Result<Vec<Preset>> {
+    all(db, &format!("SELECT {PRESET} FROM preset ORDER BY name COLLATE NOCASE, id"), [], preset)
+}
+
+pub(crate) fn find_preset(db: &Connection, id: PresetId) -> Result<Preset, Fault> {
+    let sql = format!("SELECT {PRESET} FROM preset WHERE id = ?1");
+    Ok(first(db, &sql, [id], preset)?.ok_or(ChatsError::UnknownPreset { id })?)
+}
+
+pub(crate) fn add_preset(
+    db: &Connection,
+    name: &str,
+    system_prompt: &str,
+    generation: Option<&GenerationSettings>,
+) -> rusqlite::Result<Preset> {
+    let sql = format!(
+        "INSERT INTO preset (name, system_prompt, generation) VALUES (?1, ?2, ?3) RETURNING {PRESET}"
+    );
+    db.query_row(&sql, (name, system_prompt, to_json(generation)?), preset)
+}
+
+fn to_json(generation: Option<&GenerationSettings>) -> rusqlite::Result<Option<String>> {
+    generation.map(rows::to_json).transpose()
+}
+
+fn must_be_one(id: PresetId, changed: usize) -> Result<(), Fault> {
+    if changed == 1 { Ok(()) } else { Err(ChatsError::UnknownPreset { id }.into()) }
+}

@@ -1,0 +1,265 @@
+//! A chat's messages as a tree: versions of a message are siblings, and one branch is shown.
+
+use std::collections::HashMap;
+
+use foretoken_protocol::{
+    BranchMessage, ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus,
+};
+use rusqlite::{Connection, Row, named_params};
+
+use crate::error::Fault;
+use crate::replies::{self, NewMessage};
+use crate::store::{all, first, now};
+use crate::{ChatsError, Store, list, rows};
+
+impl Store {
+    /// The branch of `chat` that is shown, oldest first: the one that was written in last, or that was chosen since.
+    pub fn messages(&self, chat: ChatId) -> Result<Vec<Message>, ChatsError> {
+        let sql = shown_branch(rows::MESSAGE);
+        self.read(|db| {
+            let messages = all(db, &sql, [chat], rows::message)?;
+            if messages.is_empty() {
+                list::must_exist(db, chat)?;
+            }
+            Ok(messages)
+        })
+    }
+
+    /// The branch of `chat` that is shown, oldest first, with the other versions of each message.
+    pub fn branch(&self, chat: ChatId) -> Result<Vec<BranchMessage>, ChatsError> {
+        self.read(|db| branch(db, chat))
+    }
+
+    /// The messages that lead to one, itself included, oldest first.
+    pub fn path_to(&self, id: MessageId) -> Result<Vec<Message>, ChatsError> {
+        self.read(|db| {
+            let path = all(db, &path(rows::MESSAGE), [id], rows::message)?;
+            if path.is_empty() { Err(ChatsError::UnknownMessage { id }.into()) } else { Ok(path) }
+        })
+    }
+
+    /// One message, or what is left of it until it is purged.
+    pub fn message(&self, id: MessageId) -> Result<Message, ChatsError> {
+        self.read(|db| message(db, id))
+    }
+
+    /// The chat that a message belongs to.
+    pub fn chat_of(&self, message: MessageId) -> Result<ChatId, ChatsError> {
+        self.read(|db| {
+            let chat = first(db, "SELECT chat FROM message WHERE id = ?1", [message], |row| row.get(0))?;
+            Ok(chat.ok_or(ChatsError::UnknownMessage { id: message })?)
+        })
+    }
+
+    /// A message and what was written in its place, oldest first.
+    pub fn versions(&self, id: MessageId) -> Result<Vec<MessageId>, ChatsError> {
+        self.read(|db| {
+            let Place { chat, parent } = Place::of(db, id)?;
+            Ok(all(db, VERSIONS, (chat, parent), |row| row.get(0))?)
+        })
+    }
+
+    /// Writes `text` in place of a message: it becomes a further version, which is shown, and nothing follows it yet.
+    ///
+    /// The message itself stays. A reply keeps its thinking and its model, but not the numbers of the text that it no
+    /// longer has.
+    pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
+        self.write(|db| {
+            let Place { chat, parent } = Place::of(db, id)?;
+            let edited = message(db, id)?;
+            let status = MessageStatus::Finished { reason: FinishReason::Stop };
+            let new = NewMessage {
+                role: edited.role,
+                text,
+                thinking: &edited.thinking,
+                status,
+                model: edited.model.as_deref(),
+                settings: None,
+            };
+            replies::add(db, chat, parent, new)
+        })
+    }
+
+    /// Shows the branch that leads through a message. One that is shown already stays as it is; another goes on from the
+    /// message to the newest that follows it.
+    pub fn show_branch(&mut self, through: MessageId) -> Result<(), ChatsError> {
+        self.write(|db| {
+            let Place { chat, .. } = Place::of(db, through)?;
+            let shown = first(db, "SELECT active_leaf FROM chat WHERE id = ?1", [chat], |row| row.get(0))?;
+            let shown: Option<MessageId> = shown.flatten();
+            let on_it = "SELECT 1 FROM path WHERE path_id = ?2";
+            if first(db, &format!("{PATH} {on_it}"), (shown, through), |_| Ok(()))?.is_none() {
+                let leaf = newest_leaf(db, chat, Some(through))?;
+                set_active_leaf(db, chat, leaf)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Copies the messages that lead to one, itself included, into a chat of their own with the same settings and tags.
+    pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
+        self.write(|db| {
+            let Place { chat, .. } = Place::of(db, last)?;
+            let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, model, preset,
+                                          origin_chat, origin_message)
+                        SELECT title, named, :now, :now, system_prompt, generation, model, preset, id, :last
+                        FROM chat WHERE id = :chat RETURNING id";
+            let values = named_params! {":now": now(), ":last": last, ":chat": chat};
+            let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
+            db.execute("INSERT INTO chat_tag SELECT ?1, name FROM chat_tag WHERE chat = ?2", (new, chat))?;
+            let mut parent = None;
+            for id in all(db, &path("id"), [last], |row| row.get::<_, MessageId>(0))? {
+                parent = Some(copy_message(db, id, new, parent)?);
+            }
+            set_active_leaf(db, new, parent)?;
+            list::summary(db, new)
+        })
+    }
+}
+
+/// Where a message stands, one that is not deleted.
+pub(crate) struct Place {
+    pub(crate) chat: ChatId,
+    pub(crate) parent: Option<MessageId>,
+}
+
+impl Place {
+    /// Finds the message `id`.
+    pub(crate) fn of(db: &Connection, id: MessageId) -> Result<Self, Fault> {
+        let sql = "SELECT message.chat, message.parent FROM message JOIN chat ON chat.id = message.chat
+                   WHERE message.id = ?1 AND message.deletion IS NULL AND chat.deletion IS NULL";
+        let read = |row: &Row<'_>| Ok(Self { chat: row.get(0)?, parent: row.get(1)? });
+        Ok(first(db, sql, [id], read)?.ok_or(ChatsError::UnknownMessage { id })?)
+    }
+}
+
+pub(crate) fn message(db: &Connection, id: MessageId) -> Result<Message, Fault> {
+    let sql = format!("SELECT {} FROM message WHERE id = ?1", rows::MESSAGE);
+    Ok(first(db, &sql, [id], rows::message)?.ok_or(ChatsError::UnknownMessage { id })?)
+}
+
+pub(crate) fn branch(db: &Connection, chat: ChatId) -> Result<Vec<BranchMessage>, Fault> {
+    let messages = all(db, &shown_branch(rows::MESSAGE), [chat], rows::message)?;
+    if messages.is_empty() {
+        list::must_exist(db, chat)?;
+    }
+    let mut versions: HashMap<Option<MessageId>, Vec<MessageId>> = HashMap::new();
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    for (parent, id) in all(db, ALL_VERSIONS, [chat], read)? {
+        versions.entry(parent).or_default().push(id);
+    }
+    let with_versions = |message: Message| BranchMessage {
+        versions: versions.get(&message.parent).cloned().unwrap_or_default(),
+        message,
+    };
+    Ok(messages.into_iter().map(with_versions).collect())
+}
+
+/// What stands in each place of a chat, oldest first, in one pass over an index.
+const ALL_VERSIONS: &str =
+    "SELECT parent, id FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY parent, id";
+
+/// The ids of what stands in one place of a chat, oldest first.
+const VERSIONS: &str =
+    "SELECT id FROM message WHERE chat = ?1 AND parent IS ?2 AND deletion IS NULL ORDER BY id";
+
+/// What leads to the message `?1`.
+const PATH: &str = "WITH RECURSIVE path (path_id, path_parent) AS (
+        SELECT id, parent FROM message WHERE id = ?1
+        UNION ALL
+        SELECT id, parent FROM message JOIN path ON id = path_parent
+    )";
+
+/// Selects `columns` of what leads to the message `?1`, oldest first.
+pub(crate) fn path(columns: &str) -> String {
+    // A message is newer than its parent, so ids ascend along a branch. Not a plain `JOIN`, for which SQLite may choose to
+    // read all messages in their order.
+    format!("{PATH} SELECT {columns} FROM path CROSS JOIN message ON id = path_id ORDER BY id")
+}
+
+/// Selects `columns` of the branch of the chat `?1` that is shown, oldest first.
+fn shown_branch(columns: &str) -> String {
+    format!(
+        "WITH RECURSIVE path (path_id, path_parent) AS (
+             SELECT message.id, message.parent FROM chat JOIN message ON message.id = chat.active_leaf
+             WHERE chat.id = ?1 AND chat.deletion IS NULL
+             UNION ALL
+             SELECT id, parent FROM message JOIN path ON id = path_parent
+         )
+         SELECT {columns} FROM path CROSS JOIN message ON id = path_id ORDER BY id"
+    )
+}
+
+/// The newest message at or after `from`, or of the whole chat; as the newest it is one that nothing follows.
+pub(crate) fn newest_leaf(
+    db: &Connection,
+    chat: ChatId,
+    from: Option<MessageId>,
+) -> rusqlite::Result<Option<MessageId>> {
+    match from {
+        None => first(
+            db,
+            "SELECT id FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY id DESC LIMIT 1",
+            [chat],
+            |row| row.get(0),
+        ),
+        Some(from) => {
+            db.query_row(&format!("{BELOW} SELECT max(below_id) FROM below"), (chat, from), |row| row.get(0))
+        }
+    }
+}
+
+/// The message `?2` of the chat `?1` and all that follows it.
+pub(crate) const BELOW: &str = "WITH RECURSIVE below (below_id) AS (
+        SELECT ?2
+        UNION ALL
+        SELECT message.id FROM below CROSS JOIN message ON message.chat = ?1 AND message.parent = below_id
+        WHERE message.deletion IS NULL
+    )";
+
+pub(crate) fn set_active_leaf(
+    db: &Connection,
+    chat: ChatId,
+    leaf: Option<MessageId>,
+) -> rusqlite::Result<()> {
+    db.execute("UPDATE chat SET active_leaf = ?2 WHERE id = ?1", (chat, leaf)).map(drop)
+}
+
+/// Copies a message after `parent`. What is still being written there is not written on here.
+fn copy_message(
+    db: &Connection,
+    id: MessageId,
+    chat: ChatId,
+    parent: Option<MessageId>,
+) -> rusqlite::Result<MessageId> {
+    db.prepare_cached(
+        "INSERT INTO message (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at)
+         SELECT ?2, ?3, role, text, thinking, iif(status = 'streaming', 'interrupted', status), stats, error, model,
+                settings, created_at
+         FROM message WHERE id = ?1 RETURNING id",
+    )?
+    .query_row((id, chat, parent), |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{plan, store};
+
+    #[test]
+    fn a_branch_and_its_versions_are_read_without_a_scan() {
+        let (_folder, store) = store();
+        for sql in [&shown_branch(rows::MESSAGE), &path(rows::MESSAGE)] {
+            let plan = plan(&store, sql);
+            assert!(plan.contains("SEARCH message USING INTEGER PRIMARY KEY"), "{plan}");
+            assert!(!plan.contains("SCAN message"), "{plan}");
+        }
+        let versions = plan(&store, ALL_VERSIONS);
+        assert_eq!(versions, "SEARCH message USING COVERING INDEX message_versions (chat=?)");
+        for sql in [VERSIONS, &format!("{BELOW} SELECT max(below_id) FROM below")] {
+            let plan = plan(&store, sql);
+            let by_parent = "SEARCH message USING COVERING INDEX message_versions (chat=? AND parent=?)";
+            assert!(plan.contains(by_parent) && !plan.contains("SCAN message"), "{plan}");
+        }
+    }
+}

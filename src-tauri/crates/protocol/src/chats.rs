@@ -1,0 +1,175 @@
+//! Shell → page: chats, their versions and settings, search, and what moves chats between files.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::{ChatId, GenerationSettings, Message, MessageId};
+
+/// Names a deletion, so that it can be undone.
+pub type DeletionId = u32;
+/// Names a preset in the store.
+pub type PresetId = u32;
+
+/// Where a branch that became a chat of its own comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ChatOrigin {
+    /// The chat that it was copied from.
+    pub chat: ChatId,
+    /// The last message that was copied; `None` once it is deleted.
+    pub message: Option<MessageId>,
+}
+
+/// A chat in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ChatSummary {
+    /// Names it.
+    pub id: ChatId,
+    /// Its name.
+    pub title: String,
+    /// Whether the person chose the title; an automatic one never replaces it.
+    pub named: bool,
+    /// Whether it stands before the others.
+    pub pinned: bool,
+    /// Its tags, in the order of the alphabet.
+    pub tags: Vec<String>,
+    /// Where it was branched from; `None` for all others, and once that chat is deleted.
+    pub origin: Option<ChatOrigin>,
+    /// When it was begun, milliseconds since 1970.
+    pub created_at: u64,
+    /// When something was last written in it, milliseconds since 1970.
+    pub updated_at: u64,
+}
+
+/// The place of a chat in the list: pinned ones first, then the one that was written in last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ChatCursor {
+    /// See [`ChatSummary::pinned`].
+    pub pinned: bool,
+    /// See [`ChatSummary::updated_at`].
+    pub updated_at: u64,
+    /// Decides between chats of the same time: the later made comes first.
+    pub id: ChatId,
+}
+
+/// A part of the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ChatPage {
+    /// The chats, in the order of the list.
+    pub chats: Vec<ChatSummary>,
+    /// What to ask for to get the rest; `None` at the end.
+    pub next: Option<ChatCursor>,
+    /// How many chats the whole list has.
+    pub total: u32,
+}
+
+/// A tag and its use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Tag {
+    /// Its name, unique whatever its letters' case.
+    pub name: String,
+    /// Chats that have it.
+    pub chats: u32,
+}
+
+/// How replies are written in one chat. What is not set follows the app.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct ChatSettings {
+    /// Instructions that hold for the whole chat, empty for none.
+    pub system_prompt: String,
+    /// How replies are written.
+    pub generation: Option<GenerationSettings>,
+    /// The folder of the model that answers.
+    pub model: Option<String>,
+    /// The preset that the settings were taken from.
+    pub preset: Option<PresetId>,
+}
+
+/// Settings to choose by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Preset {
+    /// Names it.
+    pub id: PresetId,
+    /// What people call it.
+    pub name: String,
+    /// Instructions for the whole chat, empty for none.
+    pub system_prompt: String,
+    /// How replies are written; `None` follows what the model's own files recommend.
+    pub generation: Option<GenerationSettings>,
+}
+
+/// A message of the branch that is shown, with its other versions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct BranchMessage {
+    /// The message.
+    pub message: Message,
+    /// It and what was written in its place, oldest first: edits, and further replies to the same question.
+    pub versions: Vec<MessageId>,
+}
+
+/// A chat as it opens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct OpenedChat {
+    /// As it stands in the list.
+    pub chat: ChatSummary,
+    /// How its replies are written.
+    pub settings: ChatSettings,
+    /// What the person has typed and not sent.
+    pub draft: String,
+    /// The branch that is shown, oldest first.
+    pub messages: Vec<BranchMessage>,
+}
+
+/// A piece of a snippet. The pieces in order are its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SnippetPart {
+    /// The text.
+    pub text: String,
+    /// Whether this is what was searched for.
+    pub matched: bool,
+}
+
+/// A place where a search found something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SearchHit {
+    /// The chat.
+    pub chat: ChatId,
+    /// Its title.
+    pub title: String,
+    /// The message, which may stand on a branch that is not shown; `None` if it is the title that matches.
+    pub message: Option<MessageId>,
+    /// The words around the first match, on one line. A `…` marks text that was left out.
+    pub snippet: Vec<SnippetPart>,
+    /// When the message was begun, or the chat last written in; milliseconds since 1970.
+    pub at: u64,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SearchResults {
+    /// Matching titles, then messages; the best and newest of each first.
+    pub hits: Vec<SearchHit>,
+    /// Whether there are more than were asked for.
+    pub more: bool,
+}
+
+/// What an import has added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ImportReport {
+    /// Chats.
+    pub chats: u32,
+    /// Messages in them.
+    pub messages: u32,
+    /// Pieces of the file that have no place here, as images and calls of tools.
+    pub left_out: u32,
+}
+
+/// A copy of all chats that is kept in case the file is damaged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ChatsBackup {
+    /// Where it is.
+    pub path: String,
+    /// When it was made, milliseconds since 1970.
+    pub made_at: u64,
+    /// Its size.
+    pub bytes: u64,
+}

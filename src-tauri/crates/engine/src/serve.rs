@@ -84,9 +84,12 @@ impl Server {
             match self.inbox.next(busy) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
-                None if busy => self.turn()?,
-                None if self.inbox.closed => return Ok(()),
+                None if self.inbox.closed && !busy => return Ok(()),
                 None => {}
+            }
+            // Also after a request: many that arrive at once must not hold up those that run.
+            if busy {
+                self.turn()?;
             }
         }
     }
@@ -174,6 +177,15 @@ impl Server {
     fn generate(&mut self, request: Request) -> io::Result<()> {
         let Request::Generate { id, messages, resume, settings, logprobs } = request else { return Ok(()) };
         let asked = Instant::now();
+        if self.session.iter().flat_map(Session::replies).any(|other| other == id) {
+            let error = ErrorReport {
+                code: "bad_request".into(),
+                message: format!("A reply with the id {id} is being written already."),
+                hint: "Check that program and engine have the same version.".into(),
+            };
+            // Without the id: it would end the other reply.
+            return self.out.send(&Event::Failed { id: None, error });
+        }
         let submitted = match &mut self.session {
             None => Err(EngineError::Request {
                 code: "no_model",

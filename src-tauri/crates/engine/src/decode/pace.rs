@@ -13,38 +13,61 @@ const INNOVATION: f64 = 2.0;
 #[derive(Debug, Clone)]
 pub(super) struct Pace {
     max_stall: f64,
-    /// Seconds of one layer over one token.
-    layer: Option<f64>,
+    /// What was measured last, whichever prompt it was.
+    latest: LayerTime,
     /// Seconds that steps took and reading has not used yet.
     balance: f64,
 }
 
+/// Seconds of one layer over one token. Each prompt has its own: the further it has been read, the longer attention
+/// takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LayerTime(Option<f64>);
+
+impl LayerTime {
+    fn observe(&mut self, newest: f64) {
+        self.0 = Some(match self.0 {
+            Some(layer) => layer + NEWEST * (newest.clamp(layer / INNOVATION, layer * INNOVATION) - layer),
+            None => newest,
+        });
+    }
+}
+
 impl Pace {
     pub(super) fn new(max_stall: Duration) -> Self {
-        Self { max_stall: max_stall.as_secs_f64(), layer: None, balance: 0.0 }
+        Self { max_stall: max_stall.as_secs_f64(), latest: LayerTime::default(), balance: 0.0 }
+    }
+
+    /// What to expect of a prompt that nothing is known of.
+    pub(super) fn expected(&self) -> LayerTime {
+        self.latest
     }
 
     /// Layers to read now over a cell of `tokens`; none where reading is ahead of the steps. `decoding`: whether rows
     /// wait for a step; where none do, the stall only bounds how long a cancellation waits.
-    pub(super) fn layers(&self, tokens: usize, decoding: bool) -> usize {
+    pub(super) fn layers(&self, layer: LayerTime, tokens: usize, decoding: bool) -> usize {
         if decoding && self.balance < 0.0 {
             return 0;
         }
         let allowed = if decoding { self.max_stall.min(self.balance) } else { self.max_stall };
-        match self.layer {
+        match layer.0 {
             Some(layer) => ((allowed / (layer * tokens as f64)) as usize).max(1),
             None => 1,
         }
     }
 
-    /// Learns from a slice.
-    pub(super) fn has_read(&mut self, layers: usize, tokens: usize, took: Duration, decoding: bool) {
+    /// Learns from a slice of the prompt that `layer` is of.
+    pub(super) fn has_read(
+        &mut self,
+        layer: &mut LayerTime,
+        layers: usize,
+        tokens: usize,
+        took: Duration,
+        decoding: bool,
+    ) {
         let seconds = took.as_secs_f64();
-        let newest = (seconds / (layers * tokens) as f64).max(f64::MIN_POSITIVE);
-        self.layer = Some(match self.layer {
-            Some(layer) => layer + NEWEST * (newest.clamp(layer / INNOVATION, layer * INNOVATION) - layer),
-            None => newest,
-        });
+        layer.observe((seconds / (layers * tokens) as f64).max(f64::MIN_POSITIVE));
+        self.latest = *layer;
         if decoding {
             self.balance -= seconds;
         }
@@ -60,17 +83,21 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Reads while rows decode: seconds of reading, seconds of steps, the longest stall.
-    fn alternate(layer: f64, tokens: usize, step: f64, max_stall: f64) -> (f64, f64, f64) {
+    /// Reads while rows decode: seconds of reading, seconds of steps, the longest stall. Two prompts take turns, whose
+    /// layers take this many seconds a token.
+    fn alternate(layers: [f64; 2], tokens: usize, step: f64, max_stall: f64) -> (f64, f64, f64) {
         let mut pace = Pace::new(Duration::from_secs_f64(max_stall));
+        let mut lanes = layers.map(|layer| (layer, LayerTime::default()));
         let (mut reading, mut stepping, mut longest) = (0.0, 0.0, 0.0f64);
         for _ in 0..1000 {
-            let layers = pace.layers(tokens, true);
-            if layers > 0 {
-                let took = layer * (layers * tokens) as f64;
-                pace.has_read(layers, tokens, Duration::from_secs_f64(took), true);
+            let (layer, known) = &mut lanes[0];
+            let count = pace.layers(*known, tokens, true);
+            if count > 0 {
+                let took = *layer * (count * tokens) as f64;
+                pace.has_read(known, count, tokens, Duration::from_secs_f64(took), true);
                 reading += took;
                 longest = longest.max(took);
+                lanes.swap(0, 1);
             }
             pace.has_stepped(Duration::from_secs_f64(step));
             stepping += step;
@@ -81,7 +108,7 @@ mod tests {
     #[test]
     fn reading_takes_half_of_the_time_in_slices_below_the_stall() {
         for (layer, step) in [(1e-6, 0.03), (1e-5, 0.03), (8e-5, 0.03), (8e-5, 0.5)] {
-            let (reading, stepping, longest) = alternate(layer, 512, step, 0.2);
+            let (reading, stepping, longest) = alternate([layer; 2], 512, step, 0.2);
             assert!(reading <= 1.01 * stepping, "{layer}, {step}: {reading} of {stepping}");
             assert!(longest <= 0.2f64.max(layer * 512.0), "{layer}, {step}: {longest}");
             let possible = step.min(0.2) / step;
@@ -90,18 +117,26 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_that_is_far_on_does_not_borrow_the_speed_of_one_that_begins() {
+        let (_, _, longest) = alternate([1e-6, 2e-5], 512, 0.5, 0.2);
+        assert!(longest <= 0.2, "{longest}");
+    }
+
+    #[test]
     fn without_rows_that_wait_reading_never_pauses() {
         let mut pace = Pace::new(Duration::from_millis(200));
-        pace.has_read(1, 512, Duration::from_millis(40), true);
-        assert_eq!((pace.layers(512, true), pace.layers(512, false)), (0, 5));
-        assert_eq!(pace.layers(128, false), 20);
+        let mut layer = pace.expected();
+        pace.has_read(&mut layer, 1, 512, Duration::from_millis(40), true);
+        assert_eq!((pace.layers(layer, 512, true), pace.layers(layer, 512, false)), (0, 5));
+        assert_eq!(pace.layers(pace.expected(), 128, false), 20);
     }
 
     #[test]
     fn one_long_slice_does_not_stop_reading() {
         let mut pace = Pace::new(Duration::from_millis(200));
-        pace.has_read(1, 512, Duration::from_millis(10), false);
-        pace.has_read(1, 512, Duration::from_secs(10), false);
-        assert!(pace.layers(512, false) >= 15);
+        let mut layer = pace.expected();
+        pace.has_read(&mut layer, 1, 512, Duration::from_millis(10), false);
+        pace.has_read(&mut layer, 1, 512, Duration::from_secs(10), false);
+        assert!(pace.layers(layer, 512, false) >= 15);
     }
 }

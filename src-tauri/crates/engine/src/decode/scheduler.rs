@@ -6,7 +6,7 @@ use foretoken_protocol::Drafting;
 use super::batch::{Advance, Batch, Departed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
-use super::pace::Pace;
+use super::pace::{LayerTime, Pace};
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
@@ -120,6 +120,7 @@ struct Waiting {
 struct Reading {
     lane: Lane,
     terms: Terms,
+    layer_time: LayerTime,
 }
 
 #[derive(Debug)]
@@ -140,6 +141,7 @@ impl Scheduler {
             lanes: VecDeque::new(),
             batch: Batch::default(),
             running: HashMap::new(),
+            leaving: Vec::new(),
             prefixes: PrefixStore::default(),
             disturbed: false,
             emitted: 0,
@@ -186,16 +188,16 @@ impl Scheduler {
     pub fn reserved_bytes(&self) -> u64 {
         let lanes: u64 = self.lanes.iter().map(|reading| reading.terms.bytes).sum();
         let running = self.batch.rows().iter().map(|row| {
-            let Some(Running { terms, .. }) = self.running.get(&row.id) else { return 0 };
+            let reckoned = self.running.get(&row.id).map_or(0, |running| running.terms.bytes);
             // A reply may outgrow what was reckoned with.
-            terms.bytes.max(self.footprint.row(row.context().len()))
+            reckoned.max(self.footprint.row(row.context().len()))
         });
         lanes + running.sum::<u64>()
     }
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.lanes.is_empty() && self.running.is_empty()
+        self.waiting.is_empty() && self.lanes.is_empty() && self.batch.rows().is_empty()
     }
 
     /// Queues a request. `id` must be new; [`RowSpec::drafts`] follows from `drafting`.
@@ -225,17 +227,30 @@ impl Scheduler {
         if self.running.len() < before {
             self.disturbed = true;
         }
-        match self.batch.remove(ids) {
-            Ok(departed) => self.remember(model, departed),
-            // They take part in one more step, whose outcome for them nobody is told.
+        self.leaving.extend(ids);
+        self.release(model);
+        self.tidy(0);
+    }
+
+    /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
+    /// nobody is told.
+    fn release(&mut self, model: &Qwen) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        match self.batch.remove(&self.leaving) {
+            Ok(departed) => {
+                self.leaving.clear();
+                self.remember(model, departed);
+            }
             Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
         }
-        self.tidy(0);
     }
 
     /// Admits what fits, reads a piece of a prompt, and makes one step with all rows that are ready.
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
+        self.release(model);
         self.admit(model, &mut happenings);
         self.read(model, &mut happenings);
         self.step(model, &mut happenings);
@@ -259,7 +274,7 @@ impl Scheduler {
                 Ok(lane) => {
                     let (done, total) = lane.progress();
                     happenings.push(Happening::Reading { row: id, done, total });
-                    self.lanes.push_back(Reading { lane, terms });
+                    self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
                 }
                 Err(error) => happenings.push(Happening::Failed { row: id, error }),
             }
@@ -319,14 +334,15 @@ impl Scheduler {
         let before = reading.lane.progress();
         let row = reading.lane.id();
         if !reading.lane.is_read() {
-            let layers = self.pace.layers(tokens, decoding);
+            let layers = self.pace.layers(reading.layer_time, tokens, decoding);
             if layers == 0 {
                 return self.lanes.push_front(reading);
             }
             let begin = Instant::now();
             match reading.lane.advance(model, layers) {
                 Ok(layers) => {
-                    self.pace.has_read(layers, tokens, begin.elapsed(), decoding);
+                    let took = begin.elapsed();
+                    self.pace.has_read(&mut reading.layer_time, layers, tokens, took, decoding);
                     self.layers_read += layers as u64;
                 }
                 Err(error) => return happenings.push(Happening::Failed { row, error }),

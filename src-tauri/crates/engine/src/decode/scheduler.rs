@@ -86,8 +86,6 @@ pub struct Scheduler {
     lanes: VecDeque<Reading>,
     batch: Batch,
     running: HashMap<RowId, Running>,
-    /// Whether something besides the next step itself will add to its time.
-    disturbed: bool,
     /// Tokens since MLX last gave back buffers.
     emitted: usize,
     /// Layers of prompts run so far.
@@ -135,7 +133,6 @@ impl Scheduler {
             lanes: VecDeque::new(),
             batch: Batch::default(),
             running: HashMap::new(),
-            disturbed: false,
             emitted: 0,
             layers_read: 0,
         }
@@ -213,11 +210,7 @@ impl Scheduler {
             // They take part in one more step, whose outcome for them nobody is told.
             tracing::warn!("rows could not be taken out of the batch: {error}");
         }
-        let before = self.running.len();
         self.running.retain(|id, _| !ids.contains(id));
-        if self.running.len() < before {
-            self.disturbed = true;
-        }
         self.tidy(0);
     }
 
@@ -280,7 +273,6 @@ impl Scheduler {
                 }
                 Err(error) => return happenings.push(Happening::Failed { row, error }),
             }
-            self.disturbed = true;
         }
         let (done, total) = reading.lane.progress();
         if (done, total) != before {
@@ -297,7 +289,6 @@ impl Scheduler {
             Ok(()) => {
                 let acceptance = Acceptance::default();
                 self.running.insert(row, Running { terms: reading.terms, acceptance });
-                self.disturbed = true;
                 if total > CELL {
                     // What reading needed for a while is larger than anything that a step needs.
                     mlx::clear_cache();
@@ -338,7 +329,6 @@ impl Scheduler {
             depth: depths.iter().copied().max().unwrap_or(0),
             took: timing.total,
             drafting: timing.draft,
-            steady: !std::mem::replace(&mut self.disturbed, false),
         });
         let mut emitted = 0;
         for advance in advances {
@@ -347,7 +337,6 @@ impl Scheduler {
             running.acceptance.observe(advance.drafted, advance.accepted);
             if advance.finish.is_some() {
                 self.running.remove(&advance.row);
-                self.disturbed = true;
             }
             happenings.push(Happening::Advanced { advance, timing });
         }
@@ -359,7 +348,6 @@ impl Scheduler {
         let mut rows: Vec<RowId> = self.running.drain().map(|(row, _)| row).collect();
         rows.sort_unstable();
         happenings.extend(rows.into_iter().map(|row| Happening::Failed { row, error: error.clone() }));
-        self.disturbed = true;
         mlx::clear_cache();
     }
 

@@ -18,8 +18,6 @@ const ODD: f64 = 1.4;
 const BELIEVED: usize = 3;
 /// Figures that were not renewed for so many steps follow those that were.
 const FRESH: u64 = 16;
-/// A first measurement counts for no more than this many times the time of narrower steps for as many tokens.
-const PAUSE: f64 = 2.0;
 /// The head's share of a drafting step is never taken for more than this.
 const MOST_DRAFTING: f64 = 0.9;
 
@@ -149,10 +147,11 @@ impl Cost {
             self.passes.resize(width, Time::default());
         }
         let drafting = self.draft_seconds(depth).min(MOST_DRAFTING * seconds);
-        // A wide step should not take longer than narrow ones for as many tokens: much more is a pause of the machine.
-        let narrower = self.passes[..width - 1].iter().zip(1..).filter(|(time, _)| time.is_known());
-        let most = narrower.map(|(time, tokens)| PAUSE * time.seconds * width as f64 / tokens as f64);
-        let most = most.fold(f64::INFINITY, f64::min);
+        // A step takes no longer than narrow ones for as many tokens: more than that is a pause of the machine.
+        let narrowest = self.known(1).next().filter(|&narrowest| narrowest < width);
+        let most = narrowest.map_or(f64::INFINITY, |narrowest| {
+            self.passes[narrowest - 1].seconds * width as f64 / narrowest as f64
+        });
         let moved = self.passes[width - 1].add(seconds - drafting, most, self.now);
         self.spread(width, moved, usual);
         moved.sudden
@@ -303,7 +302,7 @@ mod tests {
     fn a_first_pause_is_not_taken_for_the_time_of_a_width() {
         let mut cost = measured(&[(1, 2.0)]);
         observe(&mut cost, 4, 1000.0, 1);
-        assert_eq!(estimates(&cost, [4]), [PAUSE * 8.0]);
+        assert_eq!(estimates(&cost, [4]), [8.0]);
     }
 
     #[test]

@@ -85,7 +85,9 @@ impl Looks {
 
     /// A step has ended, a look or not. One that took more or less than expected pays the rest or gets it back.
     pub(super) fn observe(&mut self, drafts: &[(usize, usize)], seconds: f64) {
-        let change = self.paid.take().map_or(0.0, |(expected, plain)| (expected - seconds) / plain);
+        // What takes more than twice as long as expected is a pause of the machine.
+        let change = |(expected, plain): (f64, f64)| (expected - seconds.min(2.0 * expected)) / plain;
+        let change = self.paid.take().map_or(0.0, change);
         self.savings = (self.savings + EXPLORATION + change).clamp(-MOST_SAVINGS, MOST_SAVINGS);
         if let Some(look) = &mut self.look {
             look.right &= drafts.iter().all(|(drafted, accepted)| drafted == accepted);
@@ -95,21 +97,18 @@ impl Looks {
     /// The drafts of a look, if it is time for one and it can be afforded.
     pub(super) fn next(&mut self, scene: &Scene<'_>) -> Option<Vec<usize>> {
         self.until_next = self.until_next.saturating_sub(1);
-        let look = self
-            .look
-            .take()
-            .filter(|look| look.goes_on(scene))
-            .or_else(|| scene.unmeasured().map(Look::at))
-            .or_else(|| self.turn(scene))?;
+        let going_on = self.look.take().filter(|look| look.goes_on(scene));
+        let look = going_on.or_else(|| scene.unmeasured().map(Look::at));
+        let look = look.filter(|look| self.affords(scene, look.rival)).or_else(|| self.turn(scene))?;
         let plan = scene.plan(look.rival);
-        let loss = scene.loss(&plan)?;
-        if loss > self.savings {
-            return None;
-        }
-        self.savings -= loss;
+        self.savings -= scene.loss(&plan)?;
         self.paid = plan.seconds.zip(scene.plain.seconds);
         self.look = Some(Look { left: look.left - 1, ..look });
         Some(plan.depths)
+    }
+
+    fn affords(&self, scene: &Scene<'_>, rival: Rival) -> bool {
+        scene.loss(&scene.plan(rival)).is_some_and(|loss| loss <= self.savings)
     }
 
     /// A look at the next depth, when it is time.
@@ -119,9 +118,9 @@ impl Looks {
         }
         let turns = DEPTHS.ilog2() as usize + 1;
         let affordable = |turn: &usize| {
-            let plan = scene.plan(Rival::Depth(1 << turn));
-            let is_other = plan.depths != scene.chosen.depths && plan.depths != scene.plain.depths;
-            is_other && scene.loss(&plan).is_some_and(|loss| loss <= self.savings)
+            let rival = Rival::Depth(1 << turn);
+            let depths = scene.plan(rival).depths;
+            depths != scene.chosen.depths && depths != scene.plain.depths && self.affords(scene, rival)
         };
         let turn = (0..turns).map(|i| (self.next_rival + i) % turns).find(affordable)?;
         self.next_rival = turn + 1;

@@ -220,15 +220,15 @@ fn is_back_at_plain_decoding_soon_after_any_change() {
         (machine(&[12.0, 13.0, 14.0, 15.0, 30.0], 0.3), machine(&[9.0, 13.0, 14.0, 15.0, 30.0], 0.3)),
     ];
     for (before, after) in changes {
-        for noisy in [false, true] {
-            let with = |machine: Machine| if noisy { machine.noisy() } else { machine };
-            let mut simulation = Simulation::default();
+        for luck in 0..4 {
+            let with = |machine: Machine| if luck > 0 { machine.noisy() } else { machine };
+            let mut simulation = Simulation { steps: luck * 1_000_000, ..Simulation::default() };
             simulation.run(with(before), AUTO, 600);
             simulation.run(with(after), AUTO, 64);
             for steps in [256, 512] {
                 let run = simulation.run(with(after), AUTO, steps);
                 let share = run.rate() / after.rate(1, 0);
-                assert!(share > 0.95, "{before:?} to {after:?}: {share}, {run:?}");
+                assert!(share > 0.93, "{before:?} to {after:?}: {share}, {run:?}");
             }
         }
     }
@@ -246,14 +246,14 @@ fn finds_gains_soon_after_any_change() {
         (right(0.9, LINEAR), STAIR),
     ];
     for (before, after) in changes {
-        for noisy in [false, true] {
-            let with = |machine: Machine| if noisy { machine.noisy() } else { machine };
-            let mut simulation = Simulation::default();
+        for luck in 0..4 {
+            let with = |machine: Machine| if luck > 0 { machine.noisy() } else { machine };
+            let mut simulation = Simulation { steps: luck * 1_000_000, ..Simulation::default() };
             simulation.run(with(before), AUTO, 1500);
             simulation.run(with(after), AUTO, 1100);
             let run = simulation.run(with(after), AUTO, 300);
             let share = run.rate() / after.best_rate();
-            assert!(share > 0.85, "{before:?} to {after:?}: {share}, {run:?}");
+            assert!(share > 0.8, "{before:?} to {after:?}: {share}, {run:?}");
         }
     }
 }

@@ -101,12 +101,13 @@ fn any_policy(dice: &mut Dice) -> Policy {
     let passes: Vec<_> = (0..32)
         .map(|_| {
             time += if dice.below(3) == 0 { 0.001 * dice.unit() } else { 0.0 } + 1e-6;
-            json!({ "value": time, "count": dice.below(6) })
+            json!({ "seconds": time, "doubt": dice.one_of(&[0.1, 0.3, 0.6, 1000.0]) })
         })
         .collect();
-    let accepted: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
-    let drafting = json!({ "value": 1e-5 * dice.unit() + 1e-9, "count": 4 });
-    let state = json!({ "passes": passes, "drafting": drafting, "accepted": accepted });
+    let positions: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
+    let drafting = json!({ "seconds": 1e-5 * dice.unit() + 1e-9, "doubt": 0.1 });
+    let cost = json!({ "passes": passes, "drafting": drafting });
+    let state = json!({ "cost": cost, "accepted": { "positions": positions } });
     Policy::new(serde_json::from_value(state).unwrap())
 }
 

@@ -12,6 +12,11 @@ pub struct PolicyState {
 }
 
 impl PolicyState {
+    /// Whether a measurement may have given all figures.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.clone().checked() == *self
+    }
+
     /// The same without figures that no measurement gives.
     pub(super) fn checked(self) -> Self {
         Self { cost: self.cost.checked(), accepted: self.accepted.checked() }

@@ -26,6 +26,8 @@ pub(crate) struct Places {
     pub(crate) data: PathBuf,
     /// What can be made again.
     pub(crate) cache: PathBuf,
+    /// What the engine learns about models on this machine.
+    pub(crate) engine_state: PathBuf,
 }
 
 impl Places {
@@ -39,6 +41,7 @@ impl Places {
             location: Location::of_this_person()?,
             data: folders.data_dir().to_owned(),
             cache: folders.cache_dir().to_owned(),
+            engine_state: folders.cache_dir().join("engine"),
         })
     }
 }

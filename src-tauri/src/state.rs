@@ -40,7 +40,7 @@ impl App {
         engine_program: PathBuf,
         built_in_model: &Path,
     ) -> std::io::Result<(Self, Supervisor)> {
-        let (engine, supervisor) = Engine::new(engine_program.clone());
+        let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
         let replies: Arc<Replies> = Arc::default();
         let around = Surroundings {

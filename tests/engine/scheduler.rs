@@ -101,12 +101,13 @@ fn any_policy(dice: &mut Dice) -> Policy {
     let passes: Vec<_> = (0..32)
         .map(|_| {
             time += if dice.below(3) == 0 { 0.001 * dice.unit() } else { 0.0 } + 1e-6;
-            json!({ "value": time, "count": dice.below(6) })
+            json!({ "seconds": time, "doubt": dice.one_of(&[0.1, 0.3, 0.6, 1000.0]) })
         })
         .collect();
-    let accepted: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
-    let drafting = json!({ "value": 1e-5 * dice.unit() + 1e-9, "count": 4 });
-    let state = json!({ "passes": passes, "drafting": drafting, "accepted": accepted });
+    let positions: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
+    let drafting = json!({ "seconds": 1e-5 * dice.unit() + 1e-9, "doubt": 0.1 });
+    let cost = json!({ "passes": passes, "drafting": drafting });
+    let state = json!({ "cost": cost, "accepted": { "positions": positions } });
     Policy::new(serde_json::from_value(state).unwrap())
 }
 
@@ -328,26 +329,20 @@ fn a_short_prompt_overtakes_a_long_one() {
     assert_eq!(desk.admitted, [0, 1, 2]);
 }
 
-/// Rows that share steps draft to different depths, those that asked for none not at all, and after everybody else has
-/// left the last one still drafts.
+/// Rows that share steps draft to different depths, and after everybody else has left the last one still drafts.
 #[test]
 fn every_row_keeps_its_own_depth() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(15), 4, 30);
-    let drafting = [
-        Drafting::Off,
-        Drafting::Fixed { depth: 1 },
-        Drafting::Fixed { depth: 4 },
-        Drafting::Fixed { depth: 2 },
-    ];
+    let rows = known_rows(&model, &mut Dice::new(15), 3, 30);
+    let drafting = [1, 4, 2].map(|depth| Drafting::Fixed { depth });
     let mut desk = Desk::new(&model, NO_STALL);
     for (id, row) in rows.iter().enumerate() {
-        desk.submit(id, &forced(&row.spec, &row.tokens, [1.0, 1.0, 0.0, 0.5][id]), drafting[id]);
+        desk.submit(id, &forced(&row.spec, &row.tokens, [1.0, 0.0, 0.5][id]), drafting[id]);
     }
     desk.finish();
-    let deepest: Vec<usize> = (0..4).map(|id| desk.replies[&id].drafted.len()).collect();
-    assert_eq!(deepest, [0, 1, 4, 2]);
-    let slow = &desk.replies[&2];
+    let deepest: Vec<usize> = (0..3).map(|id| desk.replies[&id].drafted.len()).collect();
+    assert_eq!(deepest, [1, 4, 2]);
+    let slow = &desk.replies[&1];
     assert_eq!(slow.steps, 30, "it accepts nothing");
     // All but the last steps, whose budget is short, and the first, where a prompt of one token leaves nothing to read.
     assert!(slow.drafted[3] >= 25, "{:?}", slow.drafted);
@@ -359,9 +354,10 @@ fn every_row_keeps_its_own_depth() {
 /// Where a policy has learned that drafts pay, rows that leave it the choice get them, whoever is beside.
 #[test]
 fn the_policy_decides_for_rows_that_leave_it_the_choice() {
-    let passes: Vec<_> = (0..32).map(|_| json!({ "value": 0.01, "count": 100 })).collect();
-    let accepted = vec![json!({ "value": 0.9, "count": 100 }); 8];
-    let state = json!({ "passes": passes, "drafting": { "value": 1e-4, "count": 9 }, "accepted": accepted });
+    let time = |seconds: f64| json!({ "seconds": seconds, "doubt": 0.1 });
+    let cost = json!({ "passes": vec![time(0.01); 32], "drafting": time(1e-4) });
+    let positions = vec![json!({ "value": 0.9, "count": 100 }); 8];
+    let state = json!({ "cost": cost, "accepted": { "positions": positions } });
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Dice::new(16), 3, 24);
     let mut desk = Desk::new(&model, NO_STALL);

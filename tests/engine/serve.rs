@@ -1,8 +1,10 @@
 //! The protocol that the app speaks with the engine, with the real process.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use foretoken_protocol::{
@@ -12,6 +14,7 @@ use foretoken_protocol::{
 };
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value, write_with_vocab};
 use foretoken_tests::programs::built;
+use serde_json::{Value, json};
 
 const LOAD: RequestId = 1;
 /// More tokens than a test waits for.
@@ -36,8 +39,13 @@ impl Drop for Engine {
 
 impl Engine {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    fn start_with(arguments: &[&OsStr]) -> Self {
         let mut command = Command::new(built("foretoken-engine"));
-        let mut process = command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        command.arg("serve").args(arguments);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let requests = process.stdin.take();
         let events = BufReader::new(process.stdout.take().unwrap());
         let mut engine = Self { process, requests, events, early: VecDeque::new() };
@@ -234,9 +242,13 @@ fn load(id: RequestId, model: &Path) -> Request {
 }
 
 fn generate(id: RequestId, max_tokens: u32) -> Request {
+    generate_with(id, max_tokens, Drafting::Fixed { depth: 2 })
+}
+
+fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request {
     let settings = GenerationSettings {
         sampling: Sampling::default(),
-        drafting: Drafting::Fixed { depth: 2 },
+        drafting,
         max_tokens,
         thinking: false,
         stop: Vec::new(),
@@ -494,4 +506,94 @@ fn a_conversion_is_cancelled_and_discarded() {
     }
     engine.convert(5, &demo_model(), &out);
     assert!(!engine.converted(5).1.unwrap().resumed);
+}
+
+/// Runs an engine that keeps what it learns in `state` for one reply with as many drafts as pay, and returns how many
+/// drafts the reply had.
+fn drafts_of_a_reply(state: &Path, model: &Path) -> u32 {
+    let mut engine = Engine::start_with(&["--state-dir".as_ref(), state.as_ref()]);
+    engine.load(model).unwrap();
+    engine.send(&generate_with(2, 24, Drafting::Auto));
+    let reply = engine.end(2);
+    assert_eq!(reply.stats.emitted, 24);
+    assert!(engine.close().1.success());
+    reply.stats.positions.iter().map(|position| position.drafted).sum()
+}
+
+fn only_file_in(dir: &Path) -> PathBuf {
+    let files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.into_iter().next().unwrap()
+}
+
+/// A model that nothing is known of tries drafts at once; one for which the last run has learned that wide steps take
+/// very long does not.
+#[test]
+fn what_is_learned_about_drafts_outlives_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("not/there/yet");
+    let model = endless_model(folder.path());
+    assert!(drafts_of_a_reply(&state, &model) > 0);
+
+    let file = only_file_in(&state);
+    let mut learned: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert!(learned["drafts"]["cost"]["passes"][0]["seconds"].as_f64().unwrap() > 0.0);
+    let time = |seconds: f64| json!({ "seconds": seconds, "doubt": 0.1 });
+    let mut passes = vec![time(1000.0); 32];
+    passes[0] = time(0.001);
+    learned["drafts"]["cost"] = json!({ "passes": passes, "drafting": time(0.001) });
+    let never = learned.to_string();
+    fs::write(&file, &never).unwrap();
+    assert_eq!(drafts_of_a_reply(&state, &model), 0);
+    assert_ne!(fs::read_to_string(&file).unwrap(), never, "the run has learned something itself");
+
+    // What is about something else, or damaged, is as good as nothing, and is replaced.
+    let with = |pointer: &str, value: Value| {
+        let mut changed = learned.clone();
+        *changed.pointer_mut(pointer).unwrap() = value;
+        changed.to_string()
+    };
+    let unusable = [
+        with("/origin/version", "0.0.0-other".into()),
+        with("/origin/chip", "Another chip".into()),
+        with("/origin/device", "another".into()),
+        with("/origin/model/config", 1.into()),
+        with("/origin/model/format", "another".into()),
+        with("/drafts/cost/passes/0/seconds", (-1.0).into()),
+        with("/drafts/accepted/positions/0/value", 1.5.into()),
+        with("/drafts", json!({})),
+        never[..never.len() / 2].to_owned(),
+        String::new(),
+        "[".repeat(100_000),
+    ];
+    for content in unusable {
+        fs::write(&file, &content).unwrap();
+        assert!(drafts_of_a_reply(&state, &model) > 0, "{content:.200}");
+        let replaced: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        assert_eq!(replaced["origin"], learned["origin"]);
+    }
+}
+
+/// Engines that share a folder replace each other's files as a whole, and leave nothing else behind.
+#[test]
+fn engines_that_write_at_once_damage_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let model = endless_model(folder.path());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..3).for_each(|_| _ = drafts_of_a_reply(&state, &model)));
+        }
+    });
+    let learned: Value = serde_json::from_slice(&fs::read(only_file_in(&state)).unwrap()).unwrap();
+    assert!(learned["drafts"]["cost"]["passes"][0]["seconds"].as_f64().unwrap() > 0.0);
+}
+
+/// A folder that cannot be written to is no reason to fail.
+#[test]
+fn replies_do_not_depend_on_what_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("a file");
+    fs::write(&state, "").unwrap();
+    assert!(drafts_of_a_reply(&state, &endless_model(folder.path())) > 0);
 }

@@ -36,6 +36,7 @@ fn places(folder: &TempDir) -> Places {
         location: Location::new(&at("config"), &at("data")),
         data: at("data"),
         cache: at("cache"),
+        engine_state: at("engine"),
     }
 }
 

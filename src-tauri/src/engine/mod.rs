@@ -92,12 +92,12 @@ impl RequestIds {
 }
 
 impl Engine {
-    /// An engine that will run `program` once its supervisor runs.
-    pub(crate) fn new(program: PathBuf) -> (Self, Supervisor) {
+    /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`.
+    pub(crate) fn new(program: PathBuf, state_dir: PathBuf) -> (Self, Supervisor) {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (publisher, state) = watch::channel(EngineState::Starting);
         let ids = RequestIds::default();
-        let supervisor = Supervisor::new(program, inbox, publisher, ids.clone());
+        let supervisor = Supervisor::new(program, state_dir, inbox, publisher, ids.clone());
         (Self { orders, state, ids }, supervisor)
     }
 

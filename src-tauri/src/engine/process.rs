@@ -43,10 +43,11 @@ pub(super) enum Ending {
 }
 
 impl Process {
-    /// Starts the program as `PROGRAM serve`.
-    pub(super) fn spawn(program: &Path) -> std::io::Result<Self> {
+    /// Starts the program as `PROGRAM serve --state-dir STATE_DIR`.
+    pub(super) fn spawn(program: &Path, state_dir: &Path) -> std::io::Result<Self> {
         let mut child = Command::new(program)
-            .arg("serve")
+            .args(["serve", "--state-dir"])
+            .arg(state_dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

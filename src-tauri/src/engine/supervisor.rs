@@ -27,6 +27,7 @@ const STOPPED: &str = "engine_stopped";
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     program: PathBuf,
+    state_dir: PathBuf,
     orders: mpsc::UnboundedReceiver<Order>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
@@ -66,12 +67,14 @@ enum Parting {
 impl Supervisor {
     pub(super) fn new(
         program: PathBuf,
+        state_dir: PathBuf,
         orders: mpsc::UnboundedReceiver<Order>,
         state: watch::Sender<EngineState>,
         ids: RequestIds,
     ) -> Self {
         Self {
             program,
+            state_dir,
             orders,
             state,
             ids,
@@ -89,7 +92,7 @@ impl Supervisor {
     pub(crate) async fn run(mut self) {
         loop {
             self.state.send_replace(EngineState::Starting);
-            let (report, pause) = match Process::spawn(&self.program) {
+            let (report, pause) = match Process::spawn(&self.program, &self.state_dir) {
                 Ok(process) => match self.attend(process).await {
                     Parting::Ended(ending) => (stopped(&ending), BACK_OFF.get(self.failures)),
                     Parting::ShutDown => return self.interrupt(&closed()),

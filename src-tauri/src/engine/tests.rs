@@ -12,7 +12,8 @@ use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn started(program: PathBuf) -> Engine {
-    let (engine, supervisor) = Engine::new(program);
+    let state_dir = program.with_file_name("state");
+    let (engine, supervisor) = Engine::new(program, state_dir);
     tokio::spawn(supervisor.run());
     engine
 }

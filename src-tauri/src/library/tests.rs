@@ -44,6 +44,7 @@ impl Running {
             location: Location::new(&at("config"), &at("data")),
             data: at("data"),
             cache: at("cache"),
+            engine_state: at("engine"),
         };
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
         let (engine, state) = watch::channel(EngineState::Starting);

@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod convert;
 pub mod decode;
 mod error;
+mod learned;
 mod machine;
 pub mod mlx;
 pub mod model;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,16 @@ use foretoken_protocol::{
 
 use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
+use crate::learned::Learned;
 use crate::mlx;
 use crate::session::{Prepared, Progress, ReplyRequest, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Serves until standard input ends. The calling thread owns all of MLX.
-pub fn serve() -> io::Result<()> {
+/// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
+/// thread owns all of MLX.
+pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
     let (sender, requests) = channel();
     std::thread::Builder::new().name("requests".into()).spawn(move || {
         // Lines are bytes here: one that is no text is a bad request, not the end of them all.
@@ -35,6 +37,8 @@ pub fn serve() -> io::Result<()> {
         inbox: Inbox::new(requests),
         out: Output(BufWriter::new(io::stdout())),
         session: None,
+        state_dir,
+        learned: None,
         last_live: HashMap::new(),
     };
     server.out.send(&Event::Ready {
@@ -63,6 +67,9 @@ struct Server {
     inbox: Inbox,
     out: Output,
     session: Option<Session>,
+    state_dir: Option<PathBuf>,
+    /// What is kept about the model that is loaded.
+    learned: Option<Learned>,
     /// When each reply last sent its numbers.
     last_live: HashMap<RequestId, Instant>,
 }
@@ -84,7 +91,10 @@ impl Server {
             match self.inbox.next(busy) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
-                None if self.inbox.closed && !busy => return Ok(()),
+                None if self.inbox.closed && !busy => {
+                    self.unload();
+                    return Ok(());
+                }
                 None => {}
             }
             // Also after a request: many that arrive at once must not hold up those that run.
@@ -138,7 +148,7 @@ impl Server {
             Err(error) => return self.out.fail(id, &error),
         };
         // Two models at once may not fit.
-        self.session = None;
+        self.unload();
         mlx::clear_cache();
         let mut work = Work::new(id, &mut self.inbox, &mut self.out);
         let loaded = prepared
@@ -147,10 +157,21 @@ impl Server {
         match loaded {
             Ok(session) => {
                 let model = session.info.clone();
-                self.session = Some(session);
+                self.learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, &model));
+                self.session = Some(match self.learned.as_mut().and_then(Learned::read) {
+                    Some(state) => session.with_policy_state(state),
+                    None => session,
+                });
                 self.out.send(&Event::Loaded { id, model })
             }
             Err(error) => self.out.fail(id, &error),
+        }
+    }
+
+    /// Drops the model, and keeps what was learned about it.
+    fn unload(&mut self) {
+        if let (Some(session), Some(mut learned)) = (self.session.take(), self.learned.take()) {
+            learned.keep_now(session.policy_state());
         }
     }
 
@@ -217,6 +238,8 @@ impl Server {
     }
 
     fn tell(&mut self, progress: Vec<(RequestId, Progress)>) -> io::Result<()> {
+        let ended = |(_, progress): &(_, Progress)| matches!(progress, Progress::Finished(_));
+        let any_ended = progress.iter().any(ended);
         for (id, progress) in progress {
             match progress {
                 Progress::Waiting { ahead } => self.out.write(&Event::Waiting { id, ahead: ahead as u32 })?,
@@ -251,7 +274,11 @@ impl Server {
                 }
             }
         }
-        self.out.flush()
+        self.out.flush()?;
+        if any_ended && let (Some(session), Some(learned)) = (&self.session, &mut self.learned) {
+            learned.keep(session.policy_state());
+        }
+        Ok(())
     }
 }
 

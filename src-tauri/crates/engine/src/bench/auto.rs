@@ -35,13 +35,14 @@ impl Bench<'_> {
     pub(super) fn auto(&self, policy: &mut Policy) -> Result<Decoded, EngineError> {
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
         scheduler.submit(0, self.spec(&self.prompt, self.deepest()), Drafting::Auto)?;
-        let (mut first, mut tokens, mut steps) = (None, 0, 0);
+        let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
         while !scheduler.is_idle() {
             for happening in scheduler.turn(self.model()) {
                 match happening {
                     Happening::Advanced { advance, .. } if first.is_some() => {
                         tokens += advance.tokens.len();
                         steps += 1;
+                        drafting_steps += u32::from(advance.drafted > 0);
                     }
                     Happening::Advanced { .. } => first = Some(Instant::now()),
                     Happening::Failed { error, .. } => return Err(error.into()),
@@ -54,7 +55,7 @@ impl Bench<'_> {
         Ok(Decoded {
             tokens_per_second: tokens as f64 / seconds.max(f64::MIN_POSITIVE),
             tokens_per_pass: tokens as f64 / f64::from(steps).max(1.0),
-            note: policy.note(),
+            note: policy.note(2 * drafting_steps >= steps),
         })
     }
 }

@@ -7,7 +7,7 @@ mod inspect;
 mod score;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
@@ -34,7 +34,11 @@ enum Command {
     /// Measure a model's speed on this machine, with drafts and without.
     Bench(bench::Bench),
     /// Serve requests from standard input, one JSON object a line.
-    Serve,
+    Serve {
+        /// Keep what is learned about drafts in this folder.
+        #[arg(long, value_name = "DIR")]
+        state_dir: Option<PathBuf>,
+    },
 }
 
 /// What ends the program: one line for people.
@@ -63,7 +67,7 @@ impl Cli {
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Bench(command) => command.run(),
-            Command::Serve => Ok(foretoken_engine::serve::serve()?),
+            Command::Serve { state_dir } => Ok(foretoken_engine::serve::serve(state_dir)?),
         }
     }
 }

@@ -89,10 +89,10 @@ pub struct Scheduler {
     lanes: VecDeque<Reading>,
     batch: Batch,
     running: HashMap<RowId, Running>,
+    /// Rows that were cancelled and could not be taken out of the batch yet.
+    leaving: Vec<RowId>,
     /// What earlier requests began with.
     prefixes: PrefixStore,
-    /// Whether something besides the next step itself will add to its time.
-    disturbed: bool,
     /// Tokens since MLX last gave back buffers.
     emitted: usize,
     /// Layers of prompts run so far.
@@ -143,7 +143,6 @@ impl Scheduler {
             running: HashMap::new(),
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
-            disturbed: false,
             emitted: 0,
             layers_read: 0,
         }
@@ -222,11 +221,7 @@ impl Scheduler {
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
-        let before = self.running.len();
         self.running.retain(|id, _| !ids.contains(id));
-        if self.running.len() < before {
-            self.disturbed = true;
-        }
         self.leaving.extend(ids);
         self.release(model);
         self.tidy(0);
@@ -347,7 +342,6 @@ impl Scheduler {
                 }
                 Err(error) => return happenings.push(Happening::Failed { row, error }),
             }
-            self.disturbed = true;
         }
         let (done, total) = reading.lane.progress();
         if (done, total) != before {
@@ -365,7 +359,6 @@ impl Scheduler {
             Ok(()) => {
                 let acceptance = Acceptance::default();
                 self.running.insert(row, Running { terms: reading.terms, acceptance });
-                self.disturbed = true;
                 if total > CELL {
                     // What reading needed for a while is larger than anything that a step needs.
                     mlx::clear_cache();
@@ -406,7 +399,6 @@ impl Scheduler {
             depth: depths.iter().copied().max().unwrap_or(0),
             took: timing.total,
             drafting: timing.draft,
-            steady: !std::mem::replace(&mut self.disturbed, false),
         });
         let mut emitted = 0;
         for advance in advances {
@@ -415,7 +407,6 @@ impl Scheduler {
             running.acceptance.observe(advance.drafted, advance.accepted);
             if advance.finish.is_some() {
                 self.running.remove(&advance.row);
-                self.disturbed = true;
             }
             happenings.push(Happening::Advanced { advance, timing });
         }
@@ -430,7 +421,6 @@ impl Scheduler {
         let mut rows: Vec<RowId> = self.running.drain().map(|(row, _)| row).collect();
         rows.sort_unstable();
         happenings.extend(rows.into_iter().map(|row| Happening::Failed { row, error: error.clone() }));
-        self.disturbed = true;
         mlx::clear_cache();
     }
 

@@ -93,6 +93,11 @@ impl Recorder {
         self.stats.host_seconds += timing.host.as_secs_f64();
     }
 
+    /// Whether most steps verified drafts.
+    pub fn mostly_drafts(&self) -> bool {
+        self.stats.positions.first().is_some_and(|first| 2 * first.drafted >= self.stats.steps)
+    }
+
     /// The numbers so far.
     pub fn live(&self) -> LiveStats {
         let sum = |pick: fn(&PositionStats) -> u32| self.stats.positions.iter().map(pick).sum::<u32>();

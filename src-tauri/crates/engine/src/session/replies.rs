@@ -243,16 +243,19 @@ impl Session {
         if !rest.is_empty() {
             progress.push((id, Progress::Rest(rest)));
         }
-        let stats = writer.recorder.finish(self.drafting_note(writer.drafting));
+        let stats =
+            writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
         progress.push((id, Progress::Finished(Reply { reason, ids: writer.ids, stats })));
     }
 
-    fn drafting_note(&self, drafting: Drafting) -> Option<String> {
+    /// Why a reply was not drafted, or why it was slower for its drafts. `drafted`: whether most of its steps were.
+    fn drafting_note(&self, drafting: Drafting, drafted: bool) -> Option<String> {
+        let policy = self.scheduler.policy();
         match drafting {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
             _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
-            Drafting::Auto => self.scheduler.policy().note(),
-            Drafting::Fixed { depth } => self.scheduler.policy().verdict(usize::from(depth)),
+            Drafting::Auto => policy.note(drafted),
+            Drafting::Fixed { depth } => policy.note(drafted).or_else(|| policy.verdict(usize::from(depth))),
         }
     }
 }

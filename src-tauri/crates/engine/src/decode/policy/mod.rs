@@ -1,35 +1,49 @@
 //! How many drafts pay.
+//!
+//! What is maximised: the expected tokens per second of the next step over all rows, none drafted included, by what
+//! steps of each width take now (`cost`) and how often drafts are right at each position (`acceptance`). Drafts
+//! begin where they promise `LEAST_GAIN`, and end where they promise no gain at all.
+//!
+//! What bounds the price of finding out:
+//! - Plain steps are measured before anything else. While drafts are in use, every `PLAIN_INTERVAL` steps at the
+//!   latest one does without them; that alone can cost at most one step's time in so many.
+//! - Every other step that differs from the best known one is a *look*. Looks lose at most `FIRST_SAVINGS` plain
+//!   steps plus `EXPLORATION` of the time; one that costs more than expected keeps the next ones waiting.
+//! - A look comes after `FIRST_LOOK` steps, then after twice as many each time up to `LAST_LOOK`, and from the
+//!   start again once anything has changed.
+//! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, and looks at steps
+//!   that may be longer lose by the time those rows lose, whatever others gain.
+//! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
+//!   what stays within the tax, and up to its depth what pays.
+//!
+//! What bounds how long an old figure misleads: a figure in use that three steps in a row contradict is replaced, all
+//! others are scaled with it and measured again before they are trusted. A change that shows only without drafts shows
+//! after `PLAIN_INTERVAL` steps, one that shows only with drafts at the next look.
 
+mod acceptance;
 mod choice;
-mod figures;
+mod cost;
+mod looks;
+mod state;
 
 use std::fmt;
 use std::time::Duration;
 
 use foretoken_protocol::Drafting;
 
-use choice::{Plan, best, most_likely};
-pub(super) use figures::Acceptance;
-use figures::MAX_WIDTH;
-pub use figures::PolicyState;
+pub(super) use acceptance::Acceptance;
+use acceptance::DEPTHS;
+use choice::{Plan, best};
+use cost::MAX_WIDTH;
+use looks::Looks;
+pub use state::PolicyState;
 
-/// The deepest chain that the policy tries by itself.
-const MAX_AUTO_DEPTH: usize = 3;
-/// Drafts must promise this much more than none.
+/// Drafts must promise this much more than none to begin with them.
 const LEAST_GAIN: f64 = 1.03;
-/// What drafts may cost rows whose requests switched them off: this much of a step.
+/// What drafts may cost rows that did not ask for them: this much of a step.
 const TAX: f64 = 0.10;
-/// Steps until the first look at another plan; doubled each time, until a look changes something.
-const FIRST_PROBE: u32 = 32;
-const LAST_PROBE: u32 = 512;
-/// Steps of such a look.
-const PROBE_STEPS: u32 = 2;
-/// Steps after which the time of a width that was never used counts.
-const TRIAL_STEPS: u32 = 4;
-/// Share of the time that looks may lose.
-const EXPLORATION: f64 = 0.02;
-/// The most steps' worth of time that is saved up for looks.
-const SAVINGS: f64 = 16.0;
+/// Steps with drafts after which one without is made, so that the comparison holds.
+const PLAIN_INTERVAL: u64 = 24;
 
 /// A row as the policy sees it.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +57,7 @@ pub(super) struct RowView<'a> {
 }
 
 impl RowView<'_> {
-    /// Drafts that it gets whatever they cost.
+    /// Drafts that it asks for.
     fn fixed(&self) -> usize {
         match self.drafting {
             Drafting::Fixed { depth } => usize::from(depth).min(self.room),
@@ -54,7 +68,7 @@ impl RowView<'_> {
     /// The most drafts that it may get.
     fn most(&self) -> usize {
         match self.drafting {
-            Drafting::Auto => self.room.min(MAX_AUTO_DEPTH),
+            Drafting::Auto => self.room.min(DEPTHS),
             Drafting::Off | Drafting::Fixed { .. } => self.fixed(),
         }
     }
@@ -69,57 +83,25 @@ pub(super) struct StepView<'a> {
     pub(super) width: usize,
     /// The longest chain.
     pub(super) depth: usize,
-    /// The whole step.
+    /// The whole step, without the reading of prompts before it.
     pub(super) took: Duration,
     /// Waiting for the drafts alone, where the step was held up to learn it.
     pub(super) drafting: Option<Duration>,
-    /// Whether nothing happened around the step that may have made it longer.
-    pub(super) steady: bool,
 }
 
-/// Chooses how many drafts each row gets in each step: those with the most expected tokens per second, none included,
-/// by what steps of each width took on this machine and how often drafts were right at each position.
+/// Chooses how many drafts each row gets in each step.
 #[derive(Debug, Clone)]
 pub struct Policy {
     figures: PolicyState,
     /// Widths that were ever used: the first step of one may compile kernels and is not counted.
     warm: [bool; MAX_WIDTH + 1],
-    probe: Option<Probe>,
-    until_probe: u32,
-    interval: u32,
-    next_rival: usize,
-    /// Seconds that looks may lose.
-    savings: f64,
+    looks: Looks,
+    /// Whether the step at hand is another than the best known one.
+    looking: bool,
     /// Whether the last choice had drafts.
     drafts: bool,
     /// Why the last choice had no drafts, if it had none.
     refused: Option<Refused>,
-}
-
-/// A few steps with other drafts.
-#[derive(Debug, Clone, Copy)]
-struct Probe {
-    rival: Rival,
-    left: u32,
-}
-
-/// Other drafts than those that seem best.
-#[derive(Debug, Clone, Copy)]
-enum Rival {
-    /// A chain of this length for each row.
-    Depth(usize),
-    /// As many drafts as make a step that nobody has measured.
-    Drafts(usize),
-}
-
-impl Rival {
-    fn plan(self, base: &Plan, survivals: &[Vec<f64>], figures: &PolicyState) -> Plan {
-        let depths = match self {
-            Self::Depth(depth) => uniform(base, survivals, depth, MAX_WIDTH),
-            Self::Drafts(count) => most_likely(base, survivals, MAX_AUTO_DEPTH, count),
-        };
-        Plan::new(depths, survivals, figures)
-    }
 }
 
 /// Why there are no drafts.
@@ -129,6 +111,8 @@ enum Refused {
     NotPaying { drafts: usize, times_as_long: f64, times_as_many_tokens: f64 },
     /// They would cost rows that asked for none more than the tax.
     Taxed,
+    /// Those of other rows pay more.
+    OthersFirst,
 }
 
 impl Default for Policy {
@@ -143,11 +127,8 @@ impl Policy {
         Self {
             figures: figures.checked(),
             warm: [false; MAX_WIDTH + 1],
-            probe: None,
-            until_probe: FIRST_PROBE,
-            interval: FIRST_PROBE,
-            next_rival: 0,
-            savings: 0.0,
+            looks: Looks::default(),
+            looking: false,
             drafts: false,
             refused: None,
         }
@@ -160,33 +141,51 @@ impl Policy {
 
     /// Drafts for each row of the next step.
     pub(super) fn depths(&mut self, rows: &[RowView<'_>]) -> Vec<usize> {
-        let base: Vec<usize> = rows.iter().map(RowView::fixed).collect();
-        if rows.iter().all(|row| row.most() == row.fixed()) {
-            return base;
+        self.looking = false;
+        self.refused = None;
+        let fixed: Vec<usize> = rows.iter().map(RowView::fixed).collect();
+        let is_fixed = |row: &RowView<'_>| matches!(row.drafting, Drafting::Fixed { .. });
+        if rows.iter().all(is_fixed) || rows.iter().all(|row| row.most() == 0) {
+            return fixed;
         }
         let survivals: Vec<Vec<f64>> = rows
             .iter()
             .map(|row| row.acceptance.survivals(&self.figures.accepted, row.most()).collect())
             .collect();
-        let base = Plan::new(base, &survivals, &self.figures);
-        if base.width() >= MAX_WIDTH {
-            return base.depths;
-        }
-        // First what a step takes without drafts, then with the fewest.
-        let taxed = rows.iter().any(|row| row.drafting == Drafting::Off);
-        let Some(base_seconds) = base.seconds.filter(|_| self.figures.measured(base.width()).is_some())
+        let cost = &self.figures.cost;
+        let plain = Plan::new(vec![0; rows.len()], &survivals, cost);
+        let Some(plain_seconds) =
+            plain.seconds.filter(|_| plain.width() < MAX_WIDTH && cost.is_trusted(plain.width()))
         else {
-            return base.depths;
+            self.looking = self.drafts;
+            return plain.depths;
         };
-        let next_is_known = self.figures.measured(base.width() + 1).is_some();
-        if !self.figures.knows_wider(base.width()) || (taxed && !next_is_known) {
-            return uniform(&base, &survivals, 1, if taxed { 1 } else { MAX_WIDTH });
+
+        let taxed = (1.0 + TAX) * plain_seconds;
+        let base = within(taxed, &fixed, &survivals, cost).unwrap_or_else(|| plain.clone());
+        let has_off = rows.iter().any(|row| row.drafting == Drafting::Off);
+        let most_seconds = if has_off { taxed } else { f64::INFINITY };
+        let best = best(&base, &survivals, cost, most_seconds);
+        let chosen = self.choose(&base, best, has_off);
+        let cost = &self.figures.cost;
+        let plain_is_due = cost.is_odd(plain.width()) || cost.age(plain.width()) >= PLAIN_INTERVAL;
+        if chosen.drafts() > 0 && plain_is_due {
+            self.looking = true;
+            return plain.depths;
         }
-        let most_seconds = if taxed { (1.0 + TAX) * base_seconds } else { f64::INFINITY };
-        let best = best(&base, &survivals, MAX_AUTO_DEPTH, &self.figures, most_seconds);
-        let chosen = self.choose(&base, best, taxed);
-        match self.probe(&base, &chosen, &survivals, most_seconds) {
-            Some(depths) => depths,
+        let scene = looks::Scene {
+            plain: &plain,
+            base: &base,
+            chosen: &chosen,
+            survivals: &survivals,
+            most_seconds,
+            cost: &self.figures.cost,
+        };
+        match self.looks.next(&scene) {
+            Some(depths) => {
+                self.looking = true;
+                depths
+            }
             None => chosen.depths,
         }
     }
@@ -194,111 +193,24 @@ impl Policy {
     /// The best plan, if it promises enough.
     fn choose(&mut self, base: &Plan, best: Option<Plan>, taxed: bool) -> Plan {
         let rate = |plan: &Plan| plan.rate().unwrap_or(0.0);
-        let pays = best.as_ref().is_some_and(|best| rate(best) > LEAST_GAIN * rate(base));
-        if pays != self.drafts {
-            (self.interval, self.until_probe) = (FIRST_PROBE, FIRST_PROBE);
-        }
-        self.drafts = pays;
-        self.refused = match &best {
-            Some(best) if !pays => Refused::new(base, best),
-            None if taxed => Some(Refused::Taxed),
-            _ => None,
+        let least = if self.drafts { 1.0 } else { LEAST_GAIN };
+        let pays = best.as_ref().is_some_and(|best| rate(best) > least * rate(base));
+        let chosen = match best {
+            Some(best) if pays => best,
+            Some(best) => {
+                self.refused = Refused::new(base, &best);
+                base.clone()
+            }
+            None => {
+                self.refused = taxed.then_some(Refused::Taxed);
+                base.clone()
+            }
         };
-        best.filter(|_| pays).unwrap_or_else(|| base.clone())
-    }
-
-    /// Now and then another plan, so that figures do not grow old: as often as it can be afforded.
-    fn probe(
-        &mut self,
-        base: &Plan,
-        chosen: &Plan,
-        survivals: &[Vec<f64>],
-        most_seconds: f64,
-    ) -> Option<Vec<usize>> {
-        if self.probe.is_none() {
-            self.until_probe = self.until_probe.saturating_sub(1);
-            self.probe = self
-                .unmeasured(base, chosen, survivals, most_seconds)
-                .or_else(|| self.refresh(base, chosen, survivals, most_seconds));
+        if pays != self.drafts {
+            self.drafts = pays;
+            self.looks.begin_again();
         }
-        let probe = self.probe.as_mut()?;
-        let rival = probe.rival;
-        probe.left -= 1;
-        if probe.left == 0 {
-            self.probe = None;
-        }
-        let plan = rival.plan(base, survivals, &self.figures);
-        // Rows may have come since.
-        plan.seconds.is_some_and(|seconds| seconds <= most_seconds).then_some(plan.depths)
-    }
-
-    /// A step halfway between two measured ones, where the time of the shorter one would make it the best: the times
-    /// of a machine may have stairs, and lines between them do not show those.
-    fn unmeasured(
-        &mut self,
-        base: &Plan,
-        chosen: &Plan,
-        survivals: &[Vec<f64>],
-        most_seconds: f64,
-    ) -> Option<Probe> {
-        let measured: Vec<usize> =
-            (base.width()..=MAX_WIDTH).filter(|&width| self.figures.measured(width).is_some()).collect();
-        let rate = chosen.rate()?;
-        let promising = measured.windows(2).find_map(|gap| {
-            let halfway = gap[0].midpoint(gap[1]);
-            let rival = Rival::Drafts(halfway - base.width());
-            let plan = rival.plan(base, survivals, &self.figures);
-            let depth = plan.depths.iter().copied().max()?;
-            let least = self.figures.measured(gap[0])? + self.figures.draft_seconds(depth);
-            let pays = plan.width() == halfway && plan.tokens / least > LEAST_GAIN * rate;
-            (halfway > gap[0] && pays).then_some((rival, plan))
-        });
-        let (rival, plan) = promising?;
-        self.afford(rival, &plan, rate, TRIAL_STEPS, most_seconds)
-    }
-
-    /// Another depth for all, when it is time.
-    fn refresh(
-        &mut self,
-        base: &Plan,
-        chosen: &Plan,
-        survivals: &[Vec<f64>],
-        most_seconds: f64,
-    ) -> Option<Probe> {
-        if self.until_probe > 0 {
-            return None;
-        }
-        let order = (0..=MAX_AUTO_DEPTH).map(|i| (self.next_rival + i) % (MAX_AUTO_DEPTH + 1));
-        let plans = order.map(|depth| (depth, Rival::Depth(depth).plan(base, survivals, &self.figures)));
-        let (depth, plan) = plans.into_iter().find(|(_, plan)| plan.depths != chosen.depths)?;
-        self.next_rival = depth + 1;
-        let probe = self.afford(Rival::Depth(depth), &plan, chosen.rate()?, PROBE_STEPS, most_seconds);
-        if probe.is_some() {
-            self.interval = (self.interval * 2).min(LAST_PROBE);
-            self.until_probe = self.interval;
-        } else {
-            // Another one may be cheaper.
-            self.until_probe = FIRST_PROBE / 4;
-        }
-        probe
-    }
-
-    /// Pays for some steps with what the others saved up.
-    fn afford(
-        &mut self,
-        rival: Rival,
-        plan: &Plan,
-        rate: f64,
-        steps: u32,
-        most_seconds: f64,
-    ) -> Option<Probe> {
-        let seconds = plan.seconds.filter(|&seconds| seconds <= most_seconds)?;
-        let loss = f64::from(steps) * (seconds - plan.tokens / rate).max(0.0);
-        if loss > self.savings {
-            return None;
-        }
-        self.savings -= loss;
-        Some(Probe { rival, left: steps })
+        chosen
     }
 
     /// Learns from a step.
@@ -306,32 +218,48 @@ impl Policy {
         for &(drafted, accepted) in step.drafts {
             self.figures.accepted.observe(drafted, accepted);
         }
-        let seconds = step.took.as_secs_f64();
-        self.savings = (self.savings + EXPLORATION * seconds).min(SAVINGS * seconds);
+        self.looks.observe(step.drafts, step.took.as_secs_f64());
+        let cost = &mut self.figures.cost;
+        cost.tick();
         if let Some(drafting) = step.drafting {
             // Such a step was held up, which makes it longer than others.
-            return self.figures.observe_drafting(step.depth, drafting.as_secs_f64());
+            return cost.observe_drafting(step.depth, drafting.as_secs_f64());
         }
         let warm = step.width > MAX_WIDTH || std::mem::replace(&mut self.warm[step.width], true);
-        if warm && step.steady {
-            self.figures.observe_step(step.width, step.depth, seconds);
+        if warm && cost.observe_step(step.width, step.depth, step.took.as_secs_f64(), !self.looking) {
+            self.looks.begin_again();
         }
     }
 
-    /// Why rows get no drafts; `None` while they do, or while that is being found out.
-    pub(crate) fn note(&self) -> Option<String> {
-        self.refused.map(|refused| refused.to_string())
+    /// Why a row gets no drafts, or `None` while that is being found out. `drafted`: whether it does get them.
+    pub(crate) fn note(&self, drafted: bool) -> Option<String> {
+        let refused = self.refused.or(self.drafts.then_some(Refused::OthersFirst));
+        refused.filter(|_| !drafted).map(|refused| refused.to_string())
     }
 
     /// Why `depth` drafts for a row by itself are slower than none; `None` where they are not, or where nobody knows.
     pub(crate) fn verdict(&self, depth: usize) -> Option<String> {
-        let (plain, pass) = (self.figures.measured(1)?, self.figures.measured(1 + depth)?);
-        let times_as_long = (pass + self.figures.draft_seconds(depth)) / plain;
-        let model = &self.figures.accepted;
-        let times_as_many_tokens = 1.0 + model.survivals(model, depth).sum::<f64>();
+        let PolicyState { cost, accepted } = &self.figures;
+        let is_known = |width| cost.known(width).next() == Some(width);
+        if !is_known(1) || !is_known(1 + depth) {
+            return None;
+        }
+        let times_as_long = (cost.estimated(1 + depth)? + cost.draft_seconds(depth)) / cost.estimated(1)?;
+        let times_as_many_tokens = 1.0 + accepted.survivals(accepted, depth).sum::<f64>();
         let refused = Refused::NotPaying { drafts: depth, times_as_long, times_as_many_tokens };
         (times_as_long > times_as_many_tokens).then(|| refused.to_string())
     }
+}
+
+/// The drafts that rows ask for, as deep as a step of `most_seconds` allows; `None` if not even one each.
+fn within(most_seconds: f64, fixed: &[usize], survivals: &[Vec<f64>], cost: &cost::Cost) -> Option<Plan> {
+    let deepest = fixed.iter().copied().max().unwrap_or(0);
+    let plans = (1..=deepest)
+        .rev()
+        .map(|cap| Plan::new(fixed.iter().map(|&depth| depth.min(cap)).collect(), survivals, cost));
+    plans
+        .into_iter()
+        .find(|plan| plan.is_known(cost) && plan.seconds.is_some_and(|seconds| seconds <= most_seconds))
 }
 
 impl Refused {
@@ -355,19 +283,11 @@ impl fmt::Display for Refused {
             Self::Taxed => {
                 write!(f, "Drafts were held back: they would slow down the replies beside this one.")
             }
+            Self::OthersFirst => {
+                write!(f, "Drafts were held back: those of the replies beside this one are right more often.")
+            }
         }
     }
-}
-
-/// `depth` drafts for each row that may have them, at most `most` more than `base`.
-fn uniform(base: &Plan, survivals: &[Vec<f64>], depth: usize, most: usize) -> Vec<usize> {
-    let mut left = most.min(MAX_WIDTH.saturating_sub(base.width()));
-    let more = |(&fixed, chances): (&usize, &Vec<f64>)| {
-        let more = depth.min(chances.len()).saturating_sub(fixed).min(left);
-        left -= more;
-        fixed + more
-    };
-    base.depths.iter().zip(survivals).map(more).collect()
 }
 
 #[cfg(test)]

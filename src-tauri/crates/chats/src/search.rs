@@ -1,7 +1,7 @@
 //! Finding words in titles and messages.
 //!
-//! The index holds words as [`terms`] folds them, so that one piece of code decides what matches what: in the index, in
-//! what is asked for, and in the snippet that shows why.
+//! The index holds words as [`terms()`] folds them, so that one piece of code decides what matches what: in the index,
+//! in what is asked for, and in the snippet that shows why.
 
 mod query;
 mod snippet;

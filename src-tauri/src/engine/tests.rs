@@ -99,7 +99,7 @@ async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
 async fn output_that_is_no_message_ends_the_process() {
     let engine = started(PathBuf::from("/bin/echo"));
     let error = engine.load("/models/a".into()).await.unwrap_err();
-    assert!(error.message.contains("\"serve\""), "{error}");
+    assert!(error.message.contains("\"serve --state-dir"), "{error}");
 }
 
 #[tokio::test]

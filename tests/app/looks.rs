@@ -129,14 +129,16 @@ const STILL: &str = "
     do { await frame(); await frame(); }
     while (document.getAnimations().some((one) => one.playState === 'running' && ends(one)));";
 
-/// What does not fit: a page that has scrolled, and buttons, fields and popovers that are partly outside of the window.
-/// Inside of something that scrolls, only the width counts.
+/// What does not fit: a page that has scrolled, popovers of which hardly anything shows, and buttons, fields and popovers
+/// that are partly outside of the window. Inside of something that scrolls, only the width counts.
 const OUTSIDE: &str = "
     const outside = [];
     const root = document.scrollingElement;
     if (root.scrollLeft !== 0 || root.scrollTop !== 0) outside.push('the page has moved');
     for (const part of document.querySelectorAll('.screen, .sheet-body, .conversation'))
         if (part.scrollWidth > part.clientWidth) outside.push(`${part.className} is wider than it shows`);
+    for (const popover of document.querySelectorAll('.popover'))
+        if (popover.clientHeight < Math.min(popover.scrollHeight, innerHeight / 2)) outside.push('a popover is squeezed');
     for (const element of document.querySelectorAll('button, input, textarea, .popover, .error-note')) {
         const box = element.getBoundingClientRect();
         if (box.width <= 1 || element.closest('[aria-hidden=true]')) continue;

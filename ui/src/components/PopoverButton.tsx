@@ -59,6 +59,8 @@ export function PopoverButton({
           align="start"
           sideOffset={8}
           collisionPadding={12}
+          // Beside its button it would have hardly any height; above or below it scrolls.
+          collisionAvoidance={{ fallbackAxisSide: "none" }}
           className="positioner"
         >
           <Popover.Popup

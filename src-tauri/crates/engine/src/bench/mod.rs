@@ -41,6 +41,8 @@ pub struct Options {
     pub gen_tokens: usize,
     /// Length of the chat whose second turn is timed; shorter where the model cannot read so much.
     pub chat_tokens: usize,
+    /// Only what tells the depths apart: no second turn, no steps of several rows.
+    pub depths_only: bool,
     /// How often everything is measured, besides a first time that does not count.
     pub runs: usize,
     /// Drafts per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
@@ -55,6 +57,7 @@ impl Default for Options {
             prompt_tokens: 512,
             gen_tokens: 128,
             chat_tokens: 4096,
+            depths_only: false,
             runs: 5,
             depths: None,
             force_acceptance: None,
@@ -97,7 +100,7 @@ pub struct Report {
     /// The most memory that arrays held while reading and decoding.
     pub peak_memory_bytes: Spread,
     /// The first token of a second turn, with the memory of the first and without.
-    pub second_turn: SecondTurn,
+    pub second_turn: Option<SecondTurn>,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,
     /// Decoding, by depth.
@@ -232,7 +235,7 @@ struct Bench<'a> {
 struct Run {
     prefill_tokens_per_second: f64,
     peak_memory_bytes: f64,
-    second_turn: second_turn::Timed,
+    second_turn: Option<second_turn::Timed>,
     /// Milliseconds, by width.
     widths: Vec<f64>,
     depths: Vec<Decoded>,
@@ -316,8 +319,10 @@ impl<'a> Bench<'a> {
         let auto = (self.deepest() > 0).then(|| self.auto(policy)).transpose()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
         // Last, so that the peak is that of one row.
-        let rows = self.rows()?;
-        let second_turn = second_turn::time(self.session, self.options.chat_tokens)?;
+        let (rows, second_turn) = match self.options.depths_only {
+            true => (Vec::new(), None),
+            false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
+        };
         Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, widths, depths, auto, rows })
     }
 
@@ -473,7 +478,7 @@ impl<'a> Bench<'a> {
             load_seconds,
             prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
-            second_turn: SecondTurn::over(runs.iter().map(|run| run.second_turn)),
+            second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
             widths: widths.collect(),
             depths: depths.collect::<Result<_, EngineError>>()?,
             auto: auto::report(runs, plain),
@@ -552,6 +557,7 @@ mod tests {
             prompt_tokens: 20,
             gen_tokens: 24,
             chat_tokens: 600,
+            depths_only: false,
             runs: 2,
             depths: Some(vec![0, 1, 2, 3]),
             force_acceptance,
@@ -575,7 +581,7 @@ mod tests {
                 .flatten()
             }),
         );
-        let SecondTurn { seconds_without, seconds_with, gain, .. } = report.second_turn;
+        let SecondTurn { seconds_without, seconds_with, gain, .. } = report.second_turn.unwrap();
         let second_turn = [seconds_without, seconds_with, gain];
         let whole = [report.load_seconds, report.prefill_tokens_per_second, report.peak_memory_bytes];
         for spread in spreads.chain(whole).chain(second_turn) {
@@ -613,7 +619,7 @@ mod tests {
     fn the_demo_model_is_measured_and_the_figures_agree() {
         let report = bench(&demo(), &small(None)).unwrap();
         check_sums(&report);
-        let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn;
+        let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn.unwrap();
         assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
         let first = report.depths[1].positions[0];
         assert!(first.accepted * 2 > first.drafted, "{first:?}");
@@ -636,6 +642,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_depths_can_be_measured_alone() {
+        let report = bench(&demo(), &Options { depths_only: true, runs: 1, ..small(None) }).unwrap();
+        assert_eq!((report.second_turn, report.rows.len(), report.depths.len()), (None, 0, 4));
     }
 
     #[test]

@@ -43,18 +43,17 @@ pub(super) struct Timed {
 }
 
 impl SecondTurn {
-    /// Over all runs.
-    pub(super) fn over(runs: impl Iterator<Item = Timed> + Clone) -> Self {
-        let (prompt_tokens, cached_tokens) =
-            runs.clone().next().map_or((0, 0), |run| (run.prompt_tokens, run.cached_tokens));
+    /// Over all runs; `None` without any.
+    pub(super) fn over(runs: impl Iterator<Item = Timed> + Clone) -> Option<Self> {
+        let Timed { prompt_tokens, cached_tokens, .. } = runs.clone().next()?;
         let over = |figure: fn(Timed) -> f64| spread(runs.clone().map(figure));
-        Self {
+        Some(Self {
             prompt_tokens,
             cached_tokens,
             seconds_without: over(|run| run.without.as_secs_f64()),
             seconds_with: over(|run| run.with.as_secs_f64()),
             gain: over(|run| run.without.as_secs_f64() / run.with.as_secs_f64()),
-        }
+        })
     }
 }
 

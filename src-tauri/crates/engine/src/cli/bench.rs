@@ -20,6 +20,9 @@ pub(super) struct Bench {
     /// Length of the chat whose second turn is timed, with and without the memory of the first.
     #[arg(long, default_value_t = 4096)]
     chat_tokens: usize,
+    /// Measure no second turn and no steps of several rows.
+    #[arg(long)]
+    depths_only: bool,
     /// Measure everything this often, after a first time that does not count.
     #[arg(long, default_value_t = 5)]
     runs: usize,
@@ -40,6 +43,7 @@ impl Bench {
             prompt_tokens: self.prompt_tokens,
             gen_tokens: self.gen_tokens,
             chat_tokens: self.chat_tokens,
+            depths_only: self.depths_only,
             runs: self.runs,
             depths: self.depths,
             force_acceptance: self.force_acceptance,
@@ -66,14 +70,16 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         range(report.prefill_tokens_per_second, 1),
         report.prompt_tokens
     )?;
-    let SecondTurn { prompt_tokens, cached_tokens, seconds_without, seconds_with, gain } = report.second_turn;
-    writeln!(
-        out,
-        "2nd turn {} s instead of {} s to the first token, {}x; {cached_tokens} of {prompt_tokens} tokens remembered",
-        range(seconds_with, 3),
-        range(seconds_without, 3),
-        range(gain, 1),
-    )?;
+    if let Some(second_turn) = report.second_turn {
+        let SecondTurn { prompt_tokens, cached_tokens, seconds_without, seconds_with, gain } = second_turn;
+        writeln!(
+            out,
+            "2nd turn {} s instead of {} s to the first token, {}x; {cached_tokens} of {prompt_tokens} tokens remembered",
+            range(seconds_with, 3),
+            range(seconds_without, 3),
+            range(gain, 1),
+        )?;
+    }
     writeln!(out, "memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6)?;
     writeln!(out)?;
     writeln!(out, "{:>5}  {:<24}  {:>8}", "width", "pass, ms", "relative")?;
@@ -119,6 +125,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             auto.tokens_per_pass.median,
             auto.note.as_deref().unwrap_or_default(),
         )?;
+    }
+    if report.rows.is_empty() {
+        return Ok(());
     }
     writeln!(out)?;
     writeln!(

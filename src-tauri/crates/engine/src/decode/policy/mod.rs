@@ -142,10 +142,14 @@ impl Policy {
     /// Drafts for each row of the next step.
     pub(super) fn depths(&mut self, rows: &[RowView<'_>]) -> Vec<usize> {
         self.looking = false;
-        self.refused = None;
         let fixed: Vec<usize> = rows.iter().map(RowView::fixed).collect();
         let is_fixed = |row: &RowView<'_>| matches!(row.drafting, Drafting::Fixed { .. });
-        if rows.iter().all(is_fixed) || rows.iter().all(|row| row.most() == 0) {
+        if rows.iter().all(|row| row.most() == 0) {
+            // Nothing to choose, as in a reply's last step: what was said of the choice before still holds.
+            return fixed;
+        }
+        self.refused = None;
+        if rows.iter().all(is_fixed) {
             return fixed;
         }
         let survivals: Vec<Vec<f64>> = rows

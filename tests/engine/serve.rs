@@ -315,9 +315,10 @@ fn several_replies_are_written_at_once() {
     for id in 4..=7 {
         let reply = engine.end(id);
         assert_eq!((reply.reason, reply.text), (FinishReason::Length, alone.clone()));
-        // Two prompts are read at a time, and the others are told how many come before them.
-        let place = (id as u32).checked_sub(5);
-        assert_eq!(reply.waited.first().copied(), place, "reply {id}: {:?}", reply.waited);
+        // Two prompts are read at a time, and the others are told how many come before them. Those who came first may
+        // have been read when the last ones are taken in.
+        let most = (id as u32).checked_sub(5);
+        assert!(reply.waited.first().copied() <= most, "reply {id}: {:?}", reply.waited);
         assert!(reply.waited.is_sorted_by(|a, b| a > b), "{:?}", reply.waited);
     }
     engine.send(&Request::Cancel { id: 3 });

@@ -3,11 +3,18 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
 
 use crate::ChatsError;
+
+/// How long another process is waited for: an app that is opened again at once finds the one before still closing.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Time between two tries.
+const PULSE: Duration = Duration::from_millis(20);
 
 /// The right to use the chats, given back when dropped or when the process ends, however it ends.
 ///
@@ -18,7 +25,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the right to use the database at `path`, or learns that another process has it.
+    /// Takes the right to use the database at `path`, or learns that another process keeps it.
     pub(crate) fn take(path: &Path) -> Result<Self, ChatsError> {
         let refused =
             |error: std::io::Error| ChatsError::Io { path: path.to_owned(), detail: error.to_string() };
@@ -29,10 +36,14 @@ impl Lock {
             .write(true)
             .open(beside(path, "lock"))
             .map_err(refused)?;
-        match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(Errno::AGAIN | Errno::ACCESS) => Err(ChatsError::Busy { path: path.to_owned() }),
-            Err(error) => Err(refused(error.into())),
+        let begin = Instant::now();
+        loop {
+            match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(Errno::AGAIN | Errno::ACCESS) if begin.elapsed() < PATIENCE => sleep(PULSE),
+                Err(Errno::AGAIN | Errno::ACCESS) => return Err(ChatsError::Busy { path: path.to_owned() }),
+                Err(error) => return Err(refused(error.into())),
+            }
         }
     }
 }

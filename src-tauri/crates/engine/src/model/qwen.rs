@@ -133,14 +133,14 @@ impl Qwen {
             let h = x.add(&mixed)?;
             let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
             x = h.add(&layer.mlp.forward(&normed)?)?;
-            // What a layer computes in passing must not pile up over all layers, so only one is computed while the
-            // next one's graph is built.
+            // What a layer computes in passing must not pile up over all layers: one is computed while the next one's
+            // graph is built, and memory is only taken for that one when the first is done.
             if let Form::Prefill = form {
-                let states = recurrent.iter().flat_map(|state| state.arrays());
-                mlx::async_eval(std::iter::once(&x).chain(states))?;
                 if let Some(before) = in_flight.replace(x.clone()) {
                     mlx::eval([&before])?;
                 }
+                let states = recurrent.iter().flat_map(|state| state.arrays());
+                mlx::async_eval(std::iter::once(&x).chain(states))?;
             }
         }
         if let Some(last) = &in_flight {

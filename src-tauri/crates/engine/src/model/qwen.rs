@@ -96,7 +96,8 @@ impl Qwen {
     }
 
     /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. Waits for
-    /// the last one of a [`Form::Prefill`].
+    /// the last one of a [`Form::Prefill`], unless only its caches are needed: without an MTP head nothing reads what
+    /// the model's last layer makes of a prompt.
     pub fn run_layers(
         &self,
         mut x: Array,
@@ -111,7 +112,9 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         let mut in_flight: Option<Array> = None;
-        for layer in &self.layers[layers] {
+        let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
+        let read = layers.len() - usize::from(!last_is_read);
+        for (index, layer) in self.layers[layers].iter().enumerate() {
             let mut recurrent = None;
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
             let mixed = match &layer.mixer {
@@ -135,7 +138,9 @@ impl Qwen {
             x = h.add(&layer.mlp.forward(&normed)?)?;
             // What a layer computes in passing must not pile up over all layers: one is computed while the next one's
             // graph is built, and memory is only taken for that one when the first is done.
-            if let Form::Prefill = form {
+            if let Form::Prefill = form
+                && index < read
+            {
                 if let Some(before) = in_flight.replace(x.clone()) {
                     mlx::eval([&before])?;
                 }

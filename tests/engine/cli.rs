@@ -531,7 +531,12 @@ fn score_has_nothing_to_say_of_one_token() {
     let ids = json_file(&folder, "ids.json", &json!([7]));
     let figures =
         printed_json(&["score", "--model", demo_model().to_str().unwrap(), "--ids", &ids, "--json"]);
-    assert_eq!(figures, json!({ "tokens": 1, "mean_nll": null, "perplexity": null, "mtp_acceptance": null }));
+    assert_eq!(
+        figures,
+        json!({
+            "kv_precision": "full", "tokens": 1, "mean_nll": null, "perplexity": null, "mtp_acceptance": null,
+        })
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use foretoken_protocol::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport, Event,
-    FinishReason, GenerationSettings, ModelInfo, ReplyStats, Request, RequestId, Role, Sampling,
+    FinishReason, GenerationSettings, KvPrecision, ModelInfo, ReplyStats, Request, RequestId, Role, Sampling,
     TokenLogprobs,
 };
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value, write_with_vocab};
@@ -238,7 +238,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
 }
 
 fn load(id: RequestId, model: &Path) -> Request {
-    Request::Load { id, model: model.to_str().unwrap().to_owned() }
+    Request::Load { id, model: model.to_str().unwrap().to_owned(), kv_precision: KvPrecision::Full }
 }
 
 fn generate(id: RequestId, max_tokens: u32) -> Request {

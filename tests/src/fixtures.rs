@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use foretoken_engine::checkpoint::{Config, Index, Layout};
 use foretoken_engine::mlx::{self, Array, Dtype, QuantMode};
 use foretoken_engine::model::Qwen;
+use foretoken_protocol::KvPrecision;
 use serde_json::{Value, json};
 
 /// Weights that share a scale in the quantized fixtures.
@@ -61,8 +62,14 @@ pub fn demo_model() -> PathBuf {
 
 /// Loads the network in a folder.
 pub fn load(dir: &Path) -> Qwen {
+    load_keeping(dir, KvPrecision::Full)
+}
+
+/// The same with keys and values kept in this form.
+pub fn load_keeping(dir: &Path, kv_precision: KvPrecision) -> Qwen {
     let config = Config::read(dir).unwrap();
     let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
+    let layout = layout.keeping_kv(&config, kv_precision).unwrap();
     Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 

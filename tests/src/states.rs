@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::Qwen;
@@ -45,18 +46,12 @@ pub fn states(batch: &Batch) -> Vec<RowState> {
             assert_eq!(head.len(), expected, "row {}: the head's cache", row.id);
             assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {}: nothing to draft from", row.id);
         }
-        let positions = |buffer: &Array, len: usize| {
-            buffer.slice_axis(2, 0, len as i32).unwrap().astype(Dtype::Float32).unwrap()
-        };
+        let values = |kv: &RowKv| kv.values(Dtype::Float32).unwrap();
         RowState {
-            kv: cache
-                .kv
-                .iter()
-                .filter_map(|kv| kv.buffer().map(|buffer| positions(buffer, kv.len())))
-                .collect(),
+            kv: cache.kv.iter().filter_map(values).collect(),
             recurrent: settled.iter().map(|(state, _)| of_row(state, i)).collect(),
             tails: settled.iter().map(|(_, tail)| of_row(tail, i)).collect(),
-            head: cache.head.as_ref().and_then(|kv| kv.buffer().map(|buffer| positions(buffer, kv.len()))),
+            head: cache.head.as_ref().and_then(values),
         }
     })
     .collect()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    EngineState, ErrorReport, Event, FinishReason, ModelInfo, ReplyStats, Request, RequestId,
+    EngineState, ErrorReport, Event, FinishReason, KvPrecision, ModelInfo, ReplyStats, Request, RequestId,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
@@ -151,7 +151,11 @@ impl Supervisor {
 
     fn send_load(&self, process: &Process, load: &Load) {
         self.state.send_replace(EngineState::Loading { path: load.model.clone(), done: 0, total: 0 });
-        process.send(Request::Load { id: load.id, model: load.model.clone() });
+        process.send(Request::Load {
+            id: load.id,
+            model: load.model.clone(),
+            kv_precision: KvPrecision::Full,
+        });
     }
 
     fn generate(&mut self, process: &Process, job: Job) {

@@ -1,5 +1,7 @@
 //! What a model makes of a known text: every logit, for comparing implementations and measuring conversions.
 
+use foretoken_protocol::KvPrecision;
+
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
@@ -67,9 +69,15 @@ impl Figures {
     }
 }
 
-/// Reads `ids` from an empty state, `chunk` tokens at a time. Keeps no logits.
+/// Reads `ids` from an empty state, `chunk` tokens at a time, with keys and values kept as the model was loaded to. Keeps
+/// no logits.
 pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
-    let mut row = model.empty_row();
+    figures_with(model, model.kv_precision, ids, chunk)
+}
+
+/// The same with keys and values kept in this form, which the size of the model's heads must allow.
+pub fn figures_with(model: &Qwen, kv: KvPrecision, ids: &[u32], chunk: usize) -> Result<Figures> {
+    let mut row = model.empty_row_with(kv);
     let mut states = model.empty_states(1)?;
     let mut sum = 0.0;
     // What the model chooses after each token, and what the head chooses one token earlier.

@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
-    ConversionProgress, ConversionSettings, ErrorReport, Event, FinishReason, ReplyStats, Request, RequestId,
+    ConversionProgress, ConversionSettings, ErrorReport, Event, FinishReason, KvPrecision, ReplyStats,
+    Request, RequestId,
 };
 
 use crate::convert::{self, Conversion, ConvertError, Limits};
@@ -121,7 +122,7 @@ impl Server {
 
     fn begin(&mut self, received: Received) -> io::Result<()> {
         match received {
-            Ok(Request::Load { id, model }) => self.load(id, Path::new(&model)),
+            Ok(Request::Load { id, model, kv_precision }) => self.load(id, Path::new(&model), kv_precision),
             Ok(request @ Request::Generate { .. }) => self.generate(request),
             Ok(Request::Convert { id, source, out, settings }) => {
                 self.convert(id, Path::new(&source), Path::new(&out), &settings)
@@ -142,8 +143,8 @@ impl Server {
         }
     }
 
-    fn load(&mut self, id: RequestId, dir: &Path) -> io::Result<()> {
-        let prepared = match Prepared::read(dir) {
+    fn load(&mut self, id: RequestId, dir: &Path, kv_precision: KvPrecision) -> io::Result<()> {
+        let prepared = match Prepared::read(dir, kv_precision) {
             Ok(prepared) => prepared,
             Err(error) => return self.out.fail(id, &error),
         };

@@ -5,8 +5,8 @@ mod replies;
 use std::path::Path;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, GenerationSettings, MAX_DEPTH, MAX_TOP_LOGPROBS, ModelInfo, Part, PartialReply,
-    Sampling,
+    ChatMessage, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS, ModelInfo, Part,
+    PartialReply, Sampling,
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, MEMORY_SHARE, Metadata, model_info};
@@ -63,10 +63,11 @@ pub struct Prepared {
 
 impl Prepared {
     /// Reads the small files of a model folder and the headers of the large ones.
-    pub fn read(dir: &Path) -> Result<Self, EngineError> {
+    pub fn read(dir: &Path, kv_precision: KvPrecision) -> Result<Self, EngineError> {
         let metadata = Metadata::read(dir, Files::Whole)?;
         let config = Config::of(&metadata)?;
         let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
+        let layout = layout.keeping_kv(&config, kv_precision)?;
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
@@ -100,9 +101,9 @@ impl Prepared {
 }
 
 impl Session {
-    /// Loads the model in a folder.
+    /// Loads the model in a folder, to keep keys and values as they are computed.
     pub fn load(dir: &Path, progress: &mut LoadProgress<'_>) -> Result<Self, EngineError> {
-        Prepared::read(dir)?.load(progress)
+        Prepared::read(dir, KvPrecision::Full)?.load(progress)
     }
 
     /// The same, with other limits than the machine suggests.

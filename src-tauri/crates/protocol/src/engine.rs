@@ -3,7 +3,7 @@ use specta::Type;
 
 use crate::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, ErrorReport, FinishReason,
-    GenerationSettings, LiveStats, ModelInfo, Part, PartialReply, ReplyStats, TokenLogprobs,
+    GenerationSettings, KvPrecision, LiveStats, ModelInfo, Part, PartialReply, ReplyStats, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -24,6 +24,9 @@ pub enum Request {
         id: RequestId,
         /// A raw Hugging Face folder or a converted one.
         model: String,
+        /// How to keep keys and values.
+        #[serde(default)]
+        kv_precision: KvPrecision,
     },
     /// Writes a reply. Answered by `Waiting`, `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
     Generate {

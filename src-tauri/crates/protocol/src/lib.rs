@@ -36,5 +36,5 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
-pub use settings::{AcceptanceRule, Drafting, GenerationSettings, MAX_DEPTH, Sampling};
+pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
 pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};

@@ -31,6 +31,18 @@ pub enum AcceptanceRule {
     Rejection,
 }
 
+/// In which form a model keeps what its attention remembers of a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum KvPrecision {
+    /// As it is computed.
+    #[default]
+    Full,
+    /// Each number in 8 bits, with a scale and an offset for every 64 of them: about half the memory of 16 bits, and a
+    /// text that may differ.
+    Eight,
+}
+
 /// How the next token is drawn. Temperature 0 is greedy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]

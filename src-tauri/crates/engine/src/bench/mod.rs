@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ChatMessage, MAX_DEPTH, PositionStats, Role, Sampling};
+use foretoken_protocol::{ChatMessage, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::cache::DeltaState;
@@ -20,7 +20,7 @@ use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, RowId, RowSpec, Step
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
-use crate::session::Session;
+use crate::session::{Prepared, Session};
 use rows::Steps;
 
 pub use auto::Auto;
@@ -49,6 +49,8 @@ pub struct Options {
     pub depths: Option<Vec<usize>>,
     /// Replace the drafts by the known continuation, right at this rate.
     pub force_acceptance: Option<f64>,
+    /// How keys and values are kept.
+    pub kv_precision: KvPrecision,
 }
 
 impl Default for Options {
@@ -61,6 +63,7 @@ impl Default for Options {
             runs: 5,
             depths: None,
             force_acceptance: None,
+            kv_precision: KvPrecision::Full,
         }
     }
 }
@@ -209,7 +212,8 @@ fn timed_loads(dir: &Path, options: &Options) -> Result<(Session, Vec<f64>), Eng
     let mut seconds = Vec::with_capacity(options.runs);
     loop {
         let begin = Instant::now();
-        let session = Session::load(dir, &mut |_, _| ControlFlow::Continue(()))?;
+        let prepared = Prepared::read(dir, options.kv_precision)?;
+        let session = prepared.load(&mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
         if seconds.len() == options.runs {
             return Ok((session, seconds));
@@ -561,6 +565,7 @@ mod tests {
             runs: 2,
             depths: Some(vec![0, 1, 2, 3]),
             force_acceptance,
+            kv_precision: KvPrecision::Full,
         }
     }
 

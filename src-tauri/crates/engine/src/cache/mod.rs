@@ -2,11 +2,13 @@
 
 mod delta_state;
 mod prefix;
+mod quantized_heads;
 mod row_kv;
 
 pub use delta_state::{DeltaState, TapeEntry};
 pub use prefix::{Anchor, LEAST_GAIN, Prefix, PrefixStore};
-pub use row_kv::RowKv;
+pub use quantized_heads::{QuantizedHeads, kv_group_size};
+pub use row_kv::{KeysValues, KvCopy, RowKv};
 
 /// One row's attention caches. The recurrent states lie in the batch, row by row (see [`DeltaState`]).
 #[derive(Debug, Default)]
@@ -25,6 +27,6 @@ impl RowCache {
 
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &crate::mlx::Array> {
-        self.kv.iter().chain(&self.head).filter_map(RowKv::buffer)
+        self.kv.iter().chain(&self.head).flat_map(RowKv::buffers)
     }
 }

@@ -1,52 +1,92 @@
 use std::ops::Range;
 
-use crate::mlx::{self, Array, Result};
+use foretoken_protocol::KvPrecision;
+
+use super::quantized_heads::{QuantizedHeads, quantize_heads};
+use crate::mlx::{self, Array, Dtype, Result};
 
 /// Positions added when a buffer is full: a quarter of it, within these bounds.
 const GROWTH: std::ops::RangeInclusive<i32> = 256..=4096;
-
-/// Keys and values of one row in one layer: a buffer `[2, Hkv, capacity, D]` of which the first `len` positions count.
+/// Keys and values of one row in one layer: a buffer `[2, Hkv, capacity, D]` of which the first `len` positions count,
+/// or, in 8 bits, three such: packed numbers, scales and biases, which differ from it in their last axis.
 ///
-/// Appending writes in place as long as nobody holds another handle of the buffer. Going back is assigning `len`:
-/// later appends overwrite what lies behind it.
+/// Appending writes in place as long as nobody holds another handle of the buffers. Going back is assigning `len`:
+/// later appends overwrite what lies behind it. Each position is quantized by itself, so it does not matter which ones
+/// are appended together.
 #[derive(Debug, Default)]
 pub struct RowKv {
-    buffer: Option<Array>,
+    precision: KvPrecision,
+    /// None before the first append.
+    buffers: Vec<Array>,
     len: i32,
-    /// Positions that the first buffer has at least.
+    /// Positions that the first buffers have at least.
     reserved: i32,
 }
 
+/// Some positions of a row's keys and values in arrays of their own, of the same forms as its buffers.
+#[derive(Debug, Clone)]
+pub struct KvCopy {
+    precision: KvPrecision,
+    buffers: Vec<Array>,
+}
+
+/// All keys and all values of a row, as they are kept.
+#[derive(Debug)]
+pub enum KeysValues {
+    /// `[1, Hkv, len, D]` each.
+    Full([Array; 2]),
+    /// In 8 bits.
+    Eight([QuantizedHeads; 2]),
+}
+
+impl KvCopy {
+    /// The arrays, for evaluation.
+    pub fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.buffers.iter()
+    }
+
+    fn positions(&self) -> i32 {
+        self.buffers.first().map_or(0, |buffer| buffer.dim(2))
+    }
+}
+
 impl RowKv {
-    /// The fewest positions that a full buffer grows by.
+    /// The fewest positions that full buffers grow by.
     pub const LEAST_GROWTH: usize = *GROWTH.start() as usize;
 
+    /// An empty one.
+    pub fn new(precision: KvPrecision) -> Self {
+        Self { precision, ..Self::default() }
+    }
+
     /// Positions that were copied out before, in order, with room for `reserved` in all. Waits for the copy.
-    pub fn restored<'a>(parts: impl Iterator<Item = &'a Array>, reserved: usize) -> Result<Self> {
-        let parts: Vec<&Array> = parts.collect();
-        let mut kv = Self::default();
+    pub fn restored<'a>(parts: impl Iterator<Item = &'a KvCopy>, reserved: usize) -> Result<Self> {
+        let parts: Vec<&KvCopy> = parts.collect();
+        let mut kv = Self::new(parts.first().map_or(KvPrecision::Full, |part| part.precision));
         kv.reserve(reserved);
-        let Some(first) = parts.first() else { return Ok(kv) };
-        kv.len = parts.iter().map(|part| part.dim(2)).sum();
+        kv.len = parts.iter().map(|part| part.positions()).sum();
         let rest = kv.reserved.max(round_up(kv.len)) - kv.len;
-        let room = Array::zeros(&[2, first.dim(1), rest, first.dim(3)], first.dtype())?;
-        let parts: Vec<&Array> = parts.into_iter().chain((rest > 0).then_some(&room)).collect();
-        let buffer = mlx::concatenate(&parts, 2)?;
-        mlx::eval([&buffer])?;
-        kv.buffer = Some(buffer);
+        for index in 0..parts.first().map_or(0, |part| part.buffers.len()) {
+            let first = &parts[0].buffers[index];
+            let room = Array::zeros(&[2, first.dim(1), rest, first.dim(3)], first.dtype())?;
+            let pieces = parts.iter().map(|part| &part.buffers[index]);
+            let pieces: Vec<&Array> = pieces.chain((rest > 0).then_some(&room)).collect();
+            kv.buffers.push(mlx::concatenate(&pieces, 2)?);
+        }
+        mlx::eval(&kv.buffers)?;
         Ok(kv)
     }
 
-    /// A copy of some of its positions, `[2, Hkv, n, D]`, still lazy: it must be evaluated, or dropped, before anything
-    /// else is appended. `None` where it does not hold them all.
-    pub fn copy(&self, positions: Range<usize>) -> Result<Option<Array>> {
-        match &self.buffer {
-            Some(buffer) if positions.end <= self.len() => {
-                let part = buffer.slice_axis(2, positions.start as i32, positions.end as i32)?;
-                part.contiguous().map(Some)
-            }
-            _ => Ok(None),
+    /// A copy of some of its positions, still lazy: it must be evaluated, or dropped, before anything else is appended.
+    /// `None` where it does not hold them all.
+    pub fn copy(&self, positions: Range<usize>) -> Result<Option<KvCopy>> {
+        if self.buffers.is_empty() || positions.end > self.len() {
+            return Ok(None);
         }
+        let (begin, end) = (positions.start as i32, positions.end as i32);
+        let copy = |buffer: &Array| buffer.slice_axis(2, begin, end)?.contiguous();
+        let buffers = self.buffers.iter().map(copy).collect::<Result<_>>()?;
+        Ok(Some(KvCopy { precision: self.precision, buffers }))
     }
 
     /// Asks for room for so many positions at once, for a row whose length is known: no copies as it grows.
@@ -59,33 +99,53 @@ impl RowKv {
         positions.next_multiple_of(*GROWTH.start() as u64)
     }
 
-    /// Appends `[2, Hkv, m, D]` and returns all keys and all values so far, `[1, Hkv, len, D]` each.
-    pub fn append(&mut self, kv: &Array) -> Result<(Array, Array)> {
-        let (heads, count, dim) = (kv.dim(1), kv.dim(2), kv.dim(3));
-        let end = self.len + count;
-        let buffer = match self.buffer.take() {
+    /// Appends `[2, Hkv, m, D]` and returns everything so far.
+    pub fn append(&mut self, kv: &Array) -> Result<KeysValues> {
+        let end = self.len + kv.dim(2);
+        let parts = match self.precision {
+            KvPrecision::Full => vec![kv.clone()],
+            KvPrecision::Eight => quantize_heads(kv)?,
+        };
+        let old = std::mem::take(&mut self.buffers);
+        let mut old = old.into_iter();
+        let buffers =
+            parts.iter().map(|part| self.written(old.next(), part, end)).collect::<Result<Vec<_>>>()?;
+        let half = |index: i32| {
+            let of = |buffer: &Array| {
+                buffer.slice(&[index, 0, 0, 0], &[index + 1, buffer.dim(1), end, buffer.dim(3)])
+            };
+            buffers.iter().map(of).collect::<Result<Vec<_>>>()
+        };
+        let all = match (half(0)?.as_slice(), half(1)?.as_slice()) {
+            ([keys], [values]) => KeysValues::Full([keys.clone(), values.clone()]),
+            (keys, values) => KeysValues::Eight([QuantizedHeads::new(keys), QuantizedHeads::new(values)]),
+        };
+        self.buffers = buffers;
+        self.len = end;
+        Ok(all)
+    }
+
+    /// A buffer with `part` written behind what counts, in place where there is room.
+    fn written(&self, old: Option<Array>, part: &Array, end: i32) -> Result<Array> {
+        let (heads, width) = (part.dim(1), part.dim(3));
+        let buffer = match old {
             Some(buffer) if end <= buffer.dim(2) => buffer,
             old => {
                 let capacity = old.as_ref().map_or(0, |b| b.dim(2));
                 let grown =
                     (capacity + (capacity / 4).clamp(*GROWTH.start(), *GROWTH.end())).max(round_up(end));
                 let grown = grown.max(self.reserved);
-                let zeros = Array::zeros(&[2, heads, grown, dim], kv.dtype())?;
+                let zeros = Array::zeros(&[2, heads, grown, width], part.dtype())?;
                 match old {
                     Some(old) if self.len > 0 => {
                         let kept = old.slice_axis(2, 0, self.len)?;
-                        zeros.slice_update(&kept, &[0, 0, 0, 0], &[2, heads, self.len, dim])?
+                        zeros.slice_update(&kept, &[0, 0, 0, 0], &[2, heads, self.len, width])?
                     }
                     _ => zeros,
                 }
             }
         };
-        let buffer = buffer.slice_update(kv, &[0, 0, self.len, 0], &[2, heads, end, dim])?;
-        let keys = buffer.slice(&[0, 0, 0, 0], &[1, heads, end, dim])?;
-        let values = buffer.slice(&[1, 0, 0, 0], &[2, heads, end, dim])?;
-        self.buffer = Some(buffer);
-        self.len = end;
-        Ok((keys, values))
+        buffer.slice_update(part, &[0, 0, self.len, 0], &[2, heads, end, width])
     }
 
     /// The most positions that a buffer can have room for after `len` were appended in any portions, where no more than
@@ -109,16 +169,19 @@ impl RowKv {
         self.len = self.len.min(len as i32);
     }
 
-    /// The buffer, if anything was ever appended.
-    pub fn buffer(&self) -> Option<&Array> {
-        self.buffer.as_ref()
+    /// The buffers, if anything was ever appended.
+    pub fn buffers(&self) -> &[Array] {
+        &self.buffers
     }
 
-    /// Keys and values that count, f32 row-major `[2, Hkv, len, D]`, for comparing states.
-    pub fn snapshot(&self) -> Result<Vec<f32>> {
-        match &self.buffer {
-            Some(buffer) => buffer.slice_axis(2, 0, self.len)?.astype(mlx::Dtype::Float32)?.to_vec(),
-            None => Ok(Vec::new()),
+    /// Keys and values that count, `[2, Hkv, len, D]` in this type; `None` before the first append.
+    pub fn values(&self, dtype: Dtype) -> Result<Option<Array>> {
+        let parts: Vec<Array> =
+            self.buffers.iter().map(|buffer| buffer.slice_axis(2, 0, self.len)).collect::<Result<_>>()?;
+        match parts.as_slice() {
+            [] => Ok(None),
+            [full] => full.astype(dtype).map(Some),
+            parts => QuantizedHeads::new(parts).dequantize(dtype).map(Some),
         }
     }
 }
@@ -136,6 +199,10 @@ mod tests {
         Array::from_slice(&values, &[2, 1, count, 4]).unwrap()
     }
 
+    fn snapshot(kv: &RowKv) -> Vec<f32> {
+        kv.values(Dtype::Float32).unwrap().unwrap().to_vec().unwrap()
+    }
+
     #[test]
     fn no_buffer_outgrows_its_bound() {
         for portion in [1, 3, 255, 512, 700] {
@@ -144,7 +211,7 @@ mod tests {
                 reserved.into_iter().for_each(|positions| kv.reserve(positions));
                 while kv.len() < 3000 {
                     kv.append(&entry(0.0, portion as i32)).unwrap();
-                    let capacity = kv.buffer().unwrap().dim(2) as usize;
+                    let capacity = kv.buffers()[0].dim(2) as usize;
                     let len = kv.len();
                     assert!(capacity <= RowKv::most_capacity(len), "{len} by {portion}, {reserved:?}");
                 }
@@ -157,34 +224,73 @@ mod tests {
         let mut kv = RowKv::default();
         kv.append(&entry(0.0, 300)).unwrap();
         assert!(kv.copy(200..301).unwrap().is_none());
-        let parts: Vec<Array> =
-            [0..7, 7..200].map(|positions| kv.copy(positions).unwrap().unwrap()).into_iter().collect();
-        mlx::eval(&parts).unwrap();
+        let parts = [0..7, 7..200].map(|positions| kv.copy(positions).unwrap().unwrap());
+        mlx::eval(parts.iter().flat_map(KvCopy::arrays)).unwrap();
         kv.rewind(200);
-        let before = kv.snapshot().unwrap();
+        let before = snapshot(&kv);
         kv.rewind(0);
         kv.append(&entry(-5.0, 300)).unwrap();
         let mut restored = RowKv::restored(parts.iter(), 500).unwrap();
-        assert_eq!((restored.len(), restored.snapshot().unwrap()), (200, before.clone()));
-        let buffer = restored.buffer().unwrap().shape().to_vec();
+        assert_eq!((restored.len(), snapshot(&restored)), (200, before.clone()));
+        let buffer = restored.buffers()[0].shape().to_vec();
         assert_eq!(buffer, [2, 1, 512, 4]);
         restored.append(&entry(9.0, 312)).unwrap();
-        assert_eq!(restored.buffer().unwrap().shape(), buffer);
+        assert_eq!(restored.buffers()[0].shape(), buffer);
         restored.rewind(200);
-        assert_eq!(restored.snapshot().unwrap(), before);
+        assert_eq!(snapshot(&restored), before);
     }
 
     #[test]
     fn growing_keeps_what_was_written_and_rewinding_forgets_it() {
         let mut kv = RowKv::default();
         kv.append(&entry(0.0, 3)).unwrap();
-        let before = kv.snapshot().unwrap();
+        let before = snapshot(&kv);
         kv.append(&entry(100.0, 700)).unwrap();
         assert_eq!(kv.len(), 703);
         kv.rewind(3);
-        assert_eq!(kv.snapshot().unwrap(), before);
-        let (keys, values) = kv.append(&entry(7.0, 1)).unwrap();
+        assert_eq!(snapshot(&kv), before);
+        let KeysValues::Full([keys, values]) = kv.append(&entry(7.0, 1)).unwrap() else { panic!("8 bits") };
         assert_eq!(keys.shape(), [1, 1, 4, 4]);
         assert_eq!(values.to_vec::<f32>().unwrap()[12..], [11.0, 12.0, 13.0, 14.0]);
+    }
+    /// Two heads of 64 numbers.
+    fn wide(value: f32, count: i32) -> Array {
+        let values: Vec<f32> = (0..4 * count * 64).map(|i| (value + (i * 37 % 101) as f32).sin()).collect();
+        Array::from_slice(&values, &[2, 2, count, 64]).unwrap()
+    }
+
+    #[test]
+    fn eight_bits_hold_each_number_to_a_level_however_it_was_appended() {
+        let all = wide(0.0, 400);
+        let expected = all.to_vec::<f32>().unwrap();
+        let kept = |portions: &[i32]| {
+            let mut kv = RowKv::new(KvPrecision::Eight);
+            let mut start = 0;
+            for portion in portions {
+                kv.append(&all.slice_axis(2, start, start + portion).unwrap()).unwrap();
+                start += portion;
+            }
+            snapshot(&kv)
+        };
+        let at_once = kept(&[400]);
+        let most = expected.iter().zip(&at_once).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(most > 0.0 && most < 2.0 / 255.0, "{most}");
+        assert_eq!(kept(&[1, 2, 297, 1, 99]), at_once);
+    }
+
+    #[test]
+    fn copies_in_eight_bits_come_back_as_they_were() {
+        let mut kv = RowKv::new(KvPrecision::Eight);
+        kv.append(&wide(0.0, 300)).unwrap();
+        let parts = [0..7, 7..200].map(|positions| kv.copy(positions).unwrap().unwrap());
+        mlx::eval(parts.iter().flat_map(KvCopy::arrays)).unwrap();
+        kv.rewind(200);
+        let before = snapshot(&kv);
+        let mut restored = RowKv::restored(parts.iter(), 500).unwrap();
+        assert_eq!(snapshot(&restored), before);
+        for kv in [&mut kv, &mut restored] {
+            kv.append(&wide(3.0, 5)).unwrap();
+        }
+        assert_eq!(snapshot(&restored), snapshot(&kv));
     }
 }

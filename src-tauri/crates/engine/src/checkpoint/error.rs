@@ -63,6 +63,12 @@ pub enum CheckpointError {
         /// What the other tool calls it, as `fp8`.
         method: String,
     },
+    /// Heads whose keys and values cannot be kept in 8 bits.
+    #[error("The model's heads are {head_dim} numbers wide; in 8 bits they must be a multiple of 32.")]
+    KvNotQuantizable {
+        /// Their size.
+        head_dim: usize,
+    },
     /// An MTP head without its model.
     #[error("This folder holds only an MTP head ({model_type}), without the model it belongs to.")]
     HeadOnly {
@@ -206,6 +212,7 @@ impl CheckpointError {
             Self::UnsupportedArchitecture { .. } => "unsupported_architecture",
             Self::UnsupportedConfig { .. } => "unsupported_config",
             Self::ForeignQuantization { .. } => "foreign_quantization",
+            Self::KvNotQuantizable { .. } => "kv_not_quantizable",
             Self::HeadOnly { .. } => "head_only",
             Self::HeaderUnreadable { .. } | Self::WrongLength { .. } => "header_unreadable",
             Self::MissingFile { .. } => "missing_file",
@@ -235,6 +242,7 @@ impl CheckpointError {
             Self::ForeignQuantization { .. } => {
                 "Use the original repository with the bfloat16 weights, or one quantized with MLX."
             }
+            Self::KvNotQuantizable { .. } => "Keep keys and values as they are computed.",
             Self::HeadOnly { .. } => {
                 "Put it as the folder mtp into the folder of the model that it belongs to."
             }

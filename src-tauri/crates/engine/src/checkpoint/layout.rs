@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use foretoken_protocol::MtpState;
+use foretoken_protocol::{KvPrecision, MtpState};
 use safetensors::Dtype;
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use super::plan::TensorPlan;
 use super::planner::{Part, Planned};
 use super::quantization::QuantSpec;
 use super::sort::{Sorted, TextTensors, check_layers};
+use crate::cache::kv_group_size;
 
 /// How the weight of a linear layer or an embedding is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +82,8 @@ pub struct Layout {
     pub weights: BTreeMap<String, Weight>,
     /// What the model computes in.
     pub compute: FloatType,
+    /// How the trunk keeps keys and values. The MTP head's few are kept as they are computed.
+    pub kv_precision: KvPrecision,
     /// How the trunk's norms are stored.
     pub trunk_norms: NormEncoding,
     /// How the MTP head's norms are stored, where there is a head.
@@ -100,6 +103,17 @@ impl Layout {
     /// Decides how to load the tensors of `index` as the model of `config`.
     pub fn plan(config: &Config, index: &Index) -> Result<Self, CheckpointError> {
         Self::plan_for(Purpose::Load, config, index)
+    }
+
+    /// The same with keys and values kept in another form, which the size of the heads may not allow.
+    pub fn keeping_kv(self, config: &Config, kv_precision: KvPrecision) -> Result<Self, CheckpointError> {
+        let head_dim = config.attention.head_dim;
+        match kv_precision {
+            KvPrecision::Eight if kv_group_size(head_dim).is_none() => {
+                Err(CheckpointError::KvNotQuantizable { head_dim })
+            }
+            kv_precision => Ok(Self { kv_precision, ..self }),
+        }
     }
 
     /// The same for a purpose.
@@ -158,6 +172,7 @@ impl Layout {
             tensors,
             weights,
             compute,
+            kv_precision: KvPrecision::default(),
             trunk_norms,
             mtp_norms,
             hidden_mode: hidden_mode.unwrap_or_default(),

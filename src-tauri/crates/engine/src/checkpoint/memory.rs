@@ -4,6 +4,7 @@
 //! arrays, weights included. What the process takes beyond that is left out: the program itself, the tokenizer, buffers
 //! that MLX keeps for reuse.
 
+use foretoken_protocol::KvPrecision;
 use serde::Serialize;
 
 use super::config::{Config, LayerKind};
@@ -11,7 +12,7 @@ use super::dims::AttentionDims;
 use super::draft_head::DraftHead;
 use super::layout::{Layout, Weight};
 use super::plan::{Rows, TensorPlan, Transform};
-use crate::cache::RowKv;
+use crate::cache::{RowKv, kv_group_size};
 use crate::decode::CELL;
 use crate::mlx::{self, DeviceKind};
 use crate::model::{DELTA_CHUNK, FINITE_BLOCK};
@@ -78,9 +79,18 @@ impl RowMemory {
         let state = F32 * linear.value_dim() as u64 * linear.key_head_dim as u64;
         let conv = (linear.conv_kernel as u64 - 1).saturating_mul(linear.conv_dim() as u64 * size);
         let linear_layers = config.count(LayerKind::LinearAttention) as u64;
-        let kv_of_layer = 2 * config.attention.kv_dim() as u64 * size;
+        let numbers = 2 * config.attention.kv_dim() as u64;
+        let kv_of_layer = numbers * size;
+        let kept = match layout.kv_precision {
+            KvPrecision::Full => kv_of_layer,
+            // A byte each, a scale and an offset for every group.
+            KvPrecision::Eight => {
+                let group = kv_group_size(config.attention.head_dim).unwrap_or(1) as u64;
+                numbers + numbers / group * 2 * size
+            }
+        };
         Self {
-            kv_per_token: kv_of_layer * config.count(LayerKind::FullAttention) as u64,
+            kv_per_token: kept * config.count(LayerKind::FullAttention) as u64,
             head_cache_per_token: if layout.has_mtp() { kv_of_layer } else { 0 },
             recurrent_state: state.saturating_add(conv).saturating_mul(linear_layers),
         }
@@ -197,7 +207,12 @@ impl Passing<'_> {
             // The scores of every head in the compute type, and a truth value for the mask.
             false => rows.saturating_mul(keys).saturating_mul(heads as u64 * self.size + 1),
         };
-        of_token.saturating_mul(rows).saturating_add(scores)
+        let apart = match self.layout.kv_precision {
+            KvPrecision::Full => 0,
+            // All keys and values, taken apart for as long as the layer is computed.
+            KvPrecision::Eight => keys.saturating_mul(2 * kv * self.size),
+        };
+        of_token.saturating_mul(rows).saturating_add(scores).saturating_add(apart)
     }
 
     /// A Gated DeltaNet layer over `rows` tokens, in chunks.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
 
-use super::{CliError, engine};
+use super::{CliError, KvBits, engine, kv_precision};
 
 #[derive(Debug, Args)]
 pub(super) struct Bench {
@@ -32,6 +32,9 @@ pub(super) struct Bench {
     /// Replace the drafts by the known continuation, right at this rate, to measure cost on any weights.
     #[arg(long, value_name = "RATE")]
     force_acceptance: Option<f64>,
+    /// Keep keys and values in 8 bits.
+    #[arg(long, value_enum)]
+    kv_bits: Option<KvBits>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -47,6 +50,7 @@ impl Bench {
             runs: self.runs,
             depths: self.depths,
             force_acceptance: self.force_acceptance,
+            kv_precision: kv_precision(self.kv_bits),
         };
         let report = bench(&self.model, &options).map_err(engine)?;
         let mut out = io::stdout().lock();

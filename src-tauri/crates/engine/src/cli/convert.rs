@@ -12,7 +12,7 @@ use foretoken_protocol::{
 };
 use serde_json::json;
 
-use super::{CliError, engine};
+use super::{CliError, engine, load};
 
 /// How often progress is shown.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -161,7 +161,7 @@ impl Convert {
     /// Measures a model on the text, if there is one, and prints the figures. The model is gone afterwards.
     fn measured(&self, model: &Path, when: &str) -> Result<Option<Figures>, CliError> {
         let Some(file) = &self.measure else { return Ok(None) };
-        let session = Session::load(model, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
+        let session = load(model, None)?;
         let ids = read_ids(file, &session)?;
         session.check_ids(&ids).map_err(engine)?;
         let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;

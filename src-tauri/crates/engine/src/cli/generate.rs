@@ -10,7 +10,7 @@ use foretoken_protocol::{
 };
 use serde_json::json;
 
-use super::{CliError, engine, read_json};
+use super::{CliError, KvBits, engine, load, read_json};
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
@@ -75,6 +75,9 @@ pub(super) struct Generate {
     /// When a draft of a drawn token stays; greedy text is the same under both.
     #[arg(long, value_enum)]
     acceptance: Option<Acceptance>,
+    /// Keep keys and values in 8 bits: half the memory, and a text that may differ.
+    #[arg(long, value_enum)]
+    kv_bits: Option<KvBits>,
     /// With --json, tell how likely each token was, and this many most likely ones in its place.
     #[arg(long, value_name = "N", requires = "json")]
     logprobs: Option<u32>,
@@ -125,8 +128,7 @@ fn parse_depth(text: &str) -> Result<Drafting, String> {
 
 impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let mut session =
-            Session::load(&self.model, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
+        let mut session = load(&self.model, self.kv_bits)?;
         if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
             return Err(CliError::Usage(format!(
                 "{} has no MTP head to draft with. Leave out --speculation mtp, or use a checkpoint with a head.",

@@ -7,11 +7,13 @@ mod inspect;
 mod score;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
-use foretoken_protocol::ErrorReport;
+use foretoken_engine::session::{Prepared, Session};
+use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
 
 /// Loads Qwen checkpoints with their multi-token-prediction head and decodes them.
@@ -39,6 +41,26 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         state_dir: Option<PathBuf>,
     },
+}
+
+/// How keys and values are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum KvBits {
+    #[value(name = "8")]
+    Eight,
+}
+
+/// As they are computed, unless so many bits are asked for.
+fn kv_precision(bits: Option<KvBits>) -> KvPrecision {
+    match bits {
+        Some(KvBits::Eight) => KvPrecision::Eight,
+        None => KvPrecision::Full,
+    }
+}
+
+fn load(dir: &Path, kv_bits: Option<KvBits>) -> Result<Session, CliError> {
+    let prepared = Prepared::read(dir, kv_precision(kv_bits)).map_err(engine)?;
+    prepared.load(&mut |_, _| ControlFlow::Continue(())).map_err(engine)
 }
 
 /// What ends the program: one line for people.

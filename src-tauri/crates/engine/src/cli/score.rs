@@ -1,14 +1,13 @@
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::mlx::save_safetensors;
-use foretoken_engine::score;
-use foretoken_engine::session::Session;
+use foretoken_engine::score::{self, Figures};
+use foretoken_protocol::KvPrecision;
 use serde_json::json;
 
-use super::{CliError, engine, read_json};
+use super::{CliError, KvBits, engine, load, read_json};
 
 #[derive(Debug, Args)]
 pub(super) struct Score {
@@ -21,6 +20,9 @@ pub(super) struct Score {
     /// Write logits, hidden states and the MTP head's logits to this file.
     #[arg(long)]
     dump: Option<PathBuf>,
+    /// Measure with keys and values in 8 bits too.
+    #[arg(long, value_enum)]
+    kv_bits: Option<KvBits>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -29,7 +31,7 @@ pub(super) struct Score {
 impl Score {
     pub(super) fn run(self) -> Result<(), CliError> {
         let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
-        let session = Session::load(&self.model, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
+        let session = load(&self.model, self.kv_bits)?;
         session.check_ids(&ids).map_err(engine)?;
         if let Some(path) = &self.dump {
             let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;
@@ -39,30 +41,42 @@ impl Score {
                 CliError::Usage(format!("{} Check that the folder exists and can be written to.", e.message))
             })?;
         }
-        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;
+        let mut precisions = vec![(KvPrecision::Full, "")];
+        precisions.extend(self.kv_bits.map(|_| (KvPrecision::Eight, "with keys and values in 8 bits: ")));
         let mut out = io::stdout().lock();
-        match (figures.mean_nll, figures.perplexity()) {
-            (nll, perplexity) if self.json => {
-                let acceptance = figures.mtp_acceptance;
-                writeln!(
-                    out,
-                    "{}",
-                    json!({ "tokens": ids.len(), "mean_nll": nll, "perplexity": perplexity, "mtp_acceptance": acceptance })
-                )?;
-            }
-            (Some(nll), Some(perplexity)) => {
-                write!(
-                    out,
-                    "{} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}",
-                    ids.len()
-                )?;
-                match figures.mtp_acceptance {
-                    Some(share) => writeln!(out, ", MTP acceptance {:.1} %", 100.0 * share)?,
-                    None => writeln!(out)?,
-                }
-            }
-            _ => writeln!(out, "1 token: nothing to predict")?,
+        for (kv, kept) in precisions {
+            let figures = score::figures_with(session.model(), kv, &ids, score::CHUNK).map_err(engine)?;
+            self.print(&mut out, &figures, kv, kept, ids.len())?;
         }
         Ok(())
+    }
+
+    fn print(
+        &self,
+        out: &mut impl Write,
+        figures: &Figures,
+        kv: KvPrecision,
+        kept: &str,
+        tokens: usize,
+    ) -> io::Result<()> {
+        let acceptance = figures.mtp_acceptance;
+        match (figures.mean_nll, figures.perplexity()) {
+            (nll, perplexity) if self.json => {
+                let line = json!({
+                    "kv_precision": kv, "tokens": tokens, "mean_nll": nll, "perplexity": perplexity,
+                    "mtp_acceptance": acceptance,
+                });
+                writeln!(out, "{line}")
+            }
+            (Some(nll), Some(perplexity)) => {
+                let head = acceptance
+                    .map_or_else(String::new, |share| format!(", MTP acceptance {:.1} %", 100.0 * share));
+                writeln!(
+                    out,
+                    "{kept}{tokens} tokens, mean negative log-likelihood {nll:.4}, perplexity {perplexity:.3}{head}"
+                )
+            }
+            _ => writeln!(out, "1 token: nothing to predict"),
+        }
     }
 }

@@ -357,9 +357,9 @@ pub fn arange(n: i32, dtype: Dtype) -> Result<Array> {
     })
 }
 
-/// n × n ones on and below diagonal `k`, zeros above.
-pub fn tri(n: i32, k: i32, dtype: Dtype) -> Result<Array> {
-    Array::build("tri", |res, s| unsafe { mlx_sys::mlx_tri(res, n, n, k, dtype.into(), s) })
+/// A matrix of ones on and below diagonal `k`, zeros above.
+pub fn tri(rows: i32, columns: i32, k: i32, dtype: Dtype) -> Result<Array> {
+    Array::build("tri", |res, s| unsafe { mlx_sys::mlx_tri(res, rows, columns, k, dtype.into(), s) })
 }
 
 /// Index of the largest element of an axis, the first of equals, as u32.
@@ -462,6 +462,31 @@ pub fn quantized_matmul(
     bits: i32,
     mode: QuantMode,
 ) -> Result<Array> {
+    quantized_product(x, [weight, scales], biases, group_size, bits, mode, true)
+}
+
+/// x · W with W quantized `[in, out]`: sums of its rows.
+pub fn quantized_weighted_rows(
+    x: &Array,
+    weight: &Array,
+    scales: &Array,
+    biases: Option<&Array>,
+    group_size: i32,
+    bits: i32,
+    mode: QuantMode,
+) -> Result<Array> {
+    quantized_product(x, [weight, scales], biases, group_size, bits, mode, false)
+}
+
+fn quantized_product(
+    x: &Array,
+    [weight, scales]: [&Array; 2],
+    biases: Option<&Array>,
+    group_size: i32,
+    bits: i32,
+    mode: QuantMode,
+    transposed: bool,
+) -> Result<Array> {
     let biases = biases.map_or_else(null, Array::raw);
     Array::build("quantized_matmul", |res, s| unsafe {
         mlx_sys::mlx_quantized_matmul(
@@ -470,7 +495,7 @@ pub fn quantized_matmul(
             weight.raw(),
             scales.raw(),
             biases,
-            true,
+            transposed,
             some(group_size),
             some(bits),
             mode.name().as_ptr(),

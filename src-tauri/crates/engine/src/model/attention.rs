@@ -1,8 +1,12 @@
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
 use super::rope::Rope;
-use crate::cache::RowKv;
-use crate::mlx::{self, Array, Mask, Result};
+use crate::cache::{KeysValues, QuantizedHeads, RowKv};
+use crate::mlx::{self, Array, Dtype, Mask, Result};
+
+/// The most queries that meet keys and values in 8 bits as they are. More are worth taking those apart for, which
+/// makes the fused attention possible.
+const MOST_DIRECT_QUERIES: i32 = 16;
 
 /// Sizes of a full-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -68,11 +72,9 @@ impl Attention {
         let mut outputs = Vec::with_capacity(packed.lens().len());
         for (cache, q) in caches.zip(packed.split(&q)?) {
             let len = q.dim(0);
-            let (k, v) = cache.append(&kv.slice_axis(2, start, start + len)?)?;
+            let kv = cache.append(&kv.slice_axis(2, start, start + len)?)?;
             start += len;
-            let q = q.transpose(&[2, 1, 0, 3])?;
-            let mask = if len == 1 { Mask::None } else { Mask::Causal };
-            let out = mlx::scaled_dot_product_attention(&q, &k, &v, scale, mask)?;
+            let out = attend(&q.transpose(&[2, 1, 0, 3])?, &kv, scale)?;
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, heads * head_dim])?);
         }
         let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
@@ -114,6 +116,39 @@ impl Attention {
         let norms = vec![&self.qk_norm, &self.k_norm];
         [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), norms, self.rope.arrays()].concat()
     }
+}
+
+/// Causal attention of the last positions: q `[1, Hq, T, D]` → `[1, Hq, T, D]`.
+fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
+    let queries = q.dim(2);
+    let mask = if queries == 1 { Mask::None } else { Mask::Causal };
+    match kv {
+        KeysValues::Full([k, v]) => mlx::scaled_dot_product_attention(q, k, v, scale, mask),
+        KeysValues::Eight([k, v]) if queries <= MOST_DIRECT_QUERIES => attend_directly(q, k, v, scale),
+        KeysValues::Eight(kv) => {
+            let [k, v] = kv.each_ref().map(|heads| heads.dequantize(q.dtype()));
+            mlx::scaled_dot_product_attention(q, &k?, &v?, scale, mask)
+        }
+    }
+}
+
+/// The same without taking keys and values apart, so that they are read in 8 bits.
+fn attend_directly(q: &Array, k: &QuantizedHeads, v: &QuantizedHeads, scale: f32) -> Result<Array> {
+    let (heads, queries, head_dim) = (q.dim(1), q.dim(2), q.dim(3));
+    let kv_heads = k.heads();
+    let shared = heads / kv_heads;
+    let scaled = q.multiply(&Array::scalar(scale, q.dtype())?)?;
+    let scores = k.products(&scaled.reshape(&[1, kv_heads, shared * queries, head_dim])?)?;
+    let positions = scores.dim(-1);
+    let weights = if queries == 1 {
+        mlx::softmax(&scores, -1)?
+    } else {
+        let scores = scores.reshape(&[kv_heads, shared, queries, positions])?;
+        let visible = mlx::tri(queries, positions, positions - queries, Dtype::Bool)?;
+        let masked = mlx::where_(&visible, &scores, &Array::scalar(f32::NEG_INFINITY, scores.dtype())?)?;
+        mlx::softmax(&masked, -1)?.reshape(&[1, kv_heads, shared * queries, positions])?
+    };
+    v.weighted_sums(&weights)?.reshape(&[1, heads, queries, head_dim])
 }
 
 #[cfg(test)]

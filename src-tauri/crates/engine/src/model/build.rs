@@ -63,6 +63,7 @@ impl Builder<'_> {
             mtp,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
+            kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
         })
     }

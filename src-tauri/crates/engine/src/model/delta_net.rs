@@ -213,11 +213,11 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let log_decay = lay_out(&inputs.log_decay, 1)?;
 
     let k_t = k.swapaxes(2, 3)?;
-    let strictly = mlx::tri(size, -1, Dtype::Float32)?;
+    let strictly = mlx::tri(size, size, -1, Dtype::Float32)?;
     // e^{b_t − b_i} for i ≤ t, 0 above. Each difference is summed by itself, Σ_{i<j≤t} ln g_j: where a token wipes the
     // state, b is so large that the difference of two of them would be rounding.
     let between = mlx::cumsum(&log_decay.multiply(&strictly)?, 2)?.exp()?;
-    let between = between.multiply(&mlx::tri(size, 0, Dtype::Float32)?)?;
+    let between = between.multiply(&mlx::tri(size, size, 0, Dtype::Float32)?)?;
     let system = k.matmul(&k_t)?.multiply(&between)?.multiply(&beta)?.multiply(&strictly)?;
     let inverse = invert_unit_lower(&system)?;
     let from_start = mlx::cumsum(&log_decay, 2)?.exp()?;

@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use foretoken_protocol::KvPrecision;
+
 use super::linear::{Embedding, Linear};
 use super::packed::Packed;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};
@@ -68,6 +70,8 @@ pub struct Qwen {
     pub hidden_mode: HiddenMode,
     /// Added to the mean square in norms.
     pub eps: f32,
+    /// How its rows keep the trunk's keys and values.
+    pub kv_precision: KvPrecision,
     /// What a row of it keeps.
     pub row_memory: RowMemory,
 }
@@ -176,9 +180,14 @@ impl Qwen {
 
     /// An empty row: caches of the attention layers, and of the head if there is one.
     pub fn empty_row(&self) -> RowCache {
+        self.empty_row_with(self.kv_precision)
+    }
+
+    /// The same with the trunk's keys and values kept in this form, which the size of the heads must allow.
+    pub fn empty_row_with(&self, kv_precision: KvPrecision) -> RowCache {
         let attention = self.layers.iter().filter(|layer| matches!(layer.mixer, Mixer::Attention(_)));
         RowCache {
-            kv: attention.map(|_| RowKv::default()).collect(),
+            kv: attention.map(|_| RowKv::new(kv_precision)).collect(),
             head: self.mtp.as_ref().map(|_| RowKv::default()),
         }
     }

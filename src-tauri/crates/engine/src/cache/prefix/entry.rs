@@ -1,4 +1,4 @@
-use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
 
 /// What keys and values do not tell of a row at one place in its tokens. A row can go on from there only where this
@@ -16,10 +16,10 @@ pub struct Anchor {
 /// the row copy all of it at its next token.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Segment {
-    /// `[2, Hkv, end − begin, D]`, one per full-attention layer.
-    kv: Vec<Array>,
+    /// One per full-attention layer.
+    kv: Vec<KvCopy>,
     /// The head's, of the pairs whose second token is one of these.
-    head: Option<Array>,
+    head: Option<KvCopy>,
 }
 
 /// The beginning of a prompt, as it was stored.
@@ -52,7 +52,7 @@ impl Anchor {
 impl Segment {
     /// Lazy copies from a row's caches; `None` where they do not hold these tokens.
     pub(super) fn copy(cache: &RowCache, begin: usize, end: usize) -> Result<Option<Self>> {
-        let kv: Option<Vec<Array>> = cache.kv.iter().map(|kv| kv.copy(begin..end)).collect::<Result<_>>()?;
+        let kv: Option<Vec<KvCopy>> = cache.kv.iter().map(|kv| kv.copy(begin..end)).collect::<Result<_>>()?;
         let Some(kv) = kv else { return Ok(None) };
         // Pair t is made of the hidden state at t and the token at t + 1.
         let pairs = begin.saturating_sub(1)..end - 1;
@@ -67,7 +67,7 @@ impl Segment {
     }
 
     pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.kv.iter().chain(&self.head)
+        self.kv.iter().chain(&self.head).flat_map(KvCopy::arrays)
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -2,13 +2,14 @@
 //!
 //! `cargo bench -p foretoken-library --bench throughput [-- MEGABYTES [RUNS]]`. Both fetch the same file from the same
 //! server, a process of its own, in turns; `curl` fetches one range for each connection. `curl` only writes; the library
-//! also hashes all of it and forces it to the disk, so the time at which the files of `curl` are on the disk too is told
-//! beside. With `TMPDIR` in memory (`/dev/shm`) the disk's own speed is left out. All files are removed at the end.
+//! also hashes all of it and forces it to the disk, so what it takes until the files of `curl` are hashed and on the
+//! disk is told beside. Times depend on what else the machine does; the processor seconds for a GB hardly do. With
+//! `TMPDIR` in memory (`/dev/shm`) the disk's own speed is left out. All files are removed at the end.
 
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -52,31 +53,79 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
+/// What one way of fetching the file took.
+#[derive(Clone, Copy)]
+struct Cost {
+    seconds: f64,
+    /// Processor seconds of the program and of the server; none where the system does not tell.
+    processor: (f64, f64),
+}
+
 /// Lets both fetch the file in turns and prints the medians.
 async fn compare(server: &Server, connections: usize, runs: usize) -> Result<()> {
-    let (mut ours, mut curls, mut synced) = (Vec::new(), Vec::new(), Vec::new());
+    let mut costs: [Vec<Cost>; 4] = Default::default();
     for run in 0..=runs {
-        let (curl, sync) = with_curl(server, connections)?;
-        let our = with_library(server, connections).await?;
+        let [curl, hashed, synced] = with_curl(server, connections)?;
+        let library = with_library(server, connections).await?;
         // The first run only warms up.
         if run > 0 {
-            println!("run {run}: curl {curl:.2} s, on the disk after {sync:.2} s, library {our:.2} s");
-            curls.push(curl);
-            synced.push(sync);
-            ours.push(our);
+            for (kept, cost) in costs.iter_mut().zip([library, curl, hashed, synced]) {
+                kept.push(cost);
+            }
         }
     }
-    let (our, curl, sync) = (median(&mut ours), median(&mut curls), median(&mut synced));
-    let rate = |seconds: f64| server.bytes as f64 / 1e6 / seconds;
-    println!("{connections} connections, medians of {runs}: library {:.0} MB/s", rate(our));
-    println!("  curl {:.0} MB/s: the library has {:.0} %", rate(curl), 100.0 * curl / our);
-    println!("  curl to the disk {:.0} MB/s: the library has {:.0} %", rate(sync), 100.0 * sync / our);
+    println!("{connections} connections, medians of {runs}:");
+    let gigabytes = server.bytes as f64 / 1e9;
+    let library = median(&costs[0], |cost| cost.seconds);
+    for (name, costs) in ["library", "curl", "curl, hashed", "curl, hashed, on the disk"].iter().zip(&costs) {
+        let seconds = median(costs, |cost| cost.seconds);
+        let program = median(costs, |cost| cost.processor.0) / gigabytes;
+        let server = median(costs, |cost| cost.processor.1) / gigabytes;
+        let speed = 1e3 * gigabytes / seconds;
+        let share = 100.0 * seconds / library;
+        println!(
+            "  {name:25} {speed:5.0} MB/s, {program:.2} + {server:.2} processor s/GB, the library has {share:.0} %"
+        );
+    }
     Ok(())
 }
 
-fn median(seconds: &mut [f64]) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
+fn median(costs: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
+    let mut numbers: Vec<f64> = costs.iter().map(of).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+/// Counts from now on.
+struct Meter {
+    begun: Instant,
+    processor: (f64, f64),
+    server: u32,
+}
+
+impl Meter {
+    fn start(server: &Server) -> Self {
+        let server = server.child.id();
+        Self { begun: Instant::now(), processor: processor(server), server }
+    }
+
+    fn read(&self) -> Cost {
+        let (program, server) = processor(self.server);
+        let spent = (program - self.processor.0, server - self.processor.1);
+        Cost { seconds: self.begun.elapsed().as_secs_f64(), processor: spent }
+    }
+}
+
+/// Processor seconds that this process with the children that have ended, and the server, have taken so far. Linux tells.
+fn processor(server: u32) -> (f64, f64) {
+    let ticks = |process: &str, fields: usize| {
+        let line = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let after_name = line.rsplit(')').next().unwrap_or_default();
+        // User and system time are the twelfth and the thirteenth; those of children follow.
+        let times = after_name.split_whitespace().skip(11).take(fields);
+        times.filter_map(|time| time.parse::<f64>().ok()).sum::<f64>() / 100.0
+    };
+    (ticks("self", 4), ticks(&server.to_string(), 2))
 }
 
 async fn serve(bytes: usize) -> Result<()> {
@@ -98,8 +147,8 @@ fn start(megabytes: usize) -> Result<Server> {
     Ok(server)
 }
 
-/// When `curl` ends, and when what it wrote is on the disk.
-fn with_curl(server: &Server, connections: usize) -> Result<(f64, f64)> {
+/// What it takes until `curl` ends, until what it wrote is hashed too, and until all of it is on the disk.
+fn with_curl(server: &Server, connections: usize) -> Result<[Cost; 3]> {
     let folder = tempfile::tempdir()?;
     let parts: Vec<_> = (0..connections).map(|part| folder.path().join(part.to_string())).collect();
     let url = format!("{}/{MODEL}/resolve/main/{FILE}", server.endpoint);
@@ -114,12 +163,11 @@ fn with_curl(server: &Server, connections: usize) -> Result<(f64, f64)> {
         command.args(["--fail", "--location", "--noproxy", "*", "--range", &format!("{}-{last}", at(part))]);
         command.arg("--output").arg(path).arg(&url);
     }
-    let begun = Instant::now();
-    let status = command.status()?;
-    let curl = begun.elapsed().as_secs_f64();
-    if !status.success() {
-        return Err(format!("curl failed: {status}").into());
-    }
+    let meter = Meter::start(server);
+    succeed(command.status()?)?;
+    let curl = meter.read();
+    succeed(Command::new("sha256sum").args(&parts).stdout(Stdio::null()).status()?)?;
+    let hashed = meter.read();
     let mut arrived = 0;
     for path in parts {
         let file = File::open(path)?;
@@ -127,10 +175,14 @@ fn with_curl(server: &Server, connections: usize) -> Result<(f64, f64)> {
         arrived += file.metadata()?.len();
     }
     assert_eq!(arrived, server.bytes as u64);
-    Ok((curl, begun.elapsed().as_secs_f64()))
+    Ok([curl, hashed, meter.read()])
 }
 
-async fn with_library(server: &Server, connections: usize) -> Result<f64> {
+fn succeed(status: ExitStatus) -> Result<()> {
+    if status.success() { Ok(()) } else { Err(status.to_string().into()) }
+}
+
+async fn with_library(server: &Server, connections: usize) -> Result<Cost> {
     let folder = tempfile::tempdir()?;
     let library = Library::create(&folder.path().join("models"))?;
     let options = HubOptions { endpoint: server.endpoint.clone(), ..HubOptions::default() };
@@ -138,9 +190,9 @@ async fn with_library(server: &Server, connections: usize) -> Result<f64> {
     let (_intent, wanted) = watch::channel(Intent::Run);
     let progress = watch::Sender::new(Progress::default());
     let options = DownloadOptions { connections, ..DownloadOptions::default() };
-    let begun = Instant::now();
+    let meter = Meter::start(server);
     download(&hub, &library, &MODEL.parse()?, "main", &options, wanted, &progress).await?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let cost = meter.read();
     assert!(library.folder(&MODEL.parse()?).join(FILE).is_file());
-    Ok(seconds)
+    Ok(cost)
 }

@@ -107,10 +107,7 @@ async fn a_connection_that_is_always_cut_still_gets_there() {
 
 #[tokio::test]
 async fn many_random_troubles_leave_a_whole_model_or_a_state_to_go_on_from() {
-    let seed = std::env::var("FORETOKEN_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-    println!("FORETOKEN_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut random = random();
     let (hub, files, place) = set_up().await;
     for _ in 0..60 {
         let trouble = match random.u8(0..7) {
@@ -371,10 +368,7 @@ async fn links_in_a_partial_state_lead_nowhere() {
 
 #[tokio::test]
 async fn a_cancel_at_any_moment_leaves_a_whole_model_or_nothing() {
-    let seed = std::env::var("FORETOKEN_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-    println!("FORETOKEN_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let mut random = random();
     let (hub, files, place) = set_up().await;
     hub.fail(Fault::new(Stage::Content, Trouble::Slow(4_000_000)));
     for _ in 0..20 {

@@ -125,10 +125,6 @@ async fn a_library_that_is_not_there_is_offline_and_never_made_again() {
 async fn a_moved_library_is_the_same_and_the_old_one_is_gone() {
     let (place, files) = filled().await;
     let target = place.folder.path().join("elsewhere");
-    // An earlier move was killed while it copied.
-    fs::create_dir_all(target.join(".foretoken")).unwrap();
-    fs::create_dir_all(target.join("org--model")).unwrap();
-    fs::write(target.join("org--model/config.json"), "half").unwrap();
     let (mut last, mut switched) = ((0, 0), false);
     let progress = |done, total| {
         last = (done, total);

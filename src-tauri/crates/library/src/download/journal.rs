@@ -179,8 +179,9 @@ impl Partial {
         for state in &mut self.journal.files {
             let path = files.join(&state.file.path);
             check_no_links(&files, &path)?;
-            let length = path.symlink_metadata().map_or(0, |found| found.len());
-            if length < state.done.end() {
+            let length = path.symlink_metadata().map(|found| found.len());
+            // Of an empty file nothing but the file itself can be missing.
+            if length.map_or(true, |length| length < state.done.end()) {
                 state.done = Ranges::default();
                 state.verified = false;
             }

@@ -17,7 +17,8 @@ mod verify;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::runtime::Builder;
+use tokio::sync::{oneshot, watch};
 
 use crate::disk::{free_bytes, joined};
 use crate::hub::{Commit, Hub, RepoId};
@@ -82,6 +83,32 @@ pub enum Outcome {
 /// `revision` is resolved once; its commit then stays, over all restarts. An error leaves what has arrived for the
 /// next call, unless it says that nothing was written. When `intent` loses its sender, the download pauses.
 pub async fn download(
+    hub: &Hub,
+    library: &Library,
+    repo: &RepoId,
+    revision: &str,
+    options: &DownloadOptions,
+    intent: watch::Receiver<Intent>,
+    progress: &watch::Sender<Progress>,
+) -> Result<Outcome, LibraryError> {
+    let (hub, library, repo, revision) = (hub.clone(), library.clone(), repo.clone(), revision.to_owned());
+    let (options, progress) = (options.clone(), progress.clone());
+    let (_asker, asker_is_gone) = oneshot::channel::<()>();
+    // One thread has all connections. Handing bytes from core to core costs as much as hashing them.
+    let fetched = tokio::task::spawn_blocking(move || {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| LibraryError::io(library.root(), error))?;
+        runtime.block_on(async {
+            tokio::select! {
+                outcome = fetch_model(&hub, &library, &repo, &revision, &options, intent, &progress) => outcome,
+                _ = asker_is_gone => Ok(Outcome::Paused),
+            }
+        })
+    });
+    joined(fetched.await)
+}
+
+async fn fetch_model(
     hub: &Hub,
     library: &Library,
     repo: &RepoId,

@@ -1,23 +1,38 @@
 //! Moving the library to another folder or disk: copy, verify, switch, and only then remove.
+//!
+//! As long as there are two places, both hold the same note. Whatever ended a move, the place that counts then is
+//! the library, and the other one, which its note tells apart from anything else, is removed.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ring::digest::{Context, Digest, SHA256};
+use serde::{Deserialize, Serialize};
 
 use super::{HOME, Library, MARK, TRASH};
 use crate::LibraryError;
-use crate::disk::{files_in, free_bytes, remove_folder, sync_folder};
+use crate::disk::{files_in, free_bytes, read_json, remove_folder, sync_folder, write_json};
+use crate::hash::read_hashed;
 
-const PIECE: usize = 4 << 20;
+const NOTE: &str = "move.json";
+
+/// What both places of a move hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    /// Chosen at random: no two moves have the same.
+    id: u64,
+    from: PathBuf,
+    to: PathBuf,
+}
 
 impl Library {
     /// Moves everything but the trash to `target`, an empty folder or a name in an existing one.
     ///
     /// `switch` is called once every byte of the copy is verified, and must make the new place the one that counts; the
-    /// old one is removed after it. Before that, any end leaves the old library as it is, and a later call begins
-    /// again. `progress` hears bytes done and in all; when it returns false, the move ends and the copy is removed.
+    /// old one is removed after it. Before that, any end leaves the old library as it is. `progress` hears bytes done
+    /// and in all; when it returns false, the move ends and the copy is removed. After an error in `switch` and after
+    /// a crash both places are left, for [`Library::settle_move`].
     ///
     /// No download may be running.
     pub fn move_to(
@@ -26,51 +41,110 @@ impl Library {
         mut progress: impl FnMut(u64, u64) -> bool,
         switch: impl FnOnce(&Self) -> Result<(), LibraryError>,
     ) -> Result<Option<Self>, LibraryError> {
-        self.check_online()?;
+        self.settle_move()?;
         let root = self.root.canonicalize().map_err(|error| LibraryError::io(&self.root, error))?;
         let above = target.parent().unwrap_or(target);
         let above = above.canonicalize().map_err(|error| LibraryError::io(above, error))?;
-        if above.starts_with(&root) {
+        let is_empty = fs::read_dir(target).map_or(true, |mut entries| entries.next().is_none());
+        if above.starts_with(&root) || !is_empty {
             return Err(LibraryError::NotEmpty { path: target.to_owned() });
         }
-        // An earlier move that did not end has left no mark: a library without one is only ever half a copy.
-        let unfinished = target.join(HOME).is_dir() && !target.join(HOME).join(MARK).exists();
-        if unfinished {
-            remove_folder(target)?;
-        }
+        let note = Note { id: fastrand::u64(..), from: self.root.clone(), to: target.to_owned() };
         let moved = Self { root: target.to_owned() };
-        let empty = fs::read_dir(target).map_or(true, |mut entries| entries.next().is_none());
-        if !empty {
-            return Err(LibraryError::NotEmpty { path: target.to_owned() });
-        }
-        fs::create_dir_all(target.join(HOME)).map_err(|error| LibraryError::io(target, error))?;
+        // The old place first: a copy of which it knew nothing would stay for ever.
+        write_json(&self.home(NOTE), &note)?;
+        fs::create_dir_all(moved.root.join(HOME)).map_err(|error| LibraryError::io(target, error))?;
+        write_json(&moved.home(NOTE), &note)?;
         let files = self.own_files()?;
         match copy_all(&self.root, target, &files, &mut progress) {
             Ok(true) => {}
             ended => {
-                remove_folder(target)?;
+                self.settle_move()?;
                 return ended.map(|_| None);
             }
         }
         moved.mark()?;
         switch(&moved)?;
-        // The mark goes first: what is left after a crash is no library.
-        let mark = self.root.join(HOME).join(MARK);
-        fs::remove_file(&mark).map_err(|error| LibraryError::io(&mark, error))?;
-        remove_folder(&self.root)?;
+        if let Err(error) = moved.settle_move() {
+            tracing::warn!("the library is moved, and what it left stays for now: {error}");
+        }
         Ok(Some(moved))
     }
 
-    /// Everything in the library but the mark and the trash.
+    /// Where the library was, as long as what the move left there is not removed.
+    pub fn moved_from(&self) -> Option<PathBuf> {
+        let note = self.move_note()?;
+        (note.to == self.root).then_some(note.from)
+    }
+
+    /// Removes the other place of a move that ended early. To be called for the library that counts; if there is
+    /// nothing to remove, or its disk is not connected, nothing happens.
+    pub fn settle_move(&self) -> Result<(), LibraryError> {
+        self.check_online()?;
+        self.remove_half_note()?;
+        let Some(note) = self.move_note() else { return Ok(()) };
+        let other = Self { root: if note.to == self.root { note.from.clone() } else { note.to.clone() } };
+        let apart = !same_place(&self.root, &other.root);
+        if apart && other.move_note().as_ref() == Some(&note) {
+            other.remove_all()?;
+        } else if apart && other.check_online().is_err() {
+            // Its note was not yet written, or is removed already. A folder with anything else in it stays.
+            other.remove_half_note()?;
+            let _ = fs::remove_dir(other.root.join(HOME));
+            let _ = fs::remove_dir(&other.root);
+        }
+        // A disk that is not connected may come back.
+        if other.root.parent().is_some_and(Path::exists) { remove_file(&self.home(NOTE)) } else { Ok(()) }
+    }
+
+    fn move_note(&self) -> Option<Note> {
+        read_json(&self.home(NOTE)).ok().flatten()
+    }
+
+    fn remove_half_note(&self) -> Result<(), LibraryError> {
+        remove_file(&self.home(NOTE).with_extension("json.new"))
+    }
+
+    /// The mark goes first, so that what is left after a crash is no library, and the note last, so that it is found.
+    fn remove_all(&self) -> Result<(), LibraryError> {
+        remove_file(&self.home(MARK))?;
+        let home = self.root.join(HOME);
+        for folder in [&self.root, &home] {
+            for entry in fs::read_dir(folder).map_err(|error| LibraryError::io(folder, error))?.flatten() {
+                let path = entry.path();
+                match entry.file_type() {
+                    _ if path == home || path == self.home(NOTE) => {}
+                    Ok(kind) if kind.is_dir() => remove_folder(&path)?,
+                    _ => remove_file(&path)?,
+                }
+            }
+        }
+        remove_folder(&self.root)
+    }
+
+    /// Everything in the library but the mark, the note and the trash.
     fn own_files(&self) -> Result<Vec<PathBuf>, LibraryError> {
         let mut files = files_in(&self.root).map_err(|error| LibraryError::io(&self.root, error))?;
         let home = Path::new(HOME);
-        files.retain(|file| *file != home.join(MARK) && !file.starts_with(home.join(TRASH)));
+        let stays = [home.join(MARK), home.join(NOTE), home.join(TRASH)];
+        files.retain(|file| !stays.iter().any(|path| file.starts_with(path)));
         Ok(files)
     }
 }
 
-/// Copies and reads back each file. False if `progress` wanted it to end.
+/// Whether one of two folders is, or is in, the other.
+fn same_place(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a.starts_with(&b) || b.starts_with(&a))
+}
+
+fn remove_file(path: &Path) -> Result<(), LibraryError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LibraryError::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Copies and reads back each file, and forces all of it to the disk. False if `progress` wanted it to end.
 fn copy_all(
     from: &Path,
     to: &Path,
@@ -84,19 +158,24 @@ fn copy_all(
         return Err(LibraryError::DiskFull { path: to.to_owned(), needed: total, free });
     }
     let mut done = 0;
+    let mut folders = BTreeSet::from([to.to_owned()]);
     for file in files {
         let (original, copy) = (from.join(file), to.join(file));
         let folder = copy.parent().unwrap_or(to);
         fs::create_dir_all(folder).map_err(|error| LibraryError::io(folder, error))?;
+        folders.extend(folder.ancestors().take_while(|above| above.starts_with(to)).map(Path::to_owned));
         let Some(written) = copy_one(&original, &copy, |bytes| progress(done + bytes, total))? else {
             return Ok(false);
         };
-        if hash(&copy)?.as_ref() != written.as_ref() {
+        if read_hashed(&copy, |_| Ok(true))?.as_ref() != Some(&written) {
             return Err(LibraryError::BadCopy { path: copy });
         }
-        sync_folder(folder)?;
         done += size(file);
     }
+    folders
+        .iter()
+        .chain([&to.parent().unwrap_or(to).to_owned()])
+        .try_for_each(|folder| sync_folder(folder))?;
     Ok(progress(done, total))
 }
 
@@ -105,34 +184,15 @@ fn copy_one(
     original: &Path,
     copy: &Path,
     mut progress: impl FnMut(u64) -> bool,
-) -> Result<Option<Digest>, LibraryError> {
-    let mut reader = File::open(original).map_err(|error| LibraryError::io(original, error))?;
-    let mut writer = File::create(copy).map_err(|error| LibraryError::io(copy, error))?;
-    let (mut hash, mut buffer, mut bytes) = (Context::new(&SHA256), vec![0; PIECE], 0);
-    loop {
-        let read = reader.read(&mut buffer).map_err(|error| LibraryError::io(original, error))?;
-        if read == 0 {
-            break;
-        }
-        hash.update(&buffer[..read]);
-        writer.write_all(&buffer[..read]).map_err(|error| LibraryError::io(copy, error))?;
-        bytes += read as u64;
-        if !progress(bytes) {
-            return Ok(None);
-        }
-    }
-    writer.sync_all().map_err(|error| LibraryError::io(copy, error))?;
-    Ok(Some(hash.finish()))
-}
-
-fn hash(path: &Path) -> Result<Digest, LibraryError> {
-    let mut reader = File::open(path).map_err(|error| LibraryError::io(path, error))?;
-    let (mut hash, mut buffer) = (Context::new(&SHA256), vec![0; PIECE]);
-    loop {
-        let read = reader.read(&mut buffer).map_err(|error| LibraryError::io(path, error))?;
-        if read == 0 {
-            return Ok(hash.finish());
-        }
-        hash.update(&buffer[..read]);
-    }
+) -> Result<Option<String>, LibraryError> {
+    let failed = |error| LibraryError::io(copy, error);
+    let mut writer = File::create(copy).map_err(failed)?;
+    let mut bytes = 0;
+    let read = read_hashed(original, |piece| {
+        writer.write_all(piece).map_err(failed)?;
+        bytes += piece.len() as u64;
+        Ok(progress(bytes))
+    })?;
+    writer.sync_all().map_err(failed)?;
+    Ok(read)
 }

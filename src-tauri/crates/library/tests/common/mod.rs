@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -110,6 +111,36 @@ pub async fn pull(hub: &Hub, library: &Library, repo: &str) -> Result<Outcome, L
     let (_intent, wanted) = watch::channel(Intent::Run);
     let progress = watch::Sender::new(Progress::default());
     download(hub, library, &id(repo), "main", &options(), wanted, &progress).await
+}
+
+/// The same in a process of its own, with many small requests and journals.
+pub fn pull_apart(hub: &TestHub, library: &Library) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_foretoken-models"))
+        .args(["--library".as_ref(), library.root().as_os_str()])
+        .args([
+            "pull",
+            "org/model",
+            "--connections",
+            "4",
+            "--segment-bytes",
+            "500000",
+            "--checkpoint-ms",
+            "50",
+        ])
+        .env("HF_ENDPOINT", hub.endpoint())
+        .env("NO_PROXY", "127.0.0.1")
+        .env_remove("HF_TOKEN")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Random numbers that a failed run can be repeated with.
+pub fn random() -> fastrand::Rng {
+    let seed = std::env::var("FORETOKEN_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| fastrand::u64(..));
+    println!("FORETOKEN_SEED={seed}");
+    fastrand::Rng::with_seed(seed)
 }
 
 /// All files below a folder with their content.

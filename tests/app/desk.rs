@@ -7,12 +7,17 @@ use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use foretoken_tests::programs::built;
 use tempfile::TempDir;
 
 use crate::webdriver::WebDriver;
 use crate::window::Window;
+
+/// How long a process may take to be started.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Light or dark, as the desktop asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +59,11 @@ impl Desk {
     /// A folder for files of the test.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// The name of the screen.
+    pub(crate) fn display(&self) -> &str {
+        &self.display
     }
 
     /// Opens the app and waits until its model is ready.
@@ -98,7 +108,24 @@ impl Desk {
     pub(crate) fn kill(&self, program: &str) {
         let running = self.running(program);
         assert_eq!(running.len(), 1, "one process runs {program}: {running:?}");
-        kill(&running);
+        signal("-KILL", &running);
+    }
+
+    /// Waits for a process of a program that was started with this command, and holds it where it is.
+    pub(crate) fn halt(&self, program: &str, command: &str) -> Halted {
+        let started = Instant::now();
+        loop {
+            let does = |id: &u32| {
+                fs::read(format!("/proc/{id}/cmdline"))
+                    .is_ok_and(|line| line.split(|&byte| byte == 0).any(|word| word == command.as_bytes()))
+            };
+            if let Some(process) = self.running(program).into_iter().find(does) {
+                signal("-STOP", &[process]);
+                return Halted { process };
+            }
+            assert!(started.elapsed() < PATIENCE, "no {program} {command} was started");
+            sleep(Duration::from_millis(1));
+        }
     }
 
     /// Everything that runs here, known by its home.
@@ -121,8 +148,19 @@ impl Desk {
             if left.is_empty() {
                 return;
             }
-            kill(&left);
+            signal("-KILL", &left);
         }
+    }
+}
+
+/// A process that stands still until it may go on.
+pub(crate) struct Halted {
+    process: u32,
+}
+
+impl Halted {
+    pub(crate) fn go_on(self) {
+        signal("-CONT", &[self.process]);
     }
 }
 
@@ -139,10 +177,10 @@ impl Drop for Desk {
     }
 }
 
-fn kill(processes: &[u32]) {
+fn signal(name: &str, processes: &[u32]) {
     // One that has ended in the meantime is no failure.
     let ids = processes.iter().map(u32::to_string);
-    let _ = Command::new("kill").arg("-9").args(ids).stderr(Stdio::null()).status();
+    let _ = Command::new("kill").arg(name).args(ids).stderr(Stdio::null()).status();
 }
 
 fn free_port() -> u16 {

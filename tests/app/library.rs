@@ -8,6 +8,7 @@ use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use serde_json::json;
 
 use crate::desk::{Desk, Theme};
+use crate::drag::Drag;
 use crate::hub::{Hub, NAME, REPO};
 use crate::stopping::open_endless_model;
 use crate::webdriver::keys;
@@ -162,6 +163,31 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
     window.wait_until("the library is shown", || window.is_shown("local-model"));
     window.wait_until("it is gone for good", || files_below(&own.join(".foretoken/trash")).is_empty());
     assert_eq!(row(&window, "Little"), "");
+}
+
+#[test]
+fn a_folder_that_is_dropped_on_the_window_is_used_where_it_is() {
+    let desk = Desk::new(1280, 900);
+    let mine = desk.home().join("mine");
+    copy_demo_model(&mine);
+    let window = desk.open(Theme::Light);
+    let mut drag = Drag::over(&desk, &mine);
+    window.wait_until("the window says what a drop does", || drag.hold() && window.is_shown("drop-target"));
+    window.picture("models-drop");
+    drag.leave();
+    window.wait_until("the folder is away again", || !window.is_shown("drop-target"));
+    assert!(!window.is_shown("local-model"), "nothing was added");
+
+    let mut drag = Drag::over(&desk, &mine);
+    window.wait_until("the window would take it", || drag.hold() && window.is_shown("drop-target"));
+    drag.release();
+    window.wait_until("the model is listed", || {
+        drag.answer();
+        row(&window, "mine").contains("MTP head")
+    });
+    assert!(!window.is_shown("drop-target"));
+    assert!(files_below(&library(&desk)).iter().all(|file| !file.ends_with("model.safetensors")));
+    assert!(mine.join("model.safetensors").is_file());
 }
 
 #[test]

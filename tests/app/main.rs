@@ -9,6 +9,8 @@ mod desk;
 #[cfg(target_os = "linux")]
 mod drafting;
 #[cfg(target_os = "linux")]
+mod drag;
+#[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
 mod following;

@@ -12,6 +12,7 @@ use crate::desk::{Desk, Theme};
 use crate::hub::{Hub, NAME};
 use crate::library::{data, desk_with, download, job_says, open_models, row};
 use crate::looks::Looks;
+use crate::stopping::open_endless_model;
 use crate::webdriver::keys::ESCAPE;
 use crate::window::Window;
 
@@ -146,6 +147,54 @@ fn models_that_are_here(theme: Theme) {
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
     looks.check("models-24-offline");
+}
+
+#[test]
+fn work_that_waits_and_work_that_runs_look_right() {
+    work(Theme::Light);
+}
+
+#[test]
+fn work_that_waits_and_work_that_runs_look_right_in_the_dark() {
+    work(Theme::Dark);
+}
+
+fn work(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    fs::create_dir_all(data(&desk)).unwrap();
+    let own = Library::create(&data(&desk).join("models")).unwrap();
+    copy_demo_model(&own.root().join("org--Little"));
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    open_endless_model(&window, &desk);
+    window.ask("Tell me a story about an owl and a bell.");
+    window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
+    let chat = desk.halt("foretoken-engine", "serve");
+    window.click("open-models");
+    window.choose_in_menu("model-more", "Little", "Measure");
+    window.wait_until("it waits", || window.is_shown("job-held"));
+    looks.check("models-40-held");
+    window.click("job-cancel");
+    window.wait_until("it is gone", || !window.is_shown("job"));
+    chat.go_on();
+    window.driver.click("[data-testid=chat]").unwrap();
+    window.click("stop");
+    window.wait_for_end();
+
+    window.click("open-models");
+    window.choose_in_menu("model-more", "Little", "Convert");
+    window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
+    let conversion = std::thread::scope(|scope| {
+        let halting = scope.spawn(|| desk.halt("foretoken-engine", "convert"));
+        window.click("convert");
+        halting.join().expect("a conversion begins")
+    });
+    window.wait_until("it is converted", || job_says(&window, "Converting"));
+    window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
+    looks.check("models-41-converting");
+    conversion.go_on();
+    window.wait_until("it is ready", || window.is_shown("job-use"));
+    looks.check("models-42-converted");
 }
 
 #[test]

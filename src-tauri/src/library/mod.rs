@@ -360,6 +360,11 @@ impl ModelLibrary {
 
     /// Begins to move the library to another folder, or takes a folder that is a library already.
     pub(crate) async fn move_to(self: &Arc<Self>, target: PathBuf) -> Result<(), ErrorReport> {
+        let is_moving = self.lock().is_moving();
+        // The copy of a move that ended early is no library to take.
+        if !is_moving && let Ok(library) = self.library() {
+            blocking(move || library.settle_move()).await?;
+        }
         if let Ok(library) = Library::open(&target) {
             self.location.choose(&library)?;
             self.close_queue().await;

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::facts::{Facts, Inspector};
 use super::fit::Need;
+use super::tool::ENGINE_REFUSED;
 use super::{card, fit};
 
 /// The model types that the engine runs.
@@ -21,6 +22,8 @@ const MOST_HITS: u32 = 24;
 const AT_ONCE: usize = 6;
 /// What a search without words looks for.
 const FAMILY: &str = "Qwen3.5";
+/// The code of the library's error for a repository that holds no model, such as one of GGUF files.
+const NOT_A_MODEL: &str = "not_a_model";
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
@@ -94,7 +97,7 @@ struct Look {
 }
 
 /// Models on the Hub, the most downloaded first. What a repository's files say is read from their headers, not from
-/// its name.
+/// its name; one that they show to be nothing that the engine runs is left out.
 pub(super) async fn search(
     hub: &Hub,
     inspector: &Arc<Inspector>,
@@ -112,7 +115,7 @@ pub(super) async fn search(
     }
     let mut found = looks.join_all().await;
     found.sort_by_key(|(place, _)| *place);
-    Ok(Search { query, found: found.into_iter().map(|(_, look)| look).collect() })
+    Ok(Search { query, found: found.into_iter().filter_map(|(_, look)| look).collect() })
 }
 
 impl Search {
@@ -161,10 +164,11 @@ impl Look {
     }
 }
 
-/// What can be told of a search result. A repository that cannot be read stays as the search describes it.
-async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit) -> Look {
+/// What can be told of a search result; `None` if it cannot be run. A repository that cannot be read now stays as the
+/// search describes it.
+async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit) -> Option<Look> {
     let mut model = from_tags(hit);
-    let Ok(info) = hub.model_info(&hit.repo, "main").await else { return Look { model, facts: None } };
+    let Ok(info) = hub.model_info(&hit.repo, "main").await else { return Some(Look { model, facts: None }) };
     match headers(hub, inspector, &info).await {
         Ok((facts, download_bytes)) => {
             model.download_bytes = Some(download_bytes);
@@ -173,11 +177,12 @@ async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit) -> Look {
             model.parameters = Some(facts.parameters);
             model.active_parameters = facts.active_parameters.filter(|&active| active < facts.parameters);
             model.format = Some(facts.format.clone());
-            Look { model, facts: Some(facts) }
+            Some(Look { model, facts: Some(facts) })
         }
         Err(error) => {
             tracing::debug!("{}: {error}", hit.repo);
-            Look { model, facts: None }
+            let never = error.code == NOT_A_MODEL || error.code == ENGINE_REFUSED;
+            (!never).then_some(Look { model, facts: None })
         }
     }
 }
@@ -247,7 +252,90 @@ pub(super) async fn model_card(hub: &Hub, repo: &RepoId) -> Result<String, Error
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use foretoken_library::{HubOptions, NoToken};
+    use foretoken_test_hub::{Repo, TestHub};
+    use serde_json::{Map, Value};
+
+    use super::super::tool::Tool;
     use super::*;
+    use crate::testing::{demo_model, engine_program};
+
+    fn quantized() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-dense-q4f32")
+    }
+
+    /// The demo model without the tensors of its MTP head, which its config goes on to declare.
+    fn without_head(id: &str) -> Repo {
+        let read = |name: &str| fs::read(demo_model().join(name)).unwrap();
+        let file = read("model.safetensors");
+        let (length, rest) = file.split_first_chunk::<8>().unwrap();
+        let (header, data) = rest.split_at(u64::from_le_bytes(*length) as usize);
+        let header: Map<String, Value> = serde_json::from_slice(header).unwrap();
+        let (mut kept, mut bytes) = (Map::new(), Vec::new());
+        for (name, mut tensor) in header.into_iter().filter(|(name, _)| !name.starts_with("mtp.")) {
+            if let Some(place) = tensor.get_mut("data_offsets") {
+                let at = |end: usize| place[end].as_u64().unwrap() as usize;
+                let tensor = &data[at(0)..at(1)];
+                *place = vec![bytes.len(), bytes.len() + tensor.len()].into();
+                bytes.extend_from_slice(tensor);
+            }
+            kept.insert(name, tensor);
+        }
+        let header = serde_json::to_vec(&kept).unwrap();
+        let file = [&(header.len() as u64).to_le_bytes(), header.as_slice(), &bytes].concat();
+        let files = ["config.json", "tokenizer.json"].map(|name| (name, read(name)));
+        Repo::new(id, files.into_iter().chain([("model.safetensors", file)]))
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_search_is_filtered_by_what_the_headers_say_and_not_by_names() {
+        const ROOM: u64 = 16 << 30;
+        let whole = |id: &str, folder: &Path| Repo::folder(id, folder).unwrap();
+        let config = |kind: &str| ("config.json", format!(r#"{{"model_type":"{kind}"}}"#).into_bytes());
+        let shard = ("model.safetensors", [2u64.to_le_bytes().as_slice(), b"{}"].concat());
+        let hub = TestHub::start([
+            whole("a/Whole", &demo_model()),
+            without_head("b/Whole-MTP"),
+            whole("c/Whole-small", &quantized()).tags(&["mlx"]),
+            whole("d/Whole-gated", &demo_model()).gated("hf_token"),
+            Repo::new("e/Whole-GGUF", [config("qwen3_5"), ("model.gguf", vec![0; 100])]),
+            Repo::new("f/Whole-llama", [config("llama"), shard]),
+        ])
+        .await
+        .unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let inspector = Arc::new(Inspector::new(tool, folder.path().join("facts.json")));
+        let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
+        let client = Hub::new(options, Arc::new(NoToken)).unwrap();
+
+        let any = RemoteFilter { text: "whole".into(), with_mtp: false, fitting: false, kind: None };
+        let all = search(&client, &inspector, query(&any)).await.unwrap();
+        let names = |found: &Search, filter: &RemoteFilter, ram: u64| -> Vec<String> {
+            found.shown(filter, 4_096, ram, |_| None).into_iter().map(|model| model.name).collect()
+        };
+        assert_eq!(names(&all, &any, ROOM), ["Whole", "Whole-MTP", "Whole-small", "Whole-gated"]);
+        assert_eq!(
+            names(&all, &RemoteFilter { with_mtp: true, ..any.clone() }, ROOM),
+            ["Whole", "Whole-small"]
+        );
+        let raw = RemoteFilter { kind: Some(ModelKind::Raw), ..any.clone() };
+        assert_eq!(names(&all, &raw, ROOM), ["Whole", "Whole-MTP", "Whole-gated"]);
+        let mlx = RemoteFilter { kind: Some(ModelKind::Converted), ..any.clone() };
+        assert_eq!(names(&all, &mlx, ROOM), ["Whole-small"]);
+        let converted = search(&client, &inspector, query(&mlx)).await.unwrap();
+        assert_eq!(names(&converted, &mlx, ROOM), ["Whole-small"]);
+        assert!(!all.is_for(&query(&mlx)), "the Hub is asked for these by their tag");
+
+        // What is not known to fit is not said to; on a machine with little memory nothing fits.
+        let fitting = RemoteFilter { fitting: true, ..any.clone() };
+        assert_eq!(names(&all, &fitting, ROOM), ["Whole", "Whole-MTP", "Whole-small"]);
+        assert!(names(&all, &fitting, 1 << 20).is_empty());
+        let gated = all.shown(&any, 4_096, ROOM, |_| None).pop().unwrap();
+        assert_eq!((gated.mtp, gated.fit, gated.format), (None, None, None));
+    }
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_library::{Library, Location};
+use foretoken_library::{Library, LibraryError, Location};
 use foretoken_protocol::{
     ConversionChoice, EngineState, Hold, JobKind, JobStage, LibrarySnapshot, LocalModel, LocalState,
     ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
@@ -118,6 +118,37 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
     assert_eq!(running.moves.recv().await.unwrap(), (old.clone(), new));
     assert!(!old.exists());
     assert_eq!(fs::read_to_string(disk.join("letter.txt")).unwrap(), "Dear");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_that_the_last_process_did_not_end_is_ended_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let location = Location::new(&at("config"), &at("data"));
+    let library = location.open().unwrap();
+    let (old, new) = (library.root().to_owned(), at("disk"));
+    copy_demo(&old.join("org--Little"));
+    let listed = old.join("org--Little").to_string_lossy().into_owned();
+    SettingsFile::open(at("config/settings.json")).update(|settings| settings.add_model(listed)).unwrap();
+    let cut_short = library.move_to(
+        &new,
+        |_, _| true,
+        |moved| {
+            location.choose(moved)?;
+            Err(LibraryError::Offline { path: moved.root().to_owned() })
+        },
+    );
+    cut_short.unwrap_err();
+    assert!(old.join("org--Little").exists() && new.join("org--Little").exists());
+
+    let program = engine_program(folder.path());
+    let mut running = Running::again(folder, program);
+    let moved = timeout(PATIENCE, running.moves.recv()).await.unwrap().unwrap();
+    assert_eq!(moved, (old.clone(), new.clone()));
+    assert!(!old.exists());
+    let model = new.join("org--Little");
+    running.wait("the model is listed", |told| lists(told, &model)).await;
+    assert_eq!(running.settings.current().model_folders, [model.to_string_lossy()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,9 @@ use foretoken_protocol::ErrorReport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
 
+/// The code of what the engine itself refuses.
+pub(super) const ENGINE_REFUSED: &str = "engine_refused";
+
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
 pub(super) struct Tool {
@@ -86,7 +89,7 @@ fn refused(line: &str) -> ErrorReport {
         Some((message, _)) => line.split_at(message.len() + 1),
         None => (line, ""),
     };
-    ErrorReport { code: "engine_refused".into(), message: message.into(), hint: hint.trim().into() }
+    ErrorReport { code: ENGINE_REFUSED.into(), message: message.into(), hint: hint.trim().into() }
 }
 
 async fn last_line(stderr: impl AsyncRead + Unpin) -> Option<String> {

@@ -225,8 +225,12 @@ impl ModelLibrary {
     /// Does what is to be done, one job after the other.
     pub(super) async fn do_work(self: Arc<Self>) {
         let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
-        let mut loaded = None;
+        let (mut loaded, mut settled) = (None, false);
         while !self.lock().closing {
+            if !settled && let Ok(library) = self.library() {
+                self.settle_move(library).await;
+                settled = true;
+            }
             let is_busy = *replies.borrow_and_update() > 0 || is_loading(&engine.borrow_and_update());
             let is_other = loaded.replace(self.loaded_bytes()) != loaded;
             {
@@ -445,23 +449,45 @@ impl ModelLibrary {
                 this.changed.notify_one();
                 *intent.borrow() == Intent::Run
             };
-            library.move_to(&target, progress, |moved| this.location.choose(moved))
+            library.move_to(&target, progress, |moved| {
+                this.location.choose(moved)?;
+                this.follow_library(library.root(), moved.root());
+                Ok(())
+            })
         })
         .await?;
         let Some(moved) = moved else { return Ok(Ended::Stopped) };
         let to = moved.root().to_owned();
-        let this = Arc::clone(self);
-        let (old, new) = (from.clone(), to.clone());
-        blocking(move || {
-            this.notes.moved(&old, &new);
-            if let Err(error) = this.settings.update(|settings| settings.move_models(&old, &new)) {
-                tracing::error!("{error}");
-            }
-            this.lock().moved(&old, &new);
-        })
-        .await;
         let _ = self.moves.send((from, to.clone()));
         Ok(Ended::Done(ControlFlow::Break(to)))
+    }
+
+    /// Ends what the last process left of a move: the place that counts stays, the other one goes.
+    async fn settle_move(self: &Arc<Self>, library: Library) {
+        let this = Arc::clone(self);
+        blocking(move || {
+            let from = library.moved_from();
+            if let Some(from) = &from {
+                this.follow_library(from, library.root());
+            }
+            if let Err(error) = library.settle_move() {
+                tracing::warn!("what a move of the library left stays for now: {error}");
+            }
+            if let Some(from) = from {
+                let _ = this.moves.send((from, library.root().to_owned()));
+            }
+        })
+        .await;
+    }
+
+    /// Lets all that is known of models follow them to another folder. Blocks on the disk.
+    fn follow_library(&self, from: &Path, to: &Path) {
+        self.notes.moved(from, to);
+        if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)) {
+            tracing::error!("{error}");
+        }
+        self.lock().moved(from, to);
+        self.keep_jobs();
     }
 
     /// Tells a job that runs to stop; false if it does not run.

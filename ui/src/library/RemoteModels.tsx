@@ -157,7 +157,7 @@ function Found({ listing }: { listing: Listing }) {
 function foundWords({ models, asking, error }: Listing): string {
   if (asking) return "Searching…";
   if (error || models === null) return "The search failed.";
-  if (models.length === 0) return "Nothing was found.";
+  if (models.length === 0) return "Nothing was found that Foretoken runs.";
   return models.length === 1 ? "One model was found." : `${models.length} models were found.`;
 }
 

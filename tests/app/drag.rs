@@ -127,7 +127,7 @@ impl Drag {
 
 /// The largest visible window that takes drops, and its middle.
 fn window_under(connection: &RustConnection, atoms: &Atoms, root: Window) -> Option<(Window, u32)> {
-    let mut found = None;
+    let mut found: Option<(u32, Window, u32)> = None;
     let mut windows = vec![root];
     while let Some(window) = windows.pop() {
         windows.extend(connection.query_tree(window).ok()?.reply().ok()?.children);

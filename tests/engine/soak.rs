@@ -141,11 +141,38 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
     assert_eq!(mlx::active_memory(), baseline);
 }
 
+/// Replies that outgrow what they were let in with take no more than there is, whoever has to wait for that.
+fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
+    let mut dice = Dice::new(4);
+    let baseline = mlx::active_memory();
+    let memory = 4 * Footprint::of(model).row(30);
+    for remembered in [0, memory / 2] {
+        let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
+        let mut scheduler = Scheduler::new(model, limits, Policy::default());
+        for id in 0..6 {
+            let spec = greedy(&dice.prompt(10), 300 + 60 * id);
+            scheduler.submit(id as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
+        }
+        let mut waited_again = false;
+        while !scheduler.is_idle() {
+            let running = scheduler.batch().rows().len();
+            scheduler.turn(model);
+            waited_again |= scheduler.batch().rows().len() + scheduler.reading().count() < running;
+            let held = (mlx::active_memory() - baseline) as u64;
+            assert!(held <= memory + memory / 20, "{held} bytes held of {memory}");
+        }
+        assert!(waited_again);
+        drop(scheduler);
+        assert_eq!(mlx::active_memory(), baseline);
+    }
+}
+
 #[test]
 fn memory_is_given_back() {
     let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
+    replies_that_outgrow_their_memory_stay_within_it(&model);
     what_is_remembered_stays_within_its_budget(&model, requests / 8);
 }

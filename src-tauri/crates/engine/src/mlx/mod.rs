@@ -17,7 +17,8 @@ pub use graph::primitives;
 pub use ops::{
     Frequencies, Gather, Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
     concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, logsumexp, quantize, quantized_matmul,
-    rms_norm, rope, scaled_dot_product_attention, softmax, stack, take, take_along_axis, tri, where_,
+    rms_norm, rope, scaled_dot_product_attention, softmax, stack, take, take_along_axis, take_rows, tri,
+    where_,
 };
 pub use runtime::{
     DeviceKind, active_memory, async_eval, clear_cache, device, eval, load_safetensors, memory_limit,

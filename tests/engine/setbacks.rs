@@ -102,16 +102,16 @@ fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
     samplings.into_iter().enumerate().map(row).collect()
 }
 
-/// Three replies become longer than what they were let in with, and there is memory for little more than one of them:
-/// the younger ones wait, are read again, and go on where they were.
+/// Three replies become longer than what they were let in with, and there is memory for two of them: the youngest waits,
+/// is read again, and goes on where it was.
 #[test]
 fn replies_that_outgrow_their_memory_wait_and_go_on() {
     let model = tiny_dense(Stored::F32);
-    let rows = long_rows(&model, 560);
+    let rows = long_rows(&model, 290);
     let footprint = Footprint::of(&model);
     let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
-    assert!(2 * footprint.row(560) > memory && footprint.row(580) < memory);
-    for (remembered, rate) in [(0, None), (0, Some(0.7)), (memory / 2, Some(0.7))] {
+    assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
+    for (remembered, rate) in [(0, Some(0.7)), (memory / 2, None)] {
         let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
         let mut desk = Desk::new(&model, limits);
         let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
@@ -133,10 +133,8 @@ fn replies_that_outgrow_their_memory_wait_and_go_on() {
             assert_eq!(desk.tokens(id), row.tokens, "row {id}, rate {rate:?}");
         }
         println!("interrupted: {:?}, {} turns", desk.interrupted, desk.turns);
-        assert!(!desk.interrupted.contains_key(&0), "the oldest goes on");
-        assert!(desk.interrupted.contains_key(&1) && desk.interrupted.contains_key(&2));
-        assert_eq!(desk.finished.iter().min(), Some(&0));
-        assert!(desk.interrupted.values().all(|&times| times <= 3), "nobody is read again and again");
+        assert_eq!(desk.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
+        assert!(desk.interrupted[&2] <= 2, "nobody is read again and again");
         assert_eq!(desk.scheduler.reserved_bytes(), 0);
     }
 }
@@ -145,7 +143,7 @@ fn replies_that_outgrow_their_memory_wait_and_go_on() {
 #[test]
 fn a_request_that_waits_again_may_leave() {
     let model = tiny_dense(Stored::F32);
-    let rows = long_rows(&model, 560);
+    let rows = long_rows(&model, 290);
     let memory = 2 * Footprint::of(&model).row(40);
     let mut desk = Desk::new(&model, Limits { memory, reserve: 9, ..Limits::default() });
     (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));

@@ -143,6 +143,53 @@ fn rows_keep_their_text_and_their_state_in_company() {
     println!("largest difference: {most}");
 }
 
+/// Every depth beside none, one and three others, under either rule and with rejections at every position: drafts,
+/// verdicts and text are those of the row alone.
+#[test]
+fn every_depth_reads_the_same_in_any_company_under_either_rule() {
+    const MAX_TOKENS: usize = 20;
+    let model = tiny_dense(Stored::F32);
+    let drawn = Sampling { temperature: 0.8, top_k: 30, ..Sampling::default() };
+    let penalised = Sampling { repetition_penalty: 1.2, top_p: 0.95, ..drawn };
+    for sampling in [[Sampling::default(); 2], [drawn, penalised], [rejecting(drawn), rejecting(penalised)]] {
+        let specs: Vec<RowSpec> = [0.4, 0.8, 0.0, 1.0]
+            .into_iter()
+            .enumerate()
+            .map(|(i, rate)| {
+                let prompt = Dice::new(40 + i as u64).prompt(3 + i);
+                let spec =
+                    RowSpec { sampling: sampling[i % 2], seed: i as u64, ..greedy(&prompt, MAX_TOKENS) };
+                let text = alone(&model, &spec, 0).tokens;
+                forced(&spec, &text, rate)
+            })
+            .collect();
+        for depth in [1, 2, 3, 4, 8] {
+            let solo: Vec<Reply> = specs.iter().map(|spec| alone(&model, spec, depth)).collect();
+            // What stays of right and wrong drafts; under rejection sampling the text is another, so nothing is right.
+            let stays = |row: usize| solo[row].accepted.iter().sum::<usize>();
+            assert!(sampling[0].acceptance == AcceptanceRule::Rejection || (stays(2) == 0 && stays(3) > 0));
+            assert!(solo.iter().all(|reply| reply.drafted.len() == depth));
+            for rows in [2, 4] {
+                let mut batch = Batch::default();
+                let mut replies = vec![Reply::default(); rows];
+                let mut joined = 0;
+                // Each joins a step later than the one before.
+                while joined < rows || !batch.rows().is_empty() {
+                    if joined < rows {
+                        batch.join(read(&model, joined as u64, &specs[joined])).unwrap();
+                        joined += 1;
+                    }
+                    let depths = vec![depth; batch.rows().len()];
+                    for advance in batch.step(&model, &depths).unwrap().advances {
+                        replies[advance.row as usize].add(&advance);
+                    }
+                }
+                assert_eq!(replies, solo[..rows], "{:?}, depth {depth}, {rows} rows", sampling[0]);
+            }
+        }
+    }
+}
+
 /// The first tokens of many replies, `count` each, by seed.
 fn openings(model: &Qwen, spec: &RowSpec, seeds: std::ops::Range<u64>, depth: usize) -> Vec<Vec<u32>> {
     const TOGETHER: usize = 16;

@@ -292,3 +292,41 @@ fn xtc_never_excludes_exempt_tokens() {
         assert_eq!(alone(&model, &exempt, depth).tokens, text, "depth {depth}");
     }
 }
+
+fn penalised(sampling: &Sampling) -> bool {
+    sampling.repetition_penalty != 1.0 || sampling.presence_penalty != 0.0
+}
+
+/// What drawing tokens adds to the graph of a step does not grow with the rows that draw, whichever their temperatures,
+/// seeds and depths.
+#[test]
+fn rows_that_draw_alike_share_their_operations() {
+    let model = tiny_dense(Stored::F32);
+    let prompt = Dice::new(10).prompt(8);
+    let primitives = |sampling: Sampling, rows: usize, depth: usize| -> usize {
+        let mut batch = Batch::default();
+        for id in 0..rows {
+            let warmer = Sampling { temperature: sampling.temperature * (1.0 + id as f32 / 8.0), ..sampling };
+            let spec = RowSpec { sampling: warmer, seed: id as u64, ..greedy(&prompt, 20) };
+            // Drafts that are never right, so that what the step before leaves behind is the same for all.
+            batch.join(read(&model, id as u64, &forced(&spec, &[], 0.0))).unwrap();
+        }
+        batch.step(&model, &vec![depth; rows]).unwrap();
+        batch.into_primitives(&model, &vec![depth; rows]).unwrap().values().sum()
+    };
+    for sampling in samplings() {
+        for depth in [0, 2] {
+            let added = [1, 4, 8].map(|rows| {
+                let greedy = primitives(Sampling::default(), rows, depth);
+                primitives(sampling, rows, depth) - greedy
+            });
+            println!("{sampling:?} at depth {depth}: {added:?} primitives for 1, 4 and 8 rows");
+            // Beside others a position's history must be picked out, and XTC may strike somebody.
+            let more = 16 * (1 + depth);
+            assert!(added[1] <= added[0] + more, "{sampling:?} at depth {depth}: {added:?}");
+            // Each row's own history is written by itself.
+            let own = if penalised(&sampling) { 8 } else { 0 };
+            assert!(added[2] <= added[1] + own, "{sampling:?} at depth {depth}: {added:?}");
+        }
+    }
+}

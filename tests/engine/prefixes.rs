@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
-use foretoken_engine::decode::{Batch, CELL, Happening, Lane, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{
+    Batch, CELL, Happening, Lane, Limits, Policy, Row, RowId, RowSpec, Scheduler,
+};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
@@ -18,8 +20,12 @@ use foretoken_tests::states::{Difference, F32_ROUNDING, RowState, fresh, states}
 const TEMPLATES: [Template; 2] = [Template::Keeps, Template::DropsThoughts];
 
 /// Room for everything.
-const ROOMY: Limits =
-    Limits { memory: u64::MAX, remembered: u64::MAX, max_stall: std::time::Duration::from_millis(200) };
+const ROOMY: Limits = Limits {
+    memory: u64::MAX,
+    reserve: 4096,
+    remembered: u64::MAX,
+    max_stall: std::time::Duration::from_millis(200),
+};
 
 fn spec(chat: &Chat, max_tokens: usize) -> RowSpec {
     let (prompt, marks) = chat.prompt();
@@ -92,7 +98,7 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
     let first = spec(&chat, 1);
     let mut store = PrefixStore::default();
     store.set_budget(u64::MAX);
-    let mut lane = Lane::new(&model, 0, first.clone()).unwrap();
+    let mut lane = Lane::new(&model, Row::new(0, first.clone())).unwrap();
     let mut places = Vec::new();
     while !lane.is_read() {
         lane.advance(&model, 3).unwrap();
@@ -119,7 +125,7 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
             let expected = if shared < place { i.checked_sub(1).map(|i| places[i]) } else { Some(place) };
             assert_eq!(prefix.as_ref().map(|prefix| prefix.len()), expected, "{shared} of {place}");
             let Some(prefix) = prefix else { continue };
-            let mut lane = Lane::resume(0, spec.clone(), &prefix).unwrap();
+            let mut lane = Lane::resume(Row::new(0, spec.clone()), &prefix).unwrap();
             assert_eq!(lane.progress(), (prefix.len(), prompt.len() - 1));
             lane.read_all(&model).unwrap();
             let difference = Difference::between(&state(lane), &state(read(&model, 0, &spec)));

@@ -2,8 +2,9 @@
 //!
 //! One test, since the figures are the process's.
 
+use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
-use foretoken_engine::mlx;
+use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Drafting;
 use foretoken_tests::dice::Dice;
@@ -141,11 +142,64 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
     assert_eq!(mlx::active_memory(), baseline);
 }
 
+/// A row's buffer is written where it is; a handle that somebody keeps costs one copy of it, and only one.
+fn appending_copies_nothing_unless_somebody_holds_the_buffer() {
+    let mut kv = RowKv::default();
+    kv.reserve(8192);
+    let entry = Array::zeros(&[2, 8, 1, 64], Dtype::Float32).unwrap();
+    let mut append = |held: bool| {
+        let handle = kv.buffer().filter(|_| held).cloned();
+        let before = mlx::active_memory();
+        mlx::reset_peak_memory();
+        kv.append(&entry).unwrap();
+        mlx::eval(kv.buffer()).unwrap();
+        drop(handle);
+        (mlx::peak_memory().saturating_sub(before), kv.buffer().unwrap().nbytes())
+    };
+    append(false);
+    for held in [false, true, false, false, true] {
+        let (more, bytes) = append(held);
+        if held {
+            assert!((bytes..2 * bytes).contains(&more), "{more} bytes for a buffer of {bytes}");
+        } else {
+            assert!(more < bytes / 8, "{more} bytes for a buffer of {bytes}");
+        }
+    }
+}
+
+/// Replies that outgrow what they were let in with take no more than there is, whoever has to wait for that.
+fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
+    let mut dice = Dice::new(4);
+    let baseline = mlx::active_memory();
+    let memory = 3 * Footprint::of(model).row(30);
+    for remembered in [0, memory / 2] {
+        let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
+        let mut scheduler = Scheduler::new(model, limits, Policy::default());
+        for id in 0..4 {
+            let spec = greedy(&dice.prompt(10), 250 + 20 * id);
+            scheduler.submit(id as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
+        }
+        let mut waited_again = false;
+        while !scheduler.is_idle() {
+            let running = scheduler.batch().rows().len();
+            scheduler.turn(model);
+            waited_again |= scheduler.batch().rows().len() + scheduler.reading().count() < running;
+            let held = (mlx::active_memory() - baseline) as u64;
+            assert!(held <= memory + memory / 20, "{held} bytes held of {memory}");
+        }
+        assert!(waited_again);
+        drop(scheduler);
+        assert_eq!(mlx::active_memory(), baseline);
+    }
+}
+
 #[test]
 fn memory_is_given_back() {
     let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
     let model = tiny_dense(Stored::F32);
+    appending_copies_nothing_unless_somebody_holds_the_buffer();
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
+    replies_that_outgrow_their_memory_stay_within_it(&model);
     what_is_remembered_stays_within_its_budget(&model, requests / 8);
 }

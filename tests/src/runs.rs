@@ -1,6 +1,6 @@
 //! Runs of the decoder.
 
-use foretoken_engine::decode::{Advance, Batch, KnownDrafts, Lane, RowId, RowSpec};
+use foretoken_engine::decode::{Advance, Batch, KnownDrafts, Lane, Row, RowId, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
 
@@ -27,7 +27,7 @@ pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
 
 /// A row whose prompt has been read.
 pub fn read(model: &Qwen, id: RowId, spec: &RowSpec) -> Lane {
-    let mut lane = Lane::new(model, id, spec.clone()).unwrap();
+    let mut lane = Lane::new(model, Row::new(id, spec.clone())).unwrap();
     lane.read_all(model).unwrap();
     lane
 }

@@ -64,6 +64,15 @@ describe("a reply", () => {
     expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 0, total: 9 } });
   });
 
+  it("says that a reply waits again in the middle of it", () => {
+    const stats = { tokens_per_second: 9, tokens_per_pass: 1, acceptance: null };
+    const written = replay(begun, reply(2, text("On a ")), reply(2, { type: "live", stats }));
+    const waiting = reduce(written, reply(2, { type: "waiting", ahead: 0 }));
+    expect(waiting.live[2]).toMatchObject({ answer: "On a ", ahead: 0, stats: null });
+    const reading = reduce(waiting, reply(2, { type: "reading", done: 3, total: 9 }));
+    expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 3, total: 9 }, stats: null });
+  });
+
   it("knows how long it thought only from what it saw", () => {
     const seen = replay(
       begun,

@@ -144,9 +144,15 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
   if (!live) return shown;
   switch (event.type) {
     case "waiting":
-      return withLive(shown, id, { ...live, ahead: event.ahead });
+      // Also in the middle of a reply; the numbers stand for what it is not doing any more.
+      return withLive(shown, id, { ...live, ahead: event.ahead, reading: null, stats: null });
     case "reading":
-      return withLive(shown, id, { ...live, ahead: null, reading: { done: event.done, total: event.total } });
+      return withLive(shown, id, {
+        ...live,
+        ahead: null,
+        reading: { done: event.done, total: event.total },
+        stats: null,
+      });
     case "live":
       return withLive(shown, id, { ...live, reading: null, stats: event.stats });
     case "text": {

@@ -18,12 +18,13 @@ pub(super) struct Outbox {
 impl Outbox {
     /// So many replies are still before this one.
     pub(super) fn waiting(&mut self, ahead: u32) {
+        (self.reading, self.live) = (None, None);
         self.waiting = Some(ahead);
     }
 
     /// The prompt is being read, so the wait is over.
     pub(super) fn reading(&mut self, done: u32, total: u32) {
-        self.waiting = None;
+        (self.waiting, self.live) = (None, None);
         self.reading = Some((done, total));
     }
 
@@ -140,6 +141,19 @@ mod tests {
         outbox.waiting(0);
         outbox.reading(0, 9);
         assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9 }));
+        assert_eq!(outbox.next(), None);
+    }
+
+    /// Numbers and progress from before a wait must not come after it.
+    #[test]
+    fn a_wait_in_the_middle_of_a_reply_comes_after_what_was_before_it() {
+        let mut outbox = Outbox::default();
+        outbox.reading(3, 9);
+        outbox.live(LIVE);
+        outbox.token(&token(Part::Answer, "Yes"));
+        outbox.waiting(0);
+        assert_eq!(outbox.next(), Some(ReplyEvent::Waiting { ahead: 0 }));
+        assert!(matches!(outbox.next(), Some(ReplyEvent::Text { .. })));
         assert_eq!(outbox.next(), None);
     }
 

@@ -3,6 +3,7 @@ use thiserror::Error;
 
 use crate::checkpoint::CheckpointError;
 use crate::convert::ConvertError;
+use crate::decode::StepFailed;
 use crate::mlx::MlxError;
 use crate::text::TextError;
 
@@ -34,6 +35,12 @@ pub enum EngineError {
         /// What to do.
         hint: &'static str,
     },
+}
+
+impl From<StepFailed> for EngineError {
+    fn from(failed: StepFailed) -> Self {
+        Self::Mlx(failed.error)
+    }
 }
 
 impl From<&EngineError> for ErrorReport {

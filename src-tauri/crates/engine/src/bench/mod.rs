@@ -16,7 +16,7 @@ use foretoken_protocol::{ChatMessage, KvPrecision, MAX_DEPTH, PositionStats, Rol
 use serde::Serialize;
 
 use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, RowId, RowSpec, StepTiming, Stepped};
+use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, Row, RowId, RowSpec, StepTiming, Stepped};
 use crate::error::EngineError;
 use crate::mlx::{self, Array};
 use crate::model::{Form, Packed, Qwen};
@@ -351,7 +351,7 @@ impl<'a> Bench<'a> {
     }
 
     fn read(&self, id: RowId, spec: RowSpec) -> Result<Lane, EngineError> {
-        let mut lane = Lane::new(self.model(), id, spec)?;
+        let mut lane = Lane::new(self.model(), Row::new(id, spec))?;
         lane.read_all(self.model())?;
         Ok(lane)
     }

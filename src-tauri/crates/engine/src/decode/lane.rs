@@ -1,5 +1,5 @@
 use super::cuts::cuts;
-use super::row::{Row, RowId, RowSpec};
+use super::row::{Row, RowId};
 use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
@@ -10,7 +10,8 @@ pub const CELL: usize = 512;
 const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
-/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded.
+/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded. A row that
+/// had to make room for others comes here again, and what it has written is read like a prompt.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
 /// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last hidden
@@ -39,26 +40,33 @@ struct Cell {
 }
 
 impl Lane {
-    /// A row that has read nothing.
-    pub fn new(model: &Qwen, id: RowId, spec: RowSpec) -> Result<Self> {
-        let mut cache = model.empty_row();
-        cache.reserve(positions(&spec));
-        Ok(Self::with_caches(id, spec, cache, model.empty_states(1)?))
+    /// A row that reads all of its tokens.
+    pub fn new(model: &Qwen, mut row: Row) -> Result<Self> {
+        row.cache = model.empty_row();
+        row.cache.reserve(positions(&row));
+        Ok(Self::with_states(row, model.empty_states(1)?))
     }
 
-    /// A row that has read the stored beginning of its prompt.
-    pub fn resume(id: RowId, spec: RowSpec, prefix: &Prefix) -> Result<Self> {
+    /// A row that has read the stored beginning of its tokens.
+    pub fn resume(mut row: Row, prefix: &Prefix) -> Result<Self> {
         let Anchor { states, hidden } = prefix.anchor().clone();
-        let cache = prefix.cache(positions(&spec))?;
-        let mut lane = Self::with_caches(id, spec, cache, states);
+        row.cache = prefix.cache(positions(&row))?;
+        let mut lane = Self::with_states(row, states);
         (lane.read, lane.last) = (prefix.len(), hidden);
         lane.hand_over_last();
         Ok(lane)
     }
 
-    fn with_caches(id: RowId, spec: RowSpec, cache: RowCache, states: Vec<DeltaState>) -> Self {
-        let cuts = cuts(&spec.marks, spec.prompt.len() - 1);
-        Self { row: Row::new(id, spec, cache), states, read: 0, cell: None, cuts, last: None }
+    fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
+        let cuts = cuts(&row.spec.marks, row.committed());
+        Self { row, states, read: 0, cell: None, cuts, last: None }
+    }
+
+    /// The row, which has forgotten what it has read.
+    pub(super) fn into_row(self) -> Row {
+        let mut row = self.row;
+        row.forget(row.ctx.len());
+        row
     }
 
     /// Its row's name.
@@ -178,6 +186,6 @@ impl Lane {
 }
 
 /// Positions to make room for before a row begins.
-fn positions(spec: &RowSpec) -> usize {
-    spec.prompt.len() + spec.max_tokens.min(FIRST_TOKENS)
+fn positions(row: &Row) -> usize {
+    row.context().len() + row.room().min(FIRST_TOKENS)
 }

@@ -1,11 +1,13 @@
+use foretoken_protocol::MAX_DEPTH;
 use thiserror::Error;
 
+use super::row::Row;
 use crate::cache::RowKv;
 use crate::checkpoint::RowMemory;
 use crate::model::Qwen;
 
-/// The longest reply that is reckoned with when a row is admitted.
-const RESERVE: usize = 4096;
+/// The most positions that a step appends to a row.
+const STEP: usize = 1 + MAX_DEPTH as usize;
 /// A step leaves the state before its tokens and the one after them.
 const STATES: u64 = 2;
 
@@ -36,8 +38,13 @@ impl Footprint {
         STATES * recurrent_state + position * RowKv::most_capacity(positions) as u64
     }
 
-    /// Bytes to set aside for a row with this prompt that may write up to `max_tokens`.
-    pub(super) fn projected(&self, prompt: usize, max_tokens: usize) -> u64 {
-        self.row(prompt + max_tokens.min(RESERVE))
+    /// Bytes to set aside for a row that may write `reserve` tokens more before others are asked to wait for it.
+    pub(super) fn projected(&self, row: &Row, reserve: usize) -> u64 {
+        self.row(row.context().len() + row.room().min(reserve.max(STEP)))
+    }
+
+    /// Bytes that a row may take after its next step.
+    pub(super) fn next(&self, row: &Row) -> u64 {
+        self.projected(row, 0)
     }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cuts;
+mod draft;
 mod lane;
 mod memory;
 mod pace;
@@ -9,8 +10,9 @@ mod policy;
 mod row;
 mod scheduler;
 mod stats;
+mod verify;
 
-pub use batch::{Advance, Batch, Departed, StepTiming, Stepped};
+pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 pub use lane::{CELL, Lane};
 pub use memory::{Footprint, TooLarge};
 pub use policy::{Policy, PolicyState};

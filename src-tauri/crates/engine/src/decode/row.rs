@@ -1,12 +1,10 @@
-use std::collections::HashMap;
-
 use foretoken_protocol::{FinishReason, Sampling};
 
 use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Qwen};
-use crate::sample::{Counts, Sampler};
+use crate::sample::{History, Place, Sampler, penalised};
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -68,7 +66,7 @@ pub struct Row {
     pub(super) cache: RowCache,
     pub(super) pending: Pending,
     /// Occurrences in `ctx`, kept only where penalties look at them.
-    pub(super) seen: Option<HashMap<u32, u32>>,
+    pub(super) history: Option<History>,
 }
 
 /// Positions that the MTP head has not read yet: hidden states and the tokens that followed them.
@@ -90,13 +88,18 @@ impl Pending {
 }
 
 impl Row {
-    pub(super) fn new(id: RowId, spec: RowSpec, cache: RowCache) -> Self {
-        let seen = crate::sample::penalised(&spec.sampling).then(|| {
-            let mut seen = HashMap::new();
-            spec.prompt.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);
-            seen
-        });
-        Self { id, ctx: spec.prompt.clone(), spec, cache, pending: Pending::default(), seen }
+    /// A row that has read nothing yet.
+    pub fn new(id: RowId, spec: RowSpec) -> Self {
+        let history = penalised(&spec.sampling).then(|| History::of(&spec.prompt));
+        let (cache, pending) = (RowCache::default(), Pending::default());
+        Self { id, ctx: spec.prompt.clone(), spec, cache, pending, history }
+    }
+
+    /// Drops all that it remembers but its first `tokens` tokens, which can be read again.
+    pub(super) fn forget(&mut self, tokens: usize) {
+        self.ctx.truncate(tokens);
+        (self.cache, self.pending) = (RowCache::default(), Pending::default());
+        self.history = self.history.take().map(|_| History::of(&self.ctx));
     }
 
     /// Tokens of the prompt and the reply so far.
@@ -107,6 +110,11 @@ impl Row {
     /// Tokens emitted so far.
     pub fn emitted(&self) -> &[u32] {
         &self.ctx[self.spec.prompt.len()..]
+    }
+
+    /// Tokens that it may still emit.
+    pub fn room(&self) -> usize {
+        self.spec.max_tokens - self.emitted().len()
     }
 
     /// Tokens in the caches: all but the last, which the next step feeds.
@@ -130,7 +138,7 @@ impl Row {
         if !self.spec.drafts || self.pending.len() == 0 {
             return 0;
         }
-        self.spec.max_tokens - self.emitted().len() - 1
+        self.room() - 1
     }
 
     /// Lets the head read all pending pairs but the newest, keys and values only; from that one it can draft.
@@ -156,15 +164,16 @@ impl Row {
         self.pending.hidden.last()
     }
 
-    /// Counts before the token after the context, if penalties look at them.
-    pub(super) fn counts(&self, vocab: i32) -> Result<Option<Counts>> {
-        self.seen.as_ref().map(|seen| Counts::committed(seen, vocab)).transpose()
-    }
-
     /// How it draws its tokens.
-    pub(super) fn sampler(&self) -> Sampler<'_> {
+    fn sampler(&self) -> Sampler<'_> {
         let RowSpec { sampling, seed, xtc_exempt, .. } = &self.spec;
         Sampler { sampling, seed: *seed, xtc_exempt }
+    }
+
+    /// The position `ahead` tokens past the context; `counts`: the history's, `before`: drafts that stand in between.
+    pub(super) fn place(&self, ahead: usize, counts: Option<Array>, before: &[usize]) -> Place<'_> {
+        let position = self.ctx.len() + ahead;
+        Place { sampler: self.sampler(), position, counts, before: before.to_vec(), judged: None }
     }
 
     /// The draft at `ahead` tokens past the context that replaces the head's, if any.
@@ -177,7 +186,7 @@ impl Row {
     /// many of them were drafts, and whether the row has ended.
     pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Advance> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
-        let room = self.spec.max_tokens - self.emitted().len();
+        let room = self.room();
         let mut emitted = &target[..(matching + 1).min(room)];
         let mut finish = (emitted.len() == room).then_some(FinishReason::Length);
         if let Some(end) = emitted.iter().position(|token| self.spec.stop_ids.contains(token)) {
@@ -186,8 +195,8 @@ impl Row {
         }
         let count = emitted.len();
         self.ctx.extend_from_slice(emitted);
-        if let Some(seen) = &mut self.seen {
-            emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);
+        if let Some(history) = &mut self.history {
+            history.push(emitted)?;
         }
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));

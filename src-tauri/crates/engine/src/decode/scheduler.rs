@@ -3,12 +3,12 @@ use std::time::{Duration, Instant};
 
 use foretoken_protocol::Drafting;
 
-use super::batch::{Advance, Batch, Departed, StepTiming, Stepped};
+use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
 use super::policy::{Acceptance, Policy, RowView, StepView};
-use super::row::{RowId, RowSpec};
+use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
@@ -26,6 +26,9 @@ const CLEAR_INTERVAL: usize = 256;
 pub struct Limits {
     /// Bytes for the caches and states of all rows, and for what is remembered of earlier ones.
     pub memory: u64,
+    /// Tokens of a reply for which there must be memory when it is let in, if it may become as long. One that becomes
+    /// longer goes on while there is memory; where there is none, the youngest request waits and is read again.
+    pub reserve: usize,
     /// The most of it that is used for remembering. Rows come first: this is what they leave, or less.
     pub remembered: u64,
     /// The longest that reading a prompt holds up running rows at a time. A single layer over one cell is the least
@@ -35,21 +38,21 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: u64::MAX, remembered: 0, max_stall: Duration::from_millis(200) }
+        Self { memory: u64::MAX, reserve: 4096, remembered: 0, max_stall: Duration::from_millis(200) }
     }
 }
 
 /// What happens to a request.
 #[derive(Debug)]
 pub enum Happening {
-    /// It waits for others to end or to be read.
+    /// It waits for others to end or to be read. That may happen again while it is written; then it is read again too.
     Waiting {
         /// The request.
         row: RowId,
         /// Requests that come before it.
         ahead: usize,
     },
-    /// Its prompt is being read.
+    /// Its prompt is being read, and with it what was written before it had to wait.
     Reading {
         /// The request.
         row: RowId,
@@ -88,7 +91,7 @@ pub struct Scheduler {
     /// Prompts being read; the first one's turn is next.
     lanes: VecDeque<Reading>,
     batch: Batch,
-    running: HashMap<RowId, Running>,
+    running: HashMap<RowId, Terms>,
     /// Rows that were cancelled and could not be taken out of the batch yet.
     leaving: Vec<RowId>,
     /// What earlier requests began with.
@@ -97,20 +100,38 @@ pub struct Scheduler {
     emitted: usize,
     /// Layers of prompts run so far.
     layers_read: u64,
+    /// Requests so far.
+    arrivals: u64,
+    /// The most rows in a step: fewer than otherwise while rows run that fail only together.
+    most_rows: usize,
 }
 
-/// What a request is admitted with.
-#[derive(Debug, Clone, Copy)]
+/// What goes with a request wherever it is.
+#[derive(Debug)]
 struct Terms {
     drafting: Drafting,
+    /// Its place among all requests there ever were.
+    arrival: u64,
     /// Bytes set aside for it.
     bytes: u64,
+    acceptance: Acceptance,
+    standing: Standing,
+}
+
+/// What is known of a row's part in failing steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// None.
+    Good,
+    /// A step failed that it took part in. It makes its next one alone.
+    OnTrial,
+    /// It has made that step, and none in company since.
+    Cleared,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    id: RowId,
-    spec: RowSpec,
+    row: Row,
     terms: Terms,
     /// The place that it was last told.
     told: Option<usize>,
@@ -121,12 +142,6 @@ struct Reading {
     lane: Lane,
     terms: Terms,
     layer_time: LayerTime,
-}
-
-#[derive(Debug)]
-struct Running {
-    terms: Terms,
-    acceptance: Acceptance,
 }
 
 impl Scheduler {
@@ -145,6 +160,8 @@ impl Scheduler {
             prefixes: PrefixStore::default(),
             emitted: 0,
             layers_read: 0,
+            arrivals: 0,
+            most_rows: MAX_ROWS,
         }
     }
 
@@ -165,7 +182,7 @@ impl Scheduler {
 
     /// Requests that have not been admitted yet, in order.
     pub fn waiting(&self) -> impl Iterator<Item = RowId> {
-        self.waiting.iter().map(|waiting| waiting.id)
+        self.waiting.iter().map(|waiting| waiting.row.id)
     }
 
     /// Requests whose prompts are being read.
@@ -185,13 +202,22 @@ impl Scheduler {
 
     /// Bytes set aside for the requests that were admitted.
     pub fn reserved_bytes(&self) -> u64 {
-        let lanes: u64 = self.lanes.iter().map(|reading| reading.terms.bytes).sum();
-        let running = self.batch.rows().iter().map(|row| {
-            let reckoned = self.running.get(&row.id).map_or(0, |running| running.terms.bytes);
+        let set_aside = |(row, terms): (&Row, Option<&Terms>)| {
             // A reply may outgrow what was reckoned with.
-            reckoned.max(self.footprint.row(row.context().len()))
-        });
-        lanes + running.sum::<u64>()
+            terms.map_or(0, |terms| terms.bytes).max(self.footprint.next(row))
+        };
+        self.admitted().map(set_aside).sum()
+    }
+
+    /// The most bytes that the requests which were admitted may take after the next step.
+    pub fn needed_bytes(&self) -> u64 {
+        self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
+    }
+
+    /// Rows that are read or take part in steps. The terms are missing of those that were cancelled.
+    fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
+        let lanes = self.lanes.iter().map(|reading| (&reading.lane.row, Some(&reading.terms)));
+        lanes.chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
 
     /// Whether nothing is left to do.
@@ -212,19 +238,23 @@ impl Scheduler {
         if needed > available {
             return Err(TooLarge { needed, available });
         }
-        let bytes = self.footprint.projected(spec.prompt.len(), spec.max_tokens);
-        self.waiting.push_back(Waiting { id, spec, terms: Terms { drafting, bytes }, told: None });
+        let row = Row::new(id, spec);
+        let bytes = self.footprint.projected(&row, self.limits.reserve);
+        let (acceptance, standing) = (Acceptance::default(), Standing::Good);
+        let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing };
+        self.arrivals += 1;
+        self.waiting.push_back(Waiting { row, terms, told: None });
         Ok(())
     }
 
     /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
-        self.waiting.retain(|waiting| !ids.contains(&waiting.id));
+        self.waiting.retain(|waiting| !ids.contains(&waiting.row.id));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
-        self.tidy(0);
+        self.tidy();
     }
 
     /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
@@ -234,9 +264,10 @@ impl Scheduler {
             return;
         }
         match self.batch.remove(&self.leaving) {
-            Ok(departed) => {
+            Ok(mut departed) => {
                 self.leaving.clear();
-                self.remember(model, departed);
+                self.share_memory(0);
+                departed.iter_mut().for_each(|departed| self.remember(model, departed));
             }
             Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
         }
@@ -246,24 +277,74 @@ impl Scheduler {
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
         self.release(model);
+        self.make_room(model);
         self.admit(model, &mut happenings);
         self.read(model, &mut happenings);
         self.step(model, &mut happenings);
         happenings
     }
 
+    /// Replies that have outgrown what was set aside for them may come to need more than there is: then the youngest
+    /// request waits until others have ended. The oldest always goes on.
+    fn make_room(&mut self, model: &Qwen) {
+        while self.admitted().count() > 1 && self.needed_bytes() > self.limits.memory {
+            let arrivals = self.admitted().filter_map(|(row, terms)| Some((terms?.arrival, row.id)));
+            let Some((_, youngest)) = arrivals.max() else { break };
+            if !self.put_back(model, youngest) {
+                break;
+            }
+        }
+        self.share_memory(0);
+    }
+
+    /// Lets an admitted request wait again, at its place in the queue; says whether that could be done.
+    fn put_back(&mut self, model: &Qwen, id: RowId) -> bool {
+        if let Some(place) = self.lanes.iter().position(|reading| reading.lane.id() == id)
+            && let Some(Reading { lane, terms, .. }) = self.lanes.remove(place)
+        {
+            self.wait(lane.into_row(), terms);
+            return true;
+        }
+        match self.batch.remove(&[id]) {
+            Ok(departed) => {
+                for mut departed in departed {
+                    if let Some(terms) = self.running.remove(&id) {
+                        self.share_memory(0);
+                        self.remember(model, &mut departed);
+                        let Departed { mut row, .. } = departed;
+                        row.forget(row.context().len());
+                        self.wait(row, terms);
+                    }
+                }
+                true
+            }
+            Err(error) => {
+                tracing::warn!("a row could not be taken out of the batch: {error}");
+                false
+            }
+        }
+    }
+
+    /// Queues a request that was admitted before. What it has written is part of what it will read.
+    fn wait(&mut self, row: Row, terms: Terms) {
+        let bytes = self.footprint.projected(&row, self.limits.reserve);
+        let place = self.waiting.partition_point(|waiting| waiting.terms.arrival < terms.arrival);
+        self.waiting.insert(place, Waiting { row, terms: Terms { bytes, ..terms }, told: None });
+    }
+
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
     fn admit(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
         while self.lanes.len() < MAX_LANES
-            && self.lanes.len() + self.batch.rows().len() < MAX_ROWS
+            && self.admitted().count() < self.most_rows
             && self.waiting.front().is_some_and(|next| self.fits(next.terms.bytes))
-            && let Some(Waiting { id, spec, terms, .. }) = self.waiting.pop_front()
+            && let Some(Waiting { row, terms, .. }) = self.waiting.pop_front()
         {
-            let prefix = self.prefixes.find(&spec.prompt);
+            let id = row.id;
+            let prefix = self.prefixes.find(row.context());
             self.share_memory(terms.bytes);
             let lane = match prefix {
-                Some(prefix) => Lane::resume(id, spec, &prefix),
-                None => Lane::new(model, id, spec),
+                Some(prefix) => Lane::resume(row, &prefix),
+                None => Lane::new(model, row),
             };
             match lane {
                 Ok(lane) => {
@@ -277,15 +358,14 @@ impl Scheduler {
         for (place, waiting) in self.waiting.iter_mut().enumerate() {
             if waiting.told != Some(place) {
                 waiting.told = Some(place);
-                happenings.push(Happening::Waiting { row: waiting.id, ahead: place });
+                happenings.push(Happening::Waiting { row: waiting.row.id, ahead: place });
             }
         }
     }
 
     /// Whether there is room for so much more. Who is alone always fits: its prompt does, and the rest may come.
     fn fits(&self, bytes: u64) -> bool {
-        let alone = self.lanes.is_empty() && self.batch.rows().is_empty();
-        alone || self.reserved_bytes().saturating_add(bytes) <= self.limits.memory
+        self.admitted().next().is_none() || self.reserved_bytes().saturating_add(bytes) <= self.limits.memory
     }
 
     /// What rows leave is for remembering. `more`: bytes of a row that is about to begin.
@@ -304,20 +384,17 @@ impl Scheduler {
         }
     }
 
-    /// Keeps what rows end with: their last token was never fed, so it is not among what they remember.
-    fn remember(&mut self, model: &Qwen, departed: Vec<Departed>) {
-        self.share_memory(0);
-        for Departed { mut row, states } in departed {
-            if self.prefixes.budget() == 0 {
-                return;
-            }
-            let kept = row.read_pending(model).and_then(|()| {
-                let anchor = Anchor { states, hidden: row.last_hidden().cloned() };
-                self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &anchor, false)
-            });
-            if let Err(error) = kept {
-                tracing::warn!("a reply could not be remembered: {error}");
-            }
+    /// Keeps what a row comes to: its last token was never fed, so it is not among what it remembers.
+    fn remember(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
+        if self.prefixes.budget() == 0 {
+            return;
+        }
+        let kept = row.read_pending(model).and_then(|()| {
+            let anchor = Anchor { states: states.clone(), hidden: row.last_hidden().cloned() };
+            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &anchor, false)
+        });
+        if let Err(error) = kept {
+            tracing::warn!("a reply could not be remembered: {error}");
         }
     }
 
@@ -355,40 +432,81 @@ impl Scheduler {
                 self.lanes.push_back(reading)
             };
         }
-        match self.batch.join(reading.lane) {
-            Ok(()) => {
-                let acceptance = Acceptance::default();
-                self.running.insert(row, Running { terms: reading.terms, acceptance });
-                if total > CELL {
-                    // What reading needed for a while is larger than anything that a step needs.
-                    mlx::clear_cache();
-                }
+        let Reading { lane, terms, .. } = reading;
+        let joined = match terms.standing {
+            Standing::OnTrial => self.try_alone(model, lane, terms, happenings),
+            Standing::Good | Standing::Cleared => {
+                self.running.insert(row, terms);
+                self.batch.join(lane)
             }
-            Err(error) => happenings.push(Happening::Failed { row, error }),
+        };
+        if let Err(error) = joined {
+            self.running.remove(&row);
+            happenings.push(Happening::Failed { row, error });
+        } else if total > CELL {
+            // What reading needed for a while is larger than anything that a step needs.
+            mlx::clear_cache();
         }
     }
 
+    /// A row of which nobody knows whether it makes steps fail makes one by itself, and then joins the others.
+    fn try_alone(
+        &mut self,
+        model: &Qwen,
+        lane: Lane,
+        terms: Terms,
+        happenings: &mut Vec<Happening>,
+    ) -> mlx::Result<()> {
+        self.running.insert(lane.id(), terms);
+        let mut batch = Batch::of(lane);
+        let ended = self.advance(model, &mut batch, happenings);
+        self.batch.merge(batch)?;
+        self.end(model, ended);
+        Ok(())
+    }
+
     fn step(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
-        if self.batch.rows().is_empty() {
-            return;
+        let mut batch = std::mem::take(&mut self.batch);
+        let ended = self.advance(model, &mut batch, happenings);
+        self.batch = batch;
+        self.end(model, ended);
+    }
+
+    /// Remembers rows that have ended.
+    fn end(&mut self, model: &Qwen, mut ended: Vec<Departed>) {
+        if !ended.is_empty() {
+            self.share_memory(0);
+            ended.iter_mut().for_each(|departed| self.remember(model, departed));
+        }
+        // Their memory is no longer needed, before more of it is asked for.
+        drop(ended);
+        self.tidy();
+    }
+
+    /// One step of a batch. Returns the rows that it has ended.
+    fn advance(&mut self, model: &Qwen, batch: &mut Batch, happenings: &mut Vec<Happening>) -> Vec<Departed> {
+        if batch.rows().is_empty() {
+            return Vec::new();
         }
         let none = Acceptance::default();
-        let views: Vec<RowView<'_>> = self
-            .batch
+        let views: Vec<RowView<'_>> = batch
             .rows()
             .iter()
             .map(|row| {
                 let (drafting, acceptance) = match self.running.get(&row.id) {
-                    Some(running) => (running.terms.drafting, &running.acceptance),
+                    Some(terms) => (terms.drafting, &terms.acceptance),
                     None => (Drafting::Off, &none),
                 };
                 RowView { drafting, room: row.draft_room(), acceptance }
             })
             .collect();
         let depths = self.policy.depths(&views);
-        let Stepped { advances, timing, ended } = match self.batch.step(model, &depths) {
+        let Stepped { advances, timing, ended } = match batch.step(model, &depths) {
             Ok(stepped) => stepped,
-            Err(error) => return self.lose_all(&error, happenings),
+            Err(failed) => {
+                self.part(failed, happenings);
+                return Vec::new();
+            }
         };
 
         self.pace.has_stepped(timing.total);
@@ -400,34 +518,55 @@ impl Scheduler {
             took: timing.total,
             drafting: timing.draft,
         });
-        let mut emitted = 0;
+        let alone = advances.len() == 1;
         for advance in advances {
-            emitted += advance.tokens.len();
-            let Some(running) = self.running.get_mut(&advance.row) else { continue };
-            running.acceptance.observe(advance.drafted, advance.accepted);
+            self.emitted += advance.tokens.len();
+            let Some(terms) = self.running.get_mut(&advance.row) else { continue };
+            terms.acceptance.observe(advance.drafted, advance.accepted);
+            terms.standing = match terms.standing {
+                Standing::OnTrial | Standing::Cleared if alone => Standing::Cleared,
+                _ => Standing::Good,
+            };
             if advance.finish.is_some() {
                 self.running.remove(&advance.row);
             }
             happenings.push(Happening::Advanced { advance, timing });
         }
-        if !ended.is_empty() {
-            self.remember(model, ended);
-        }
-        self.tidy(emitted);
+        ended
     }
 
-    /// A step failed, and nobody knows how far its rows came.
-    fn lose_all(&mut self, error: &MlxError, happenings: &mut Vec<Happening>) {
-        let mut rows: Vec<RowId> = self.running.drain().map(|(row, _)| row).collect();
-        rows.sort_unstable();
-        happenings.extend(rows.into_iter().map(|row| Happening::Failed { row, error: error.clone() }));
+    /// A step has failed. A row that was alone in it ends with the error; of several, nobody knows which one it was, so
+    /// each is read again and makes its next step alone. Where each has done that already, they fail only together, and
+    /// the youngest waits.
+    fn part(&mut self, StepFailed { error, rows }: StepFailed, happenings: &mut Vec<Happening>) {
+        tracing::warn!("a step with {} rows failed: {error}", rows.len());
+        let alone = rows.len() == 1;
+        // Those that were cancelled have no terms.
+        let rows: Vec<(Row, Terms)> = rows
+            .into_iter()
+            .filter_map(|row| self.running.remove(&row.id).map(|terms| (row, terms)))
+            .collect();
+        let cleared = rows.iter().all(|(_, terms)| terms.standing == Standing::Cleared);
+        if cleared && !alone {
+            self.most_rows = rows.len().saturating_sub(1).max(1);
+        }
+        let standing = if cleared { Standing::Cleared } else { Standing::OnTrial };
+        for (row, terms) in rows {
+            match alone {
+                true => happenings.push(Happening::Failed { row: row.id, error: error.clone() }),
+                false => self.wait(row, Terms { standing, ..terms }),
+            }
+        }
         mlx::clear_cache();
     }
 
     /// Gives back buffers that MLX keeps, when nothing is left to do, and else now and then.
-    fn tidy(&mut self, emitted: usize) {
-        self.emitted += emitted;
-        if self.emitted >= CLEAR_INTERVAL || self.is_idle() {
+    fn tidy(&mut self) {
+        let idle = self.is_idle();
+        if idle {
+            self.most_rows = MAX_ROWS;
+        }
+        if self.emitted >= CLEAR_INTERVAL || idle {
             self.emitted = 0;
             mlx::clear_cache();
         }

@@ -21,6 +21,9 @@ pub struct Recorder {
     waited: Duration,
     drafting: Duration,
     probes: Probes,
+    /// Whether it had to wait since the last step, and how long it has in all, being read again included.
+    interrupted: bool,
+    pauses: Duration,
 }
 
 /// Steps in which the drafts were timed by themselves, and how long those waited in all.
@@ -45,12 +48,18 @@ impl Recorder {
             waited: Duration::ZERO,
             drafting: Duration::ZERO,
             probes: Probes::default(),
+            interrupted: false,
+            pauses: Duration::ZERO,
         }
     }
 
-    /// The prompt is being read.
+    /// The prompt is being read, or read again after others needed the memory.
     pub fn reads(&mut self, done: usize, total: usize) {
         let now = Instant::now();
+        if self.first.is_some() {
+            self.interrupted = true;
+            return;
+        }
         if self.begun.is_none() {
             self.begun = Some(now);
             // What is read before the reading begins was remembered.
@@ -63,7 +72,11 @@ impl Recorder {
 
     /// A step has ended. `stop_token`: whether the last token only ended the reply.
     pub fn step(&mut self, advance: &Advance, timing: StepTiming, stop_token: bool) {
-        self.last = Instant::now();
+        let now = Instant::now();
+        if std::mem::take(&mut self.interrupted) {
+            self.pauses += (now - self.last).saturating_sub(timing.total);
+        }
+        self.last = now;
         let count = advance.tokens.len() as u32;
         self.tokens += count;
         self.stats.emitted += count - u32::from(stop_token);
@@ -135,7 +148,7 @@ impl Recorder {
     }
 
     fn decode_time(&self) -> Duration {
-        self.first.map_or(Duration::ZERO, |first| self.last - first)
+        self.first.map_or(Duration::ZERO, |first| (self.last - first).saturating_sub(self.pauses))
     }
 
     fn tokens_per_second(&self) -> f64 {

@@ -343,6 +343,15 @@ pub fn take(a: &Array, indices: &Array, axis: i32) -> Result<Array> {
     Array::build("take", |res, s| unsafe { mlx_sys::mlx_take_axis(res, a.raw(), indices.raw(), axis, s) })
 }
 
+/// The entries of the first axis that `rows` names; the array as it is where those are all, in order.
+pub fn take_rows(a: &Array, rows: &[usize]) -> Result<Array> {
+    if rows.iter().copied().eq(0..a.dim(0) as usize) {
+        return Ok(a.clone());
+    }
+    let rows: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
+    take(a, &Array::from_slice(&rows, &[rows.len() as i32])?, 0)
+}
+
 /// Element by element along an axis.
 pub fn take_along_axis(a: &Array, indices: &Array, axis: i32) -> Result<Array> {
     Array::build("take_along_axis", |res, s| unsafe {

@@ -1,34 +1,24 @@
 use super::distribution::Distribution;
-use super::noise::{NoiseKeys, Stream, uniform};
+use super::noise::{NoiseKeys, Stream, column, uniform};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Rejection sampling: what is emitted at k positions with drafts (u32 `[k]`), u32 `[k]`.
 ///
-/// `p` is what the model draws from there, `q` what each draft was drawn from. A draft stays with probability
+/// `p` is what the model draws from there, `q` (f32 `[k, V]`) what each draft was drawn from, and `places` the seed and
+/// the position of each. A draft stays with probability
 /// min(1, p / q); in place of one that does not stay, a token is drawn from the residual max(p − q, 0), which never is
 /// the draft. Each position follows its p, whatever q is, as long as everything before it stayed. The tokens for all
 /// positions are drawn, lazily, so that nobody has to wait for the verdicts first.
-pub(super) fn judge(
-    p: &Distribution,
-    q: &[&Distribution],
-    drafts: &Array,
-    seed: u64,
-    position: usize,
-) -> Result<Array> {
-    let q: Vec<Array> = q.iter().map(|q| q.over_vocabulary()).collect::<Result<_>>()?;
-    let q = mlx::concatenate(&q.iter().collect::<Vec<_>>(), 0)?;
-    let count = drafts.dim(0) as usize;
-    let u: Vec<f32> =
-        (position..position + count).map(|position| uniform(Stream::Verdict, seed, position)).collect();
-    let u = Array::from_slice(&u, &[count as i32, 1])?;
+pub(super) fn judge(p: &Distribution, q: &Array, drafts: &Array, places: &[(u64, usize)]) -> Result<Array> {
+    let u = column(places.iter().map(|&(seed, position)| uniform(Stream::Verdict, seed, position)))?;
     let columns = drafts.expand_dims(1)?;
     // Without a quotient a draft that p is sure of stays, and one that p excludes goes, however small q is.
     let stays = u
-        .multiply(&mlx::take_along_axis(&q, &columns, 1)?)?
+        .multiply(&mlx::take_along_axis(q, &columns, 1)?)?
         .less(&mlx::take_along_axis(&p.over_vocabulary()?, &columns, 1)?)?
         .squeeze(1)?;
-    let keys = NoiseKeys::new(Stream::Residual, seed, position, count)?;
-    mlx::where_(&stays, drafts, &residual(p, &q)?.draw(&keys)?)
+    let keys = NoiseKeys::of(Stream::Residual, places.iter().copied())?;
+    mlx::where_(&stays, drafts, &residual(p, q)?.draw(&keys)?)
 }
 
 /// What is drawn from where a draft does not stay. Where nothing is left over, as for equal distributions, it is p.
@@ -45,8 +35,8 @@ fn residual(p: &Distribution, q: &Array) -> Result<Distribution> {
 mod tests {
     use foretoken_protocol::Sampling;
 
-    use super::super::sampler::Sampler;
-    use super::super::testing::{EXEMPT, assert_follows, law};
+    use super::super::sampler::one_hot;
+    use super::super::testing::{assert_follows, distribution_of, law};
     use super::*;
 
     const VOCAB: usize = 8;
@@ -56,8 +46,11 @@ mod tests {
 
     fn distribution(logits: &[f32], sampling: &Sampling, seed: u64, position: usize) -> Distribution {
         let rows = Array::from_slice(&logits.repeat(TOGETHER), &[TOGETHER as i32, VOCAB as i32]).unwrap();
-        let sampler = Sampler { sampling, seed, xtc_exempt: &[EXEMPT] };
-        sampler.distribution(&rows, position, None).unwrap()
+        distribution_of(&rows, sampling, seed, position)
+    }
+
+    fn places(seed: u64, position: usize) -> Vec<(u64, usize)> {
+        (position..position + TOGETHER).map(|position| (seed, position)).collect()
     }
 
     /// Emitted tokens by id, and how many of them were drafts.
@@ -67,7 +60,8 @@ mod tests {
             let keys = NoiseKeys::new(Stream::Token, seed, position, TOGETHER).unwrap();
             let [p, q] = [p, q].map(|logits| distribution(logits, sampling, seed, position));
             let drafts = q.draw(&keys).unwrap();
-            let tokens = judge(&p, &[&q], &drafts, seed, position).unwrap().to_vec::<u32>().unwrap();
+            let q = q.over_vocabulary().unwrap();
+            let tokens = judge(&p, &q, &drafts, &places(seed, position)).unwrap().to_vec::<u32>().unwrap();
             tokens.iter().for_each(|&token| counts[token as usize] += 1);
             let drafts = drafts.to_vec::<u32>().unwrap();
             accepted += tokens.iter().zip(&drafts).filter(|(token, draft)| token == draft).count();
@@ -142,8 +136,8 @@ mod tests {
         let mut counts = vec![0; VOCAB];
         for position in (0..DRAWS).step_by(TOGETHER) {
             let p = distribution(&LOGITS[3], &sampling, 8, position);
-            let q = p.certain(&drafts).unwrap();
-            for token in judge(&p, &[&q], &drafts, 8, position).unwrap().to_vec::<u32>().unwrap() {
+            let q = one_hot(&drafts, VOCAB as i32).unwrap();
+            for token in judge(&p, &q, &drafts, &places(8, position)).unwrap().to_vec::<u32>().unwrap() {
                 counts[token as usize] += 1;
             }
         }

@@ -1,6 +1,6 @@
 use foretoken_protocol::Sampling;
 
-use super::noise::{NoiseKeys, all_ids, gumbel};
+use super::noise::{NoiseKeys, all_ids, column, gumbel};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Of the next token, at each of m positions.
@@ -19,24 +19,31 @@ impl Distribution {
     /// tempered distribution, not renormalised between them. A token passes top-k if it is among the k most likely,
     /// top-p if what is more likely than it has less mass than p, min-p if it is at least min-p times as likely as the
     /// most likely one.
-    pub(super) fn new(logits: &Array, sampling: &Sampling) -> Result<Self> {
+    ///
+    /// `samplings`: each position's. All have the same top-k, and a top-p or min-p below which something is cut either
+    /// at every position or at none: nothing but its own sampling decides what a position reads like.
+    pub(super) fn new(logits: &Array, samplings: &[&Sampling]) -> Result<Self> {
         let vocab = logits.dim(-1);
-        let temperature = Array::scalar(sampling.temperature, Dtype::Float32)?;
-        let log_p = logits.astype(Dtype::Float32)?.divide(&temperature)?;
+        let of = |value: fn(&Sampling) -> f32| column(samplings.iter().map(|sampling| value(sampling)));
+        let log_p = logits.astype(Dtype::Float32)?.divide(&of(|sampling| sampling.temperature)?)?;
         let log_p = log_p.subtract(&mlx::logsumexp(&log_p, -1)?)?;
 
-        let top_k = i32::try_from(sampling.top_k).ok().filter(|&k| k > 0 && k < vocab);
-        let filters_mass = sampling.top_p < 1.0;
-        let (log_p, ids) = match (top_k, filters_mass) {
+        let shape = samplings.first().map(|sampling| Filters::of(sampling)).unwrap_or_default();
+        let top_k = i32::try_from(shape.top_k).ok().filter(|&k| k > 0 && k < vocab);
+        let (log_p, ids) = match (top_k, shape.top_p) {
             (None, false) => (log_p, None),
-            (top_k, _) => {
+            (top_k, cuts) => {
                 let (sorted, ids) = most_likely(&log_p, top_k)?;
-                let kept = cut_tail(&sorted, sampling.top_p)?;
+                let kept = if cuts {
+                    cut_tail(&sorted, &of(|sampling| sampling.top_p.max(f32::MIN_POSITIVE))?)?
+                } else {
+                    sorted
+                };
                 (kept, Some(ids))
             }
         };
-        let log_p = if sampling.min_p > 0.0 {
-            let floor = log_p.max(-1, true)?.add(&Array::scalar(sampling.min_p.ln(), Dtype::Float32)?)?;
+        let log_p = if shape.min_p {
+            let floor = log_p.max(-1, true)?.add(&of(|sampling| sampling.min_p.ln())?)?;
             only(&log_p, &log_p.greater_equal(&floor)?)?
         } else {
             log_p
@@ -44,26 +51,14 @@ impl Distribution {
         Ok(Self { log_p, ids, vocab })
     }
 
-    /// Of tokens of the same vocabulary that are certain, u32 `[m]`.
-    pub(super) fn certain(&self, tokens: &Array) -> Result<Self> {
-        let log_p = Array::zeros(&[tokens.dim(0), 1], Dtype::Float32)?;
-        Ok(Self { log_p, ids: Some(tokens.expand_dims(1)?), vocab: self.vocab })
-    }
-
-    /// XTC: at the positions marked in `applies`, those tokens of the ones above the threshold go that are more likely
-    /// than the least likely of them. The threshold is on the probabilities among what is left; `exempt` tokens stay.
-    pub(super) fn without_top_choices(
-        self,
-        applies: &[bool],
-        threshold: f32,
-        exempt: &[u32],
-    ) -> Result<Self> {
+    /// XTC: at the positions that have a threshold, those tokens of the ones above it go that are more likely than the
+    /// least likely of them. The threshold is on the probabilities among what is left; `exempt` tokens stay.
+    pub(super) fn without_top_choices(self, thresholds: &[Option<f32>], exempt: &[u32]) -> Result<Self> {
         let log_p = self.log_p.subtract(&mlx::logsumexp(&self.log_p, -1)?)?;
-        let threshold = Array::scalar(threshold.ln(), Dtype::Float32)?;
+        let threshold = column(thresholds.iter().map(|threshold| threshold.map_or(f32::INFINITY, f32::ln)))?;
         let infinite = Array::scalar(f32::INFINITY, Dtype::Float32)?;
         let least = mlx::where_(&threshold.less(&log_p)?, &log_p, &infinite)?.min(-1, true)?;
-        let applies = Array::from_slice(applies, &[applies.len() as i32, 1])?;
-        let mut kept = mlx::where_(&applies, &least, &infinite)?.greater_equal(&log_p)?;
+        let mut kept = least.greater_equal(&log_p)?;
         if !exempt.is_empty() {
             let (ids, yes) = (self.ids()?, Array::from_slice(&[true], &[1])?);
             for &id in exempt {
@@ -83,10 +78,9 @@ impl Distribution {
     }
 
     /// Of some of the positions.
-    pub(super) fn rows(&self, start: i32, stop: i32) -> Result<Self> {
-        let rows = |a: &Array| a.slice_axis(0, start, stop);
-        let ids = self.ids.as_ref().map(rows).transpose()?;
-        Ok(Self { log_p: rows(&self.log_p)?, ids, vocab: self.vocab })
+    pub(super) fn at(&self, positions: &[usize]) -> Result<Self> {
+        let ids = self.ids.as_ref().map(|ids| mlx::take_rows(ids, positions)).transpose()?;
+        Ok(Self { log_p: mlx::take_rows(&self.log_p, positions)?, ids, vocab: self.vocab })
     }
 
     /// The probabilities of all tokens, f32 `[m, V]`.
@@ -119,6 +113,20 @@ impl Distribution {
     }
 }
 
+/// What of a sampling's filters decides which operations there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Filters {
+    top_k: u32,
+    top_p: bool,
+    min_p: bool,
+}
+
+impl Filters {
+    pub(super) fn of(sampling: &Sampling) -> Self {
+        Self { top_k: sampling.top_k, top_p: sampling.top_p < 1.0, min_p: sampling.min_p > 0.0 }
+    }
+}
+
 /// The k largest (all, without k) in descending order, and whose they are.
 pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array)> {
     let Some(k) = k else {
@@ -131,14 +139,11 @@ pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array
     Ok((mlx::take_along_axis(&values, &order, -1)?, mlx::take_along_axis(&candidates, &order, -1)?))
 }
 
-/// −∞ where the entries before it, in descending order, already have mass p.
-fn cut_tail(sorted: &Array, top_p: f32) -> Result<Array> {
-    if top_p >= 1.0 {
-        return Ok(sorted.clone());
-    }
+/// −∞ where the entries before it, in descending order, already have mass p; `top_p`: each position's, `[m, 1]`.
+fn cut_tail(sorted: &Array, top_p: &Array) -> Result<Array> {
     let p = sorted.exp()?;
     let before = mlx::cumsum(&p, -1)?.subtract(&p)?;
-    let inside = before.less(&Array::scalar(top_p.max(f32::MIN_POSITIVE), Dtype::Float32)?)?;
+    let inside = before.less(top_p)?;
     // Equals of the last one inside stay with it.
     let infinite = Array::scalar(f32::INFINITY, Dtype::Float32)?;
     let cutoff = mlx::where_(&inside, sorted, &infinite)?.min(-1, true)?;

@@ -29,11 +29,17 @@ pub struct NoiseKeys {
 impl NoiseKeys {
     /// Keys of `count` positions from `position` on, counted from the start of the context.
     pub fn new(stream: Stream, seed: u64, position: usize, count: usize) -> Result<Self> {
-        let keys: Vec<u64> = (position..position + count).map(|p| key(stream, seed, p)).collect();
+        Self::of(stream, (position..position + count).map(|position| (seed, position)))
+    }
+
+    /// Keys of any positions: of each the seed and the position in its context.
+    pub fn of(stream: Stream, places: impl IntoIterator<Item = (u64, usize)>) -> Result<Self> {
+        let keys: Vec<u64> = places.into_iter().map(|(seed, position)| key(stream, seed, position)).collect();
         let column = |half: fn(u64) -> u32| {
-            Array::from_slice(&keys.iter().map(|&k| half(k)).collect::<Vec<u32>>(), &[count as i32, 1])
+            let halves: Vec<u32> = keys.iter().map(|&key| half(key)).collect();
+            Array::from_slice(&halves, &[keys.len() as i32, 1])
         };
-        Ok(Self { first: column(|k| k as u32)?, second: column(|k| (k >> 32) as u32)? })
+        Ok(Self { first: column(|key| key as u32)?, second: column(|key| (key >> 32) as u32)? })
     }
 }
 
@@ -87,6 +93,12 @@ fn mix(x: &Array) -> Result<Array> {
 /// 0, 1, …, V − 1 as u32 `[1, V]`.
 pub(super) fn all_ids(vocab: i32) -> Result<Array> {
     mlx::arange(vocab, Dtype::Uint32)?.expand_dims(0)
+}
+
+/// A number for each position, f32 `[m, 1]`.
+pub(super) fn column(values: impl IntoIterator<Item = f32>) -> Result<Array> {
+    let values: Vec<f32> = values.into_iter().collect();
+    Array::from_slice(&values, &[values.len() as i32, 1])
 }
 
 #[cfg(test)]

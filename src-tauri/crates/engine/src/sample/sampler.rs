@@ -1,9 +1,9 @@
 use foretoken_protocol::{AcceptanceRule, Sampling};
 
 use super::accept::judge;
-use super::distribution::Distribution;
-use super::noise::{NoiseKeys, Stream, uniform};
-use super::penalties::{Counts, penalised};
+use super::distribution::{Distribution, Filters};
+use super::noise::{NoiseKeys, Stream, all_ids, uniform};
+use super::penalties::{Counts, penalties};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Below this temperature the most likely token is drawn: dividing by less would overflow.
@@ -14,27 +14,7 @@ pub fn is_greedy(sampling: &Sampling) -> bool {
     sampling.temperature < MIN_TEMPERATURE
 }
 
-/// A token that the MTP head proposes, still lazy.
-#[derive(Debug, Clone)]
-pub struct Draft {
-    /// u32 `[1]`.
-    pub token: Array,
-    /// What it was drawn from, where its acceptance depends on that.
-    pub(super) from: Option<Distribution>,
-}
-
-impl Draft {
-    /// A token that is known, in place of this one, whose cost stays.
-    pub fn known(&self, token: u32) -> Result<Self> {
-        let zero = Array::zeros(&[1], Dtype::Uint32)?;
-        let token = self.token.multiply(&zero)?.add(&Array::from_slice(&[token], &[1])?)?;
-        let from = self.from.as_ref().map(|from| from.certain(&token)).transpose()?;
-        Ok(Self { token, from })
-    }
-}
-
-/// How a row draws its tokens. Row i of what it gets is context position `position + i`; all its random numbers are
-/// functions of the seed and the position.
+/// How a row draws its tokens. All its random numbers are functions of the seed and the position.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampler<'a> {
     /// What was asked for.
@@ -45,86 +25,274 @@ pub struct Sampler<'a> {
     pub xtc_exempt: &'a [u32],
 }
 
-impl Sampler<'_> {
-    /// Draws one token for each of m positions: logits `[m, V]` of any float type → u32 `[m]`.
-    pub fn pick(&self, logits: &Array, position: usize, counts: Option<&Counts>) -> Result<Array> {
-        if is_greedy(self.sampling) {
-            return mlx::argmax_axis(&self.penalised(logits, counts)?, -1);
-        }
-        let keys = NoiseKeys::new(Stream::Token, self.seed, position, logits.dim(0) as usize)?;
-        self.distribution(logits, position, counts)?.draw(&keys)
-    }
+/// A position for which a token is to be drawn.
+#[derive(Debug, Clone)]
+pub struct Place<'a> {
+    /// How its row draws.
+    pub sampler: Sampler<'a>,
+    /// Tokens before it in the row's context.
+    pub position: usize,
+    /// [`History::counts`](super::History::counts) of the row, if penalties look at them.
+    pub counts: Option<Array>,
+    /// Which of [`Drafts::tokens`] stand between the row's context and this position.
+    pub before: Vec<usize>,
+    /// The draft for this position that is to be judged, if there is one and what it was drawn from decides whether it
+    /// stays.
+    pub judged: Option<Judged>,
+}
 
-    /// Draws a draft for one position: the head's logits `[1, V]`.
-    pub fn draft(&self, logits: &Array, position: usize, counts: Option<&Counts>) -> Result<Draft> {
-        let judged = self.sampling.acceptance == AcceptanceRule::Rejection && !is_greedy(self.sampling);
-        if !judged {
-            return Ok(Draft { token: self.pick(logits, position, counts)?, from: None });
-        }
-        let from = self.distribution(logits, position, counts)?;
-        let token = from.draw(&NoiseKeys::new(Stream::Token, self.seed, position, 1)?)?;
-        Ok(Draft { token, from: Some(from) })
-    }
+/// A draft whose acceptance depends on what it was drawn from.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged {
+    /// Which of [`Drafts::tokens`] it is.
+    pub token: usize,
+    /// Which row of [`Drafts::from`] it was drawn from.
+    pub from: usize,
+}
 
-    /// What the model emits at the positions of k drafts and after the last, if all drafts before it stay: logits
-    /// `[1 + k, V]` → u32 `[1 + k]`. A draft stays where it is the token here.
-    pub fn verify(
-        &self,
-        logits: &Array,
-        position: usize,
-        counts: Option<&Counts>,
-        drafts: &[Draft],
-    ) -> Result<Array> {
-        let from: Vec<&Distribution> = drafts.iter().filter_map(|draft| draft.from.as_ref()).collect();
-        if from.is_empty() {
-            return self.pick(logits, position, counts);
+/// What was drafted in a step, still lazy.
+#[derive(Debug, Default)]
+pub struct Drafts {
+    /// u32 `[N]`.
+    pub tokens: Option<Array>,
+    /// What the ones were drawn from that are to be judged, f32 `[J, V]`.
+    pub from: Option<Array>,
+}
+
+/// Whether a draft of such a row is judged by what it was drawn from, and not by comparing tokens.
+pub fn judges(sampling: &Sampling) -> bool {
+    sampling.acceptance == AcceptanceRule::Rejection && !is_greedy(sampling)
+}
+
+/// What decides which operations draw a token. Places of the same kind are drawn for together: the operations are the
+/// same for any number of them, and each reads what it would read alone.
+#[derive(Debug, PartialEq)]
+struct Kind<'a> {
+    penalties: [bool; 3],
+    drawn: Option<Drawn<'a>>,
+}
+
+/// The same where the token is not just the most likely one.
+#[derive(Debug, PartialEq)]
+struct Drawn<'a> {
+    filters: Filters,
+    /// The tokens that XTC spares, where it is at work.
+    xtc: Option<&'a [u32]>,
+    /// Whether drafts are judged.
+    judges: bool,
+}
+
+impl<'a> Kind<'a> {
+    fn of(place: &Place<'a>) -> Self {
+        let Sampler { sampling, xtc_exempt, .. } = place.sampler;
+        let drawn = (!is_greedy(sampling)).then(|| Drawn {
+            filters: Filters::of(sampling),
+            xtc: (sampling.xtc_probability > 0.0).then_some(xtc_exempt),
+            judges: judges(sampling),
+        });
+        Self { penalties: penalties(sampling), drawn }
+    }
+}
+
+/// Places of one kind: where they are among all, and what they are.
+struct Group<'a, 'b> {
+    kind: Kind<'a>,
+    indices: Vec<usize>,
+    places: Vec<&'b Place<'a>>,
+}
+
+fn groups<'a, 'b>(places: &'b [Place<'a>]) -> Vec<Group<'a, 'b>> {
+    let mut groups: Vec<Group<'a, 'b>> = Vec::new();
+    for (index, place) in places.iter().enumerate() {
+        let kind = Kind::of(place);
+        let group = match groups.iter().position(|group| group.kind == kind) {
+            Some(known) => &mut groups[known],
+            None => {
+                groups.push(Group { kind, indices: Vec::new(), places: Vec::new() });
+                let last = groups.len() - 1;
+                &mut groups[last]
+            }
+        };
+        group.indices.push(index);
+        group.places.push(place);
+    }
+    groups
+}
+
+/// Draws a token for each place: logits `[m, V]` of any float type → u32 `[m]`. Where a draft is judged, it stays if it
+/// is the token here.
+pub fn pick(logits: &Array, places: &[Place<'_>], drafts: &Drafts) -> Result<Array> {
+    let groups = groups(places);
+    let parts: Vec<Array> = groups
+        .iter()
+        .map(|group| group.pick(&mlx::take_rows(logits, &group.indices)?, drafts))
+        .collect::<Result<_>>()?;
+    in_order(&parts, &groups)
+}
+
+/// Drafts a token for each place from the head's logits `[m, V]`: u32 `[m]`, and f32 `[j, V]` what those were drawn
+/// from whose rows judge by that, in order. `known`: tokens that take the place of the head's.
+pub fn draft(
+    logits: &Array,
+    places: &[Place<'_>],
+    known: &[Option<u32>],
+    drafts: &Drafts,
+) -> Result<(Array, Option<Array>)> {
+    let vocab = logits.dim(-1);
+    let groups = groups(places);
+    let (mut tokens, mut from) = (Vec::<Array>::new(), Vec::<Array>::new());
+    let mut judging: Vec<usize> = Vec::new();
+    for group in &groups {
+        let logits = mlx::take_rows(logits, &group.indices)?;
+        let known: Vec<Option<u32>> = group.indices.iter().map(|&index| known[index]).collect();
+        let Some(Drawn { judges: true, .. }) = group.kind.drawn else {
+            tokens.push(or_known(&group.pick(&logits, drafts)?, &known)?);
+            continue;
+        };
+        let distribution = group.distribution(&logits, drafts)?;
+        let drawn = or_known(&distribution.draw(&group.keys()?)?, &known)?;
+        let q = distribution.over_vocabulary()?;
+        from.push(if known.iter().any(Option::is_some) {
+            // A token that is known was certain.
+            let certain: Vec<bool> = known.iter().map(Option::is_some).collect();
+            let certain = Array::from_slice(&certain, &[certain.len() as i32, 1])?;
+            mlx::where_(&certain, &one_hot(&drawn, vocab)?, &q)?
+        } else {
+            q
+        });
+        tokens.push(drawn);
+        judging.extend(&group.indices);
+    }
+    let from = match from.as_slice() {
+        [] => None,
+        parts => {
+            let all = concatenated(parts)?;
+            let mut order: Vec<usize> = (0..judging.len()).collect();
+            order.sort_by_key(|&i| judging[i]);
+            Some(mlx::take_rows(&all, &order)?)
         }
-        let count = drafts.len();
-        let distribution = self.distribution(logits, position, counts)?;
-        let drafts = mlx::concatenate(&drafts.iter().map(|draft| &draft.token).collect::<Vec<_>>(), 0)?;
-        let judged = judge(&distribution.rows(0, count as i32)?, &from, &drafts, self.seed, position)?;
-        let keys = NoiseKeys::new(Stream::Token, self.seed, position + count, 1)?;
-        let last = distribution.rows(count as i32, count as i32 + 1)?.draw(&keys)?;
-        mlx::concatenate(&[&judged, &last], 0)
+    };
+    Ok((in_order(&tokens, &groups)?, from))
+}
+
+/// What tokens are drawn from at places of one kind.
+#[cfg(test)]
+pub(super) fn distribution(logits: &Array, places: &[Place<'_>]) -> Result<Distribution> {
+    groups(places)[0].distribution(logits, &Drafts::default())
+}
+
+impl Group<'_, '_> {
+    fn pick(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
+        if self.kind.drawn.is_none() {
+            return mlx::argmax_axis(&self.penalised(logits, drafts)?, -1);
+        }
+        let distribution = self.distribution(logits, drafts)?;
+        let judged: Vec<(usize, Judged)> =
+            self.places.iter().enumerate().filter_map(|(i, place)| Some((i, place.judged?))).collect();
+        let (Some(tokens), Some(from), false) = (&drafts.tokens, &drafts.from, judged.is_empty()) else {
+            return distribution.draw(&self.keys()?);
+        };
+        let with: Vec<usize> = judged.iter().map(|(i, _)| *i).collect();
+        let without: Vec<usize> = (0..self.places.len()).filter(|i| !with.contains(i)).collect();
+        let tokens =
+            mlx::take_rows(tokens, &judged.iter().map(|(_, judged)| judged.token).collect::<Vec<_>>())?;
+        let q = mlx::take_rows(from, &judged.iter().map(|(_, judged)| judged.from).collect::<Vec<_>>())?;
+        let verdicts = judge(&distribution.at(&with)?, &q, &tokens, &self.noise(&with))?;
+        if without.is_empty() {
+            return Ok(verdicts);
+        }
+        let keys = NoiseKeys::of(Stream::Token, self.noise(&without))?;
+        let free = distribution.at(&without)?.draw(&keys)?;
+        restored(&[verdicts, free], &[with, without].concat())
     }
 
     /// What tokens are drawn from where that is not greedy: penalties, temperature, filters, then XTC, on logits
     /// `[m, V]`.
-    pub(super) fn distribution(
-        &self,
-        logits: &Array,
-        position: usize,
-        counts: Option<&Counts>,
-    ) -> Result<Distribution> {
-        let Sampling { xtc_probability, xtc_threshold, .. } = *self.sampling;
-        let distribution = Distribution::new(&self.penalised(logits, counts)?, self.sampling)?;
-        let excludes = |position| uniform(Stream::Xtc, self.seed, position) < xtc_probability;
-        let applies: Vec<bool> = (position..position + logits.dim(0) as usize).map(excludes).collect();
-        if !applies.contains(&true) {
+    fn distribution(&self, logits: &Array, drafts: &Drafts) -> Result<Distribution> {
+        let distribution = Distribution::new(&self.penalised(logits, drafts)?, &self.samplings())?;
+        let Some(Drawn { xtc: Some(exempt), .. }) = self.kind.drawn else { return Ok(distribution) };
+        let threshold = |place: &&Place<'_>| {
+            let Sampler { sampling, seed, .. } = place.sampler;
+            let strikes = uniform(Stream::Xtc, seed, place.position) < sampling.xtc_probability;
+            strikes.then_some(sampling.xtc_threshold)
+        };
+        let thresholds: Vec<Option<f32>> = self.places.iter().map(threshold).collect();
+        if thresholds.iter().all(Option::is_none) {
             return Ok(distribution);
         }
-        distribution.without_top_choices(&applies, xtc_threshold, self.xtc_exempt)
+        distribution.without_top_choices(&thresholds, exempt)
     }
 
-    fn penalised(&self, logits: &Array, counts: Option<&Counts>) -> Result<Array> {
-        match counts.filter(|_| penalised(self.sampling)) {
-            Some(counts) => counts.apply(&logits.astype(Dtype::Float32)?, self.sampling),
-            None => Ok(logits.clone()),
-        }
+    fn penalised(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
+        let contexts: Option<Vec<&Array>> = self.places.iter().map(|place| place.counts.as_ref()).collect();
+        let Some(contexts) = contexts.filter(|_| self.kind.penalties.contains(&true)) else {
+            return Ok(logits.clone());
+        };
+        let before: Vec<&[usize]> = self.places.iter().map(|place| place.before.as_slice()).collect();
+        let counts = Counts::new(&contexts, &before, drafts.tokens.as_ref())?;
+        counts.apply(&logits.astype(Dtype::Float32)?, &self.samplings())
     }
+
+    fn samplings(&self) -> Vec<&Sampling> {
+        self.places.iter().map(|place| place.sampler.sampling).collect()
+    }
+
+    fn keys(&self) -> Result<NoiseKeys> {
+        NoiseKeys::of(Stream::Token, self.places.iter().map(|place| (place.sampler.seed, place.position)))
+    }
+
+    /// Seeds and positions of some of its places.
+    fn noise(&self, places: &[usize]) -> Vec<(u64, usize)> {
+        places.iter().map(|&i| (self.places[i].sampler.seed, self.places[i].position)).collect()
+    }
+}
+
+fn concatenated(parts: &[Array]) -> Result<Array> {
+    match parts {
+        [only] => Ok(only.clone()),
+        parts => mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0),
+    }
+}
+
+/// What the groups drew, in the order of all places.
+fn in_order(parts: &[Array], groups: &[Group<'_, '_>]) -> Result<Array> {
+    let indices: Vec<usize> = groups.iter().flat_map(|group| group.indices.iter().copied()).collect();
+    restored(parts, &indices)
+}
+
+/// Parts one after the other, whose rows belong at `indices`, brought there.
+fn restored(parts: &[Array], indices: &[usize]) -> Result<Array> {
+    let mut order: Vec<usize> = (0..indices.len()).collect();
+    order.sort_by_key(|&i| indices[i]);
+    mlx::take_rows(&concatenated(parts)?, &order)
+}
+
+/// Known tokens in place of drawn ones, whose cost stays.
+fn or_known(drawn: &Array, known: &[Option<u32>]) -> Result<Array> {
+    if known.iter().all(Option::is_none) {
+        return Ok(drawn.clone());
+    }
+    let shape = [known.len() as i32];
+    let is_known: Vec<bool> = known.iter().map(Option::is_some).collect();
+    let tokens: Vec<u32> = known.iter().map(|token| token.unwrap_or(0)).collect();
+    mlx::where_(&Array::from_slice(&is_known, &shape)?, &Array::from_slice(&tokens, &shape)?, drawn)
+}
+
+/// Certain tokens u32 `[m]` as a distribution, f32 `[m, V]`.
+pub(super) fn one_hot(tokens: &Array, vocab: i32) -> Result<Array> {
+    all_ids(vocab)?.equal(&tokens.expand_dims(1)?)?.astype(Dtype::Float32)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{EXEMPT, assert_follows, law};
+    use super::super::penalties::History;
+    use super::super::testing::{assert_follows, law, place};
     use super::*;
 
-    fn sampler(sampling: &Sampling, seed: u64) -> Sampler<'_> {
-        Sampler { sampling, seed, xtc_exempt: &[EXEMPT] }
-    }
-
     fn picks(rows: &Array, sampling: &Sampling, seed: u64, position: usize) -> Vec<u32> {
-        sampler(sampling, seed).pick(rows, position, None).unwrap().to_vec().unwrap()
+        let places: Vec<Place<'_>> =
+            (0..rows.dim(0) as usize).map(|i| place(sampling, seed, position + i)).collect();
+        pick(rows, &places, &Drafts::default()).unwrap().to_vec().unwrap()
     }
 
     #[test]
@@ -179,6 +347,118 @@ mod tests {
                 assert_eq!(picks(&row, &sampling, 3, 50 + i as usize)[0], together[i as usize]);
             }
         }
+    }
+
+    /// Whoever is drawn for beside it, a place reads what it reads alone, bit for bit: tokens, verdicts on drafts, and
+    /// what drafts are drawn from.
+    #[test]
+    fn a_place_reads_the_same_beside_places_of_any_kind() {
+        const VOCAB: usize = 211;
+        let base = Sampling { temperature: 0.9, ..Sampling::default() };
+        let mut samplings = vec![
+            Sampling::default(),
+            Sampling { repetition_penalty: 1.4, ..Sampling::default() },
+            base,
+            Sampling { temperature: 1.7, top_k: 20, ..base },
+            Sampling { top_p: 0.8, min_p: 0.01, ..base },
+            Sampling { top_k: 30, xtc_probability: 0.5, xtc_threshold: 0.01, ..base },
+            Sampling { presence_penalty: 0.4, frequency_penalty: 0.3, top_p: 0.95, ..base },
+        ];
+        // Some of the same kind with other numbers.
+        for i in 0..samplings.len() {
+            let Sampling { temperature, top_p, xtc_threshold, repetition_penalty, .. } = samplings[i];
+            let top_p = if top_p < 1.0 { top_p / 1.1 } else { top_p };
+            let repetition_penalty = if repetition_penalty == 1.0 { 1.0 } else { 0.8 };
+            let temperature = 1.3 * temperature;
+            let other = Sampling {
+                temperature,
+                top_p,
+                repetition_penalty,
+                xtc_threshold: xtc_threshold / 2.0,
+                ..samplings[i]
+            };
+            samplings.push(other);
+        }
+        let judging: Vec<Sampling> = samplings
+            .iter()
+            .map(|&sampling| Sampling { acceptance: AcceptanceRule::Rejection, ..sampling })
+            .collect();
+        samplings.extend(judging);
+
+        let rows = samplings.len();
+        let values = |salt: usize| -> Vec<f32> {
+            (0..rows * VOCAB).map(|i| (((i + salt) * 7919 % 613) as f32) / 90.0).collect()
+        };
+        let logits = Array::from_slice(&values(0), &[rows as i32, VOCAB as i32]).unwrap();
+        let own = |i: usize| logits.slice_axis(0, i as i32, i as i32 + 1).unwrap();
+        let mut histories: Vec<History> =
+            (0..rows).map(|i| History::of(&[i as u32, 3, 3, 2 * i as u32 % 200])).collect();
+        let counts: Vec<Array> =
+            histories.iter_mut().map(|history| history.counts(VOCAB as i32).unwrap()).collect();
+        let places: Vec<Place<'_>> = samplings
+            .iter()
+            .enumerate()
+            .map(|(i, sampling)| Place {
+                counts: Some(counts[i].clone()),
+                ..place(sampling, 5 + i as u64, 40 + 3 * i)
+            })
+            .collect();
+        let read = |array: &Array| array.to_vec::<u32>().unwrap();
+
+        // Drafts, a known one among them.
+        let known: Vec<Option<u32>> = (0..rows).map(|i| (i % 5 == 4).then_some(17)).collect();
+        let none = Drafts::default();
+        let (tokens, from) = draft(&logits, &places, &known, &none).unwrap();
+        let from = from.unwrap();
+        let mut judged = 0;
+        for i in 0..rows {
+            let (token, q) = draft(&own(i), &places[i..=i], &known[i..=i], &none).unwrap();
+            assert_eq!(read(&token)[0], read(&tokens)[i], "{:?}", samplings[i]);
+            if let Some(q) = q {
+                let together = from.slice_axis(0, judged, judged + 1).unwrap();
+                assert_eq!(
+                    q.to_vec::<f32>().unwrap(),
+                    together.to_vec::<f32>().unwrap(),
+                    "{:?}",
+                    samplings[i]
+                );
+                judged += 1;
+            }
+        }
+        assert_eq!(judged, from.dim(0));
+
+        // What the model makes of them, with other logits, and of the positions behind them.
+        let logits = Array::from_slice(&values(300), &[rows as i32, VOCAB as i32]).unwrap();
+        let both = mlx::concatenate(&[&logits, &logits], 0).unwrap();
+        let drafts = Drafts { tokens: Some(tokens), from: Some(from) };
+        let mut next = 0;
+        let mut verified: Vec<Place<'_>> = places
+            .iter()
+            .enumerate()
+            .map(|(i, place)| {
+                let from = judges(place.sampler.sampling).then(|| {
+                    next += 1;
+                    next - 1
+                });
+                Place { judged: from.map(|from| Judged { token: i, from }), ..place.clone() }
+            })
+            .collect();
+        let behind: Vec<Place<'_>> = places
+            .iter()
+            .enumerate()
+            .map(|(i, place)| Place { position: place.position + 1, before: vec![i], ..place.clone() })
+            .collect();
+        verified.extend(behind);
+        let together = read(&pick(&both, &verified, &drafts).unwrap());
+        let mut stayed = 0;
+        for (i, place) in verified.iter().enumerate() {
+            let row = both.slice_axis(0, i as i32, i as i32 + 1).unwrap();
+            let alone = read(&pick(&row, std::slice::from_ref(place), &drafts).unwrap());
+            assert_eq!(alone[0], together[i], "{:?}", place.sampler);
+            let draft = drafts.tokens.as_ref().map(read).unwrap();
+            stayed += usize::from(place.judged.is_some_and(|judged| draft[judged.token] == alone[0]));
+        }
+        assert!(stayed > 0 && stayed < next, "{stayed} of {next} drafts stay");
     }
 
     #[test]

@@ -2,8 +2,30 @@
 
 use foretoken_protocol::Sampling;
 
+use super::distribution::Distribution;
+use super::sampler::{Place, Sampler, distribution};
+use crate::mlx::Array;
+
 /// The token that XTC never excludes here.
 pub(super) const EXEMPT: u32 = 1;
+
+/// A position of a row without penalties.
+pub(super) fn place(sampling: &Sampling, seed: u64, position: usize) -> Place<'_> {
+    let sampler = Sampler { sampling, seed, xtc_exempt: &[EXEMPT] };
+    Place { sampler, position, counts: None, before: Vec::new(), judged: None }
+}
+
+/// What is drawn from at positions in a row, from `position` on, with logits `[m, V]`.
+pub(super) fn distribution_of(
+    logits: &Array,
+    sampling: &Sampling,
+    seed: u64,
+    position: usize,
+) -> Distribution {
+    let places: Vec<Place<'_>> =
+        (0..logits.dim(0) as usize).map(|i| place(sampling, seed, position + i)).collect();
+    distribution(logits, &places).unwrap()
+}
 
 /// What tokens are drawn from by definition, in f64 on the host, XTC included.
 pub(super) fn law(logits: &[f32], s: &Sampling) -> Vec<f64> {

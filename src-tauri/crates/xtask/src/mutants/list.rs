@@ -52,7 +52,7 @@ pub(super) const MUTANTS: [Mutant; 14] = [
     },
     Mutant {
         name: "the head keeps positions built from guesses",
-        file: "decode/batch.rs",
+        file: "decode/draft.rs",
         from: "kv.rewind(pairs);",
         to: "kv.rewind(pairs + 1);",
         tests: "test(one_row_in_f32)",
@@ -60,37 +60,39 @@ pub(super) const MUTANTS: [Mutant; 14] = [
     Mutant {
         name: "penalties do not see the prompt",
         file: "decode/row.rs",
-        from: "spec.prompt.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);",
-        to: "",
+        from: "History::of(&spec.prompt)",
+        to: "History::of(&[])",
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
         name: "penalties see an emitted token twice",
         file: "decode/row.rs",
-        from: "emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);",
-        to: "emitted.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 2);",
+        from: "history.push(emitted)?;",
+        to: "history.push(emitted)?;
+            history.push(emitted)?;",
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
         name: "noise does not follow the position",
-        file: "decode/batch.rs",
-        from: "let position = row.ctx.len() + depth;",
-        to: "let position = row.ctx.len() + depth + 1;",
+        file: "decode/draft.rs",
+        from: "self.rows[b].place(before.len(), counts[b].clone(), &before)",
+        to: "self.rows[b].place(before.len() + 1, counts[b].clone(), &before)",
         tests: "test(drafts_share_the_noise_of_their_positions)",
     },
     Mutant {
         name: "a row joins beside states that are not settled",
         file: "decode/batch.rs",
-        from: "state.join(&self.committed, other, &[0])",
-        to: "state.join(&vec![0; self.rows.len()], other, &[0])",
+        from: "state.join(&self.committed, other_state, &other.committed)",
+        to: "state.join(&vec![0; self.rows.len()], other_state, &other.committed)",
         tests: "test(a_row_may_join_after_any_step_and_after_the_last_has_left)",
     },
     Mutant {
         name: "one row's rejection is everybody's",
-        file: "decode/batch.rs",
-        from: "let mut advance = row.commit(target, draft, &hidden)?;",
-        to: "let veto = drafts.first() != targets.first();
-            let mut advance = row.commit(&target[..if veto { 1 } else { depth + 1 }], draft, &hidden)?;",
+        file: "decode/verify.rs",
+        from: "let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
+        to: "let veto = drafts.first() != words.first();
+            let target = &target[..if veto { 1 } else { target.len() }];
+            let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
         tests: "test(nobody_vetoes)",
     },
     Mutant {

@@ -1,0 +1,174 @@
+//! What the MTP head proposes for a step.
+
+use super::batch::{Batch, MAX_PENDING};
+use super::row::Row;
+use crate::mlx::{self, Array, Result};
+use crate::model::{MtpHead, Packed, Qwen};
+use crate::sample::{Drafts, Judged, Place, draft, judges};
+
+/// Drafts of all rows, still lazy, depth after depth.
+#[derive(Debug, Default)]
+pub(super) struct Drafted {
+    drafts: Drafts,
+    /// For each row, which of the drafts are its own, by depth.
+    own: Vec<Vec<Own>>,
+}
+
+/// One row's draft at one depth.
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    token: usize,
+    /// Where the row judges by what it was drawn from.
+    from: Option<usize>,
+}
+
+impl Drafted {
+    fn none(rows: usize) -> Self {
+        Self { drafts: Drafts::default(), own: vec![Vec::new(); rows] }
+    }
+
+    /// Those of all rows.
+    pub(super) fn drafts(&self) -> &Drafts {
+        &self.drafts
+    }
+
+    /// How many row `b` has.
+    pub(super) fn depth(&self, b: usize) -> usize {
+        self.own[b].len()
+    }
+
+    /// Which of the drafts are those of row `b`, in order.
+    pub(super) fn of_row(&self, b: usize) -> Vec<usize> {
+        self.own[b].iter().map(|own| own.token).collect()
+    }
+
+    /// The places at which row `b` is verified: behind its context and behind each of its drafts.
+    pub(super) fn places<'a>(&self, b: usize, row: &'a Row, counts: Option<&Array>) -> Vec<Place<'a>> {
+        let before = self.of_row(b);
+        let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
+        (0..=before.len())
+            .map(|i| Place {
+                judged: self.own[b].get(i).and_then(judged),
+                ..row.place(i, counts.cloned(), &before[..i])
+            })
+            .collect()
+    }
+
+    /// Takes in the drafts of the next depth, those of `rows`.
+    fn push(&mut self, rows: &[usize], tokens: Array, from: Option<Array>, judging: &[bool]) -> Result<()> {
+        let length = |array: &Option<Array>| array.as_ref().map_or(0, |array| array.dim(0) as usize);
+        let (token, mut next_from) = (length(&self.drafts.tokens), length(&self.drafts.from));
+        for (i, (&b, &judging)) in rows.iter().zip(judging).enumerate() {
+            self.own[b].push(Own { token: token + i, from: judging.then_some(next_from) });
+            next_from += usize::from(judging);
+        }
+        self.drafts.tokens = behind(self.drafts.tokens.take(), Some(tokens))?;
+        self.drafts.from = behind(self.drafts.from.take(), from)?;
+        Ok(())
+    }
+}
+
+fn behind(before: Option<Array>, new: Option<Array>) -> Result<Option<Array>> {
+    match (before, new) {
+        (Some(before), Some(new)) => mlx::concatenate(&[&before, &new], 0).map(Some),
+        (before, new) => Ok(before.or(new)),
+    }
+}
+
+impl Batch {
+    /// Drafts for each row. Brings the head's caches up to date along the way.
+    pub(super) fn draft(&mut self, model: &Qwen, depths: &[usize]) -> Result<Drafted> {
+        let mut drafted = Drafted::none(depths.len());
+        let Some(head) = &model.mtp else { return Ok(drafted) };
+        let mut rows: Vec<usize> = (0..depths.len()).filter(|&b| depths[b] > 0).collect();
+        // The head first reads all pending positions, then its own last output.
+        let pending: Vec<_> = rows.iter().map(|&b| std::mem::take(&mut self.rows[b].pending)).collect();
+        let mut lens: Vec<usize> = pending.iter().map(|pending| pending.len()).collect();
+        let hidden: Vec<&Array> = pending.iter().flat_map(|pending| &pending.hidden).collect();
+        let next: Vec<u32> = pending.iter().flat_map(|pending| &pending.next).copied().collect();
+        let mut inputs = match rows.is_empty() {
+            true => None,
+            false => Some((mlx::concatenate(&hidden, 0)?, Array::from_slice(&next, &[next.len() as i32])?)),
+        };
+        while let Some((hidden, next)) = inputs {
+            let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
+            let logits = model.draft_logits(&last)?;
+            let counts = self.counts(logits.dim(-1))?;
+            let places: Vec<Place<'_>> = rows
+                .iter()
+                .map(|&b| {
+                    let before = drafted.of_row(b);
+                    self.rows[b].place(before.len(), counts[b].clone(), &before)
+                })
+                .collect();
+            let known: Vec<Option<u32>> =
+                rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
+            let (tokens, from) = draft(&logits, &places, &known, drafted.drafts())?;
+            let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
+            drafted.push(&rows, tokens.clone(), from, &judging)?;
+
+            let on: Vec<usize> =
+                (0..rows.len()).filter(|&i| drafted.depth(rows[i]) < depths[rows[i]]).collect();
+            inputs = match on.is_empty() {
+                true => None,
+                false => Some((mlx::take_rows(&last, &on)?, mlx::take_rows(&tokens, &on)?)),
+            };
+            rows = on.iter().map(|&i| rows[i]).collect();
+            lens = vec![1; rows.len()];
+        }
+        self.flush_pending(model)?;
+        // The chain's own positions were built from guesses; only committed pairs stay.
+        for row in &mut self.rows {
+            let pairs = row.committed() - row.pending.len();
+            if let Some(kv) = &mut row.cache.head {
+                kv.rewind(pairs);
+            }
+        }
+        Ok(drafted)
+    }
+
+    /// The head reads `lens[i]` pairs more of each of these rows, hidden states `[Σ lens, H]` and next tokens
+    /// `[Σ lens]`; returns what it makes of the last pair of each, `[n, H]`.
+    fn read_on(
+        &mut self,
+        model: &Qwen,
+        head: &MtpHead,
+        rows: &[usize],
+        lens: &[usize],
+        hidden: &Array,
+        next: &Array,
+    ) -> Result<Array> {
+        let start = |&b: &usize| self.rows[b].cache.head.as_ref().map_or(0, |kv| kv.len());
+        let spans: Vec<(usize, usize)> = rows.iter().map(start).zip(lens.iter().copied()).collect();
+        let packed = Packed::new(&spans)?;
+        let next = model.embed_tokens.forward(next)?;
+        let caches = self
+            .rows
+            .iter_mut()
+            .enumerate()
+            .filter(|(b, _)| rows.contains(b))
+            .filter_map(|(_, row)| row.cache.head.as_mut());
+        let out = head.forward(hidden, &next, &packed, caches)?;
+        let mut end = 0;
+        let lasts: Vec<usize> = lens
+            .iter()
+            .map(|len| {
+                end += len;
+                end - 1
+            })
+            .collect();
+        mlx::take_rows(&out, &lasts)
+    }
+
+    /// Rows that do not draft for long must not hoard hidden states: their head reads them now.
+    fn flush_pending(&mut self, model: &Qwen) -> Result<()> {
+        let mut hoarders = self.rows.iter_mut().filter(|row| row.pending.len() >= MAX_PENDING);
+        hoarders.try_for_each(|row| row.read_pending(model))
+    }
+
+    /// What penalties look at, `[1, V]` for each row that has some.
+    pub(super) fn counts(&mut self, vocab: i32) -> Result<Vec<Option<Array>>> {
+        let counts = |row: &mut Row| row.history.as_mut().map(|history| history.counts(vocab)).transpose();
+        self.rows.iter_mut().map(counts).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! What the model makes of a step's tokens.
+
+use std::collections::BTreeMap;
+
+use super::batch::{Advance, Batch};
+use super::draft::Drafted;
+use crate::mlx::{self, Array, Result};
+use crate::model::{Form, Packed, Qwen};
+use crate::sample::{Logprobs, Place, pick};
+
+/// A step that has been built and not yet computed.
+pub(super) struct Answer {
+    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then reports.
+    pub(super) words: Array,
+    /// Hidden states for the head, `[T, H]`.
+    pub(super) hidden: Array,
+}
+
+impl Batch {
+    /// Builds the pass that verifies the drafts.
+    pub(super) fn answer(&mut self, model: &Qwen, drafted: &Drafted) -> Result<Answer> {
+        let spans: Vec<(usize, usize)> =
+            self.rows.iter().enumerate().map(|(b, row)| (row.committed(), 1 + drafted.depth(b))).collect();
+        let packed = Packed::new(&spans)?;
+        let tokens = self.fed(drafted)?;
+        let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
+        let form = Form::Step(&self.committed);
+        let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
+        let logits = model.logits(&hidden.normed)?;
+
+        let counts = self.counts(logits.dim(-1))?;
+        let rows = self.rows.iter().zip(&counts).enumerate();
+        let places: Vec<Place<'_>> =
+            rows.flat_map(|(b, (row, counts))| drafted.places(b, row, counts.as_ref())).collect();
+        let ids = pick(&logits, &places, drafted.drafts())?;
+        let reports: Vec<Array> = self
+            .reported()
+            .iter()
+            .map(|(&top, rows)| {
+                let positions: Vec<usize> = rows
+                    .iter()
+                    .flat_map(|&b| {
+                        let start: usize = spans[..b].iter().map(|(_, len)| len).sum();
+                        start..start + spans[b].1
+                    })
+                    .collect();
+                Logprobs::report(
+                    &mlx::take_rows(&logits, &positions)?,
+                    &mlx::take_rows(&ids, &positions)?,
+                    top,
+                )
+            })
+            .collect::<Result<_>>()?;
+        let words: Vec<&Array> = [&ids].into_iter().chain(&drafted.drafts().tokens).chain(&reports).collect();
+        Ok(Answer { words: mlx::concatenate(&words, 0)?, hidden: hidden.for_mtp })
+    }
+
+    /// The tokens that the pass reads, u32 `[T]`: each row's last one and its drafts.
+    fn fed(&self, drafted: &Drafted) -> Result<Array> {
+        let last: Vec<u32> = self.rows.iter().filter_map(|row| row.ctx.last().copied()).collect();
+        let last = Array::from_slice(&last, &[last.len() as i32])?;
+        let Some(drafts) = &drafted.drafts().tokens else { return Ok(last) };
+        let rows = self.rows.len();
+        let order: Vec<usize> = (0..rows)
+            .flat_map(|b| std::iter::once(b).chain(drafted.of_row(b).into_iter().map(move |i| rows + i)))
+            .collect();
+        mlx::take_rows(&mlx::concatenate(&[&last, drafts], 0)?, &order)
+    }
+
+    /// By the number of alternatives they ask for, the rows that want to know how likely their tokens were.
+    fn reported(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut asking: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (b, row) in self.rows.iter().enumerate() {
+            if let Some(top) = row.spec.logprobs {
+                asking.entry(top).or_default().push(b);
+            }
+        }
+        asking
+    }
+
+    /// Moves every row forward by what was read of its step.
+    pub(super) fn commit(
+        &mut self,
+        words: &[u32],
+        drafted: &Drafted,
+        hidden: &Array,
+    ) -> Result<Vec<Advance>> {
+        let depths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.depth(b)).collect();
+        let drafts_in_all: usize = depths.iter().sum();
+        let (mut targets, rest) = words.split_at(depths.len() + drafts_in_all);
+        let (drafts, mut reports) = rest.split_at(drafts_in_all);
+        let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); depths.len()];
+        for (top, rows) in self.reported() {
+            for b in rows {
+                logprobs[b] = Logprobs::read(&mut reports, 1 + depths[b], top);
+            }
+        }
+        let mut advances = Vec::with_capacity(self.rows.len());
+        let mut start = 0;
+        for (b, (row, logprobs)) in self.rows.iter_mut().zip(logprobs).enumerate() {
+            let (target, other_targets) = targets.split_at(1 + depths[b]);
+            targets = other_targets;
+            let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
+            let end = start + 1 + depths[b] as i32;
+            let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;
+            start = end;
+            advance.logprobs = logprobs;
+            advance.logprobs.truncate(advance.tokens.len());
+            self.committed[b] = advance.tokens.len();
+            advances.push(advance);
+        }
+        Ok(advances)
+    }
+}

@@ -1,0 +1,213 @@
+//! Requests that must wait again because others need the memory, and steps that fail: the text goes on as if nothing had
+//! happened, and only the request that cannot go on ends.
+
+use std::collections::BTreeMap;
+
+use foretoken_engine::decode::{Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::model::Qwen;
+use foretoken_protocol::{Drafting, Sampling};
+use foretoken_tests::dice::Dice;
+use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::known::{Known, known_rows, samplings};
+use foretoken_tests::runs::{forced, greedy};
+
+/// A scheduler, and what it has said.
+struct Desk<'a> {
+    model: &'a Qwen,
+    scheduler: Scheduler,
+    tokens: BTreeMap<RowId, Vec<u32>>,
+    finished: Vec<RowId>,
+    failed: BTreeMap<RowId, String>,
+    /// How often each request was told to wait after it had written something.
+    interrupted: BTreeMap<RowId, usize>,
+    /// Requests that were told to wait and have not been read since.
+    waiting: Vec<RowId>,
+    turns: usize,
+}
+
+impl<'a> Desk<'a> {
+    fn new(model: &'a Qwen, limits: Limits) -> Self {
+        Self {
+            model,
+            scheduler: Scheduler::new(model, limits, Policy::default()),
+            tokens: BTreeMap::new(),
+            finished: Vec::new(),
+            failed: BTreeMap::new(),
+            interrupted: BTreeMap::new(),
+            waiting: Vec::new(),
+            turns: 0,
+        }
+    }
+
+    fn submit(&mut self, id: usize, spec: &RowSpec, drafting: Drafting) {
+        self.scheduler.submit(id as RowId, spec.clone(), drafting).unwrap();
+    }
+
+    fn turn(&mut self) {
+        self.turns += 1;
+        assert!(self.turns < 20_000, "it never ends");
+        for happening in self.scheduler.turn(self.model) {
+            match happening {
+                Happening::Waiting { row, .. } => {
+                    if !self.tokens(row as usize).is_empty() && !self.waiting.contains(&row) {
+                        *self.interrupted.entry(row).or_default() += 1;
+                    }
+                    self.waiting.push(row);
+                }
+                Happening::Reading { row, done, total } => {
+                    assert!(done <= total);
+                    self.waiting.retain(|&waiting| waiting != row);
+                }
+                Happening::Advanced { advance, .. } => {
+                    assert!(
+                        !self.waiting.contains(&advance.row),
+                        "a row that was told to wait is read first"
+                    );
+                    self.tokens.entry(advance.row).or_default().extend(&advance.tokens);
+                    if advance.finish.is_some() {
+                        self.finished.push(advance.row);
+                    }
+                }
+                Happening::Failed { row, error } => {
+                    assert!(self.failed.insert(row, error.to_string()).is_none(), "{row} failed twice");
+                }
+            }
+        }
+    }
+
+    fn turn_until(&mut self, done: impl Fn(&Self) -> bool) {
+        while !done(self) {
+            self.turn();
+        }
+    }
+
+    fn tokens(&self, id: usize) -> &[u32] {
+        self.tokens.get(&(id as RowId)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Long rows: one greedy, the others drawn in several ways.
+fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
+    let mut dice = Dice::new(21);
+    let base = Sampling { temperature: 0.9, ..Sampling::default() };
+    let samplings = [
+        Sampling::default(),
+        Sampling { top_p: 0.9, top_k: 40, xtc_probability: 0.3, xtc_threshold: 0.05, ..base },
+        Sampling { repetition_penalty: 1.2, frequency_penalty: 0.1, ..base },
+    ];
+    let row = |(i, sampling)| {
+        let spec = RowSpec { sampling, seed: 7 + i as u64, ..greedy(&dice.prompt(12 + i), max_tokens) };
+        Known::new(model, spec)
+    };
+    samplings.into_iter().enumerate().map(row).collect()
+}
+
+/// Three replies become longer than what they were let in with, and there is memory for two of them: the youngest waits,
+/// is read again, and goes on where it was.
+#[test]
+fn replies_that_outgrow_their_memory_wait_and_go_on() {
+    let model = tiny_dense(Stored::F32);
+    let rows = long_rows(&model, 290);
+    let footprint = Footprint::of(&model);
+    let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
+    assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
+    for (remembered, rate) in [(0, Some(0.7)), (memory / 2, None)] {
+        let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
+        let mut desk = Desk::new(&model, limits);
+        let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
+        for (id, row) in rows.iter().enumerate() {
+            match rate {
+                None => desk.submit(id, &row.spec, Drafting::Off),
+                Some(rate) => desk.submit(id, &forced(&row.spec, &row.tokens, rate), drafting[id]),
+            }
+        }
+        desk.turn_until(|desk| desk.scheduler.batch().rows().len() == 3);
+        while !desk.scheduler.is_idle() {
+            desk.turn();
+            for (id, row) in rows.iter().enumerate() {
+                let tokens = desk.tokens(id);
+                assert_eq!(tokens, &row.tokens[..tokens.len()], "row {id}, rate {rate:?}");
+            }
+        }
+        for (id, row) in rows.iter().enumerate() {
+            assert_eq!(desk.tokens(id), row.tokens, "row {id}, rate {rate:?}");
+        }
+        println!("interrupted: {:?}, {} turns", desk.interrupted, desk.turns);
+        assert_eq!(desk.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
+        assert!(desk.interrupted[&2] <= 2, "nobody is read again and again");
+        assert_eq!(desk.scheduler.reserved_bytes(), 0);
+    }
+}
+
+/// Whoever waits again may be cancelled, and nothing is left of it.
+#[test]
+fn a_request_that_waits_again_may_leave() {
+    let model = tiny_dense(Stored::F32);
+    let rows = long_rows(&model, 290);
+    let memory = 2 * Footprint::of(&model).row(40);
+    let mut desk = Desk::new(&model, Limits { memory, reserve: 9, ..Limits::default() });
+    (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));
+    desk.turn_until(|desk| desk.interrupted.contains_key(&1));
+    assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [1]);
+    desk.scheduler.cancel(&model, &[1]);
+    let written = desk.tokens(1).len();
+    desk.turn_until(|desk| desk.scheduler.is_idle());
+    assert_eq!(desk.tokens(0), rows[0].tokens);
+    assert!(written > 0 && desk.tokens(1).len() == written);
+    assert_eq!(desk.finished, [0]);
+}
+
+/// A row whose step fails whoever is beside it: it asks for more alternatives than there are tokens.
+fn failing(spec: &RowSpec) -> RowSpec {
+    RowSpec { logprobs: Some(1_000_000), ..spec.clone() }
+}
+
+#[test]
+fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
+    let model = tiny_dense(Stored::F32);
+    let count = samplings().len();
+    let rows = known_rows(&model, &mut Dice::new(22), count, 40);
+    for (bad, after) in [(vec![0], 0), (vec![3], 0), (vec![3], 12), (vec![count - 1], 25), (vec![1, 4], 7)] {
+        let mut desk = Desk::new(&model, Limits::default());
+        let drafting = |id: usize| [Drafting::Off, Drafting::Fixed { depth: 3 }, Drafting::Auto][id % 3];
+        for (id, row) in rows.iter().enumerate().filter(|(id, _)| !bad.contains(id)) {
+            desk.submit(id, &forced(&row.spec, &row.tokens, 0.6), drafting(id));
+        }
+        desk.turn_until(|desk| desk.tokens(2).len() >= after);
+        for &id in &bad {
+            desk.submit(id, &failing(&rows[id].spec), drafting(id));
+        }
+        desk.turn_until(|desk| desk.scheduler.is_idle());
+        for (id, row) in rows.iter().enumerate() {
+            if bad.contains(&id) {
+                assert!(desk.failed.contains_key(&(id as RowId)) && desk.tokens(id).is_empty(), "row {id}");
+            } else {
+                assert_eq!(desk.tokens(id), row.tokens, "row {id} beside {bad:?} after {after}");
+            }
+        }
+        assert_eq!(desk.failed.len(), bad.len(), "{:?}", desk.failed);
+        println!("{bad:?} after {after}: {} turns, {:?}", desk.turns, desk.failed);
+    }
+}
+
+/// Requests that come while rows are tried one by one wait their turn and read the same.
+#[test]
+fn requests_may_come_and_go_while_a_failure_is_looked_for() {
+    let model = tiny_dense(Stored::F32);
+    let rows = known_rows(&model, &mut Dice::new(23), 6, 30);
+    let mut desk = Desk::new(&model, Limits::default());
+    (0..3).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
+    desk.turn_until(|desk| desk.tokens(0).len() >= 4);
+    desk.submit(3, &failing(&rows[3].spec), Drafting::Off);
+    desk.turn_until(|desk| desk.scheduler.batch().rows().is_empty());
+    desk.submit(4, &rows[4].spec, Drafting::Auto);
+    desk.scheduler.cancel(&model, &[1]);
+    let written = desk.tokens(1).to_vec();
+    desk.submit(5, &failing(&rows[5].spec), Drafting::Off);
+    desk.turn_until(|desk| desk.scheduler.is_idle());
+    for id in [0, 2, 4] {
+        assert_eq!(desk.tokens(id), rows[id].tokens, "row {id}");
+    }
+    assert_eq!((desk.tokens(1), &*written), (&*written, &rows[1].tokens[..written.len()]));
+    assert_eq!(desk.failed.keys().copied().collect::<Vec<_>>(), [3, 5]);
+}

@@ -6,7 +6,7 @@ use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::Drafting;
+use foretoken_protocol::{Drafting, KvPrecision};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
@@ -144,17 +144,23 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
 
 /// A row's buffer is written where it is; a handle that somebody keeps costs one copy of it, and only one.
 fn appending_copies_nothing_unless_somebody_holds_the_buffer() {
-    let mut kv = RowKv::default();
+    for precision in [KvPrecision::Full, KvPrecision::Eight] {
+        appending_in_place(precision);
+    }
+}
+
+fn appending_in_place(precision: KvPrecision) {
+    let mut kv = RowKv::new(precision);
     kv.reserve(8192);
     let entry = Array::zeros(&[2, 8, 1, 64], Dtype::Float32).unwrap();
     let mut append = |held: bool| {
-        let handle = kv.buffer().filter(|_| held).cloned();
+        let handles = held.then(|| kv.buffers().to_vec());
         let before = mlx::active_memory();
         mlx::reset_peak_memory();
         kv.append(&entry).unwrap();
-        mlx::eval(kv.buffer()).unwrap();
-        drop(handle);
-        (mlx::peak_memory().saturating_sub(before), kv.buffer().unwrap().nbytes())
+        mlx::eval(kv.buffers()).unwrap();
+        drop(handles);
+        (mlx::peak_memory().saturating_sub(before), kv.buffers().iter().map(Array::nbytes).sum::<usize>())
     };
     append(false);
     for held in [false, true, false, false, true] {

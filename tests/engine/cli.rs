@@ -500,7 +500,9 @@ fn score_dumps_what_its_figures_are_made_of() {
     };
     let logits = floats("logits");
     let (nll, perplexity) = (figures["mean_nll"].as_f64().unwrap(), figures["perplexity"].as_f64().unwrap());
-    assert_eq!(keys(&figures), BTreeSet::from(["tokens", "mean_nll", "perplexity", "mtp_acceptance"]));
+    let names = ["kv_precision", "tokens", "mean_nll", "perplexity", "mtp_acceptance"];
+    assert_eq!(keys(&figures), BTreeSet::from(names));
+    assert_eq!(figures["kv_precision"], "full");
     assert_eq!(figures["tokens"], TOKENS);
     assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
     assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
@@ -523,6 +525,23 @@ fn score_dumps_what_its_figures_are_made_of() {
     let top = (0..1536).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
     assert_eq!(generate(&["--ids", &ids, "--max-tokens", "1"]).finished.ids, [top as u32]);
     assert!(printed(&score).contains(&format!("perplexity {perplexity:.3}")));
+}
+
+#[test]
+fn score_tells_what_keys_and_values_in_8_bits_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = demo_model();
+    let ids = json_file(&folder, "ids.json", &json!(known_text(200)));
+    let score = ["score", "--model", demo.to_str().unwrap(), "--ids", &ids, "--kv-bits", "8"];
+    let text = printed(&[&score[..], &["--json"]].concat());
+    let figures: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [full, eight] = &figures[..] else { panic!("{text}") };
+    assert_eq!((&full["kv_precision"], &eight["kv_precision"]), (&json!("full"), &json!("eight")));
+    let [full, eight] = [full, eight].map(|figures| figures["perplexity"].as_f64().unwrap());
+    assert!(full != eight && (eight / full - 1.0).abs() < 0.01, "{full} {eight}");
+    let text = printed(&score);
+    assert!(text.contains("with keys and values in 8 bits: 200 tokens, "), "{text}");
+    assert!(text.contains(&format!("perplexity {eight:.3}")), "{text}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod commands;
 mod desktop;
 mod engine;
 mod events;
+mod filing;
 mod library;
 #[cfg(target_os = "macos")]
 mod menu;
@@ -19,6 +20,7 @@ mod setup;
 mod state;
 #[cfg(test)]
 mod testing;
+mod titles;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     setup::run()

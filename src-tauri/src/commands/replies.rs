@@ -20,6 +20,18 @@ pub(crate) async fn send_message(
     app.ask(text, events).await
 }
 
+/// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn edit_message(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    text: String,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.edit(message, text, events).await
+}
+
 /// Begins another reply to the question that a reply answers, beside it.
 #[tauri::command]
 #[specta::specta]

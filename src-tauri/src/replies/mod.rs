@@ -58,6 +58,11 @@ impl Replies {
         self.lock().get(&message).map(|running| running.request)
     }
 
+    /// The requests that write replies in a chat.
+    pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
+        self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()
+    }
+
     /// Whether a reply is being written in a chat.
     pub(crate) fn is_writing_in(&self, chat: ChatId) -> bool {
         self.lock().values().any(|running| running.chat == chat)

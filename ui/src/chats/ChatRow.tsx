@@ -97,8 +97,10 @@ function RenameField({ chat }: { chat: ChatSummary }) {
       onBlur={() => done(title)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return;
-        if (event.key === "Enter") done(title);
-        if (event.key === "Escape") done(null);
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        // The row that gets the focus is not to be opened by the same key.
+        event.preventDefault();
+        done(event.key === "Enter" ? title : null);
       }}
     />
   );

@@ -29,6 +29,8 @@ const COMMANDS: &[&str] = &[
     "edit_message",
     "retry_reply",
     "continue_reply",
+    "answer_now",
+    "choose_attachments",
     "attach",
     "stop_reply",
     "set_settings",

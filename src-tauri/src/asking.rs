@@ -141,14 +141,47 @@ impl App {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
             return Err(nothing_to_continue(message));
         }
+        self.resume(chat, question, message, false, page).await
+    }
+
+    /// Ends the thinking of a reply that is being written: it answers with what it has thought.
+    pub(crate) async fn answer_now(
+        self: &Arc<Self>,
+        message: MessageId,
+        page: Channel<ReplyEvent>,
+    ) -> Result<Sent, ErrorReport> {
+        let _one_at_a_time = self.asking.lock().await;
+        let (chat, question, _) = self.reply(message).await?;
+        self.stop(message);
+        self.replies.ended(message).await;
+        self.check_free(Some(chat))?;
+        let (_, reply) = self.message(message).await?;
+        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
+            return Err(nothing_to_continue(message));
+        }
+        self.resume(chat, question, message, true, page).await
+    }
+
+    /// Goes on with a reply that has ended.
+    async fn resume(
+        self: &Arc<Self>,
+        chat: ChatId,
+        question: MessageId,
+        message: MessageId,
+        thought_through: bool,
+        page: Channel<ReplyEvent>,
+    ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
         let begun = self
             .chats
             .call(move |store| {
                 let settings = answering.settings(store, chat)?;
                 let message = store.resume_reply(message)?;
-                let partial =
-                    PartialReply { thinking: message.thinking.clone(), answer: message.text.clone() };
+                let partial = PartialReply {
+                    thinking: message.thinking.clone(),
+                    answer: message.text.clone(),
+                    thought_through,
+                };
                 let resume = (partial != PartialReply::default()).then_some(partial);
                 let prompt = Prompt { messages: conversation(store, question)?, resume, settings };
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];

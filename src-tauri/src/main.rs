@@ -1,6 +1,7 @@
 //! The desktop app: a window with the chat page, and the engine process behind it.
 
 mod asking;
+mod attachments;
 #[cfg(test)]
 mod bindings;
 mod chats;

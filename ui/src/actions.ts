@@ -1,5 +1,6 @@
 import type {
   AppEvent,
+  Attachment,
   ChatSettings,
   GenerationSettings,
   Message,
@@ -9,11 +10,12 @@ import type {
   Snapshot,
 } from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
+import { withFiles } from "./chats/attachments";
 import { dropDraft, saveDrafts, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
 import { generation, streamingReply } from "./state";
-import { dispatch, setView, useStore } from "./store";
+import { dispatch, draftKey, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 
@@ -96,11 +98,34 @@ async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): P
   }
 }
 
-/** Sends `text`. The draft is given up only once the shell has it. */
-export async function send(text: string): Promise<void> {
+/** Sends `text` with files. Both are given up only once the shell has them. */
+export async function send(text: string, files: Attachment[] = []): Promise<void> {
   const { chat } = state();
   setView({ note: null });
-  if (await begin((replies) => shell.send(text, replies))) dropDraft(chat, text);
+  if (!(await begin((replies) => shell.send(withFiles(text, files), replies)))) return;
+  dropDraft(chat, text);
+  if (files.length > 0) attach(chat, []);
+}
+
+/** Lets the person choose text files that go with the next message. */
+export async function chooseAttachments(): Promise<void> {
+  const { chat } = state();
+  try {
+    const files = await shell.chooseAttachments();
+    attach(chat, [...(state().attached[draftKey(chat)] ?? []), ...files]);
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Takes a file away from the next message. */
+export function detach(index: number): void {
+  const { chat, attached } = state();
+  attach(chat, (attached[draftKey(chat)] ?? []).toSpliced(index, 1));
+}
+
+function attach(chat: number | null, files: Attachment[]): void {
+  setView({ attached: { ...state().attached, [draftKey(chat)]: files } });
 }
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */
@@ -109,6 +134,7 @@ export async function edit(message: number, text: string): Promise<void> {
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
+export const answerNow = (message: number) => begin((replies) => shell.answerNow(message, replies));
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
 
 /** Stops the reply of the open chat, if one is being written. */

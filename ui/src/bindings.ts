@@ -67,6 +67,10 @@ export const commands = {
 	 *  will be those of the last part.
 	 */
 	continueReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("continue_reply", { message, events })),
+	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
+	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
+	/**  Lets the person choose text files in the system's dialog and reads them; none if they chose none. */
+	chooseAttachments: () => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments")),
 	/**
 	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
 	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
@@ -185,6 +189,14 @@ paths: string[] } |
 { type: "settings"; 
 /**  The new ones. */
 settings: GenerationSettings };
+
+/**  A text file that is sent with a message. */
+export type Attachment = {
+	/**  The file's name, without its folder. */
+	name: string,
+	/**  What it holds. */
+	text: string,
+};
 
 /**  A message of the branch that is shown, with its other versions. */
 export type BranchMessage = {

@@ -1,5 +1,6 @@
 import { create } from "zustand";
 import type {
+  Attachment,
   ErrorReport,
   GenerationSettings,
   ModelInfo,
@@ -44,6 +45,8 @@ interface View {
   inspector: boolean;
   /** Texts not sent yet, by chat. */
   drafts: Record<string, string>;
+  /** Files that go with the texts not sent yet, by chat. */
+  attached: Record<string, Attachment[]>;
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -123,6 +126,7 @@ const FIRST: Shown & View = {
   sidebar: true,
   inspector: false,
   drafts: {},
+  attached: {},
   sending: false,
   actionError: null,
   modelError: null,

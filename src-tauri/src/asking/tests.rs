@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use foretoken_protocol::{AppEvent, EngineState, FinishReason, MessageStatus, Role, Sampling};
+use foretoken_protocol::{
+    AppEvent, EngineState, FinishReason, GenerationSettings, MessageStatus, Role, Sampling,
+};
 use tokio::time::timeout;
 
 use crate::state::App;
@@ -202,6 +204,42 @@ async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
     let ids: Vec<_> = shown.messages.iter().map(|shown| shown.message.id).collect();
     assert_eq!(ids, [first.messages[0].message.id, answer.id]);
     assert_eq!(shown.messages[0].versions, question.versions);
+}
+
+#[tokio::test]
+async fn a_reply_that_thinks_answers_when_it_is_told_to() {
+    let Running { app, .. } = &running().await;
+    let generation = GenerationSettings { thinking: true, max_tokens: 3, ..app.settings().generation };
+    app.set_generation(generation).await.unwrap();
+    let (channel, mut events) = page();
+    app.ask("Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
+    let (_, part) = rest(&mut events).await;
+    assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
+
+    write(app, 200, Sampling::default()).await;
+    let (channel, mut events) = page();
+    app.answer_now(part.id, channel).await.unwrap();
+    let (_, whole) = rest(&mut events).await;
+    assert_eq!((whole.id, &whole.thinking), (part.id, &part.thinking));
+    assert!(!whole.text.is_empty() && !whole.text.contains("think>"), "{:?}", whole.text);
+    assert_eq!(app.answer_now(part.id, page().0).await.unwrap_err().code, "nothing_to_continue");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
+    let Running { app, .. } = &running().await;
+    write(app, 4096, endless()).await;
+    let (channel, mut first) = page();
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let begun = some_text(&mut first).await;
+    let (channel, mut second) = page();
+    app.answer_now(reply, channel).await.unwrap();
+    let (_, ended) = rest(&mut first).await;
+    assert!(ended.text.starts_with(&begun));
+    some_text(&mut second).await;
+    app.stop(reply);
+    let (_, whole) = rest(&mut second).await;
+    assert!(whole.text.starts_with(&ended.text) && whole.text.len() > ended.text.len());
 }
 
 #[tokio::test]

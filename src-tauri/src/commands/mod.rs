@@ -40,6 +40,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         replies::edit_message,
         replies::retry_reply,
         replies::continue_reply,
+        replies::answer_now,
+        replies::choose_attachments,
         replies::attach,
         replies::stop_reply,
         settings::set_settings,

@@ -75,6 +75,12 @@ impl Replies {
         standing.await.ok()
     }
 
+    /// Waits until a reply is no longer being written.
+    pub(crate) async fn ended(&self, message: MessageId) {
+        // It fails only without a sender, which is here.
+        let _ = self.watch().wait_for(|_| self.request(message).is_none()).await;
+    }
+
     /// How many replies are being written, for whoever waits for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()

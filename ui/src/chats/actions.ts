@@ -5,7 +5,7 @@ import { dispatch, setView, useStore } from "../store";
 const state = () => useStore.getState();
 
 /** How many chats are asked for at a time. */
-const PAGE = 200;
+const PAGE = 500;
 /** How many places a search tells. */
 const HITS = 60;
 

@@ -4,10 +4,13 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSummary, Message, SearchHit } from "../bindings";
 import { Question } from "../components/Question";
+import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
 import { useStore } from "../store";
+import { likelyTokens, splitFiles, withFiles } from "./attachments";
 import { ChatRow } from "./ChatRow";
 import { contextUse, contextWords } from "./context";
+import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { Note } from "./Note";
@@ -119,6 +122,37 @@ describe("the context", () => {
   });
 });
 
+describe("attached files", () => {
+  const file = fc.record({
+    name: fc.stringMatching(/^[a-z .]*[a-z]$/),
+    text: fc.string({ unit: fc.constantFrom("a", "`", "\n", " ", "File: x", "é") }),
+  });
+
+  it("are found again behind the text, whatever is in them", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("", "Look at this", "a\n\nb ```\nc\n```"),
+        fc.array(file),
+        (text, files) => {
+          expect(splitFiles(withFiles(text, files))).toEqual({ text, files });
+        },
+      ),
+    );
+  });
+
+  it("are text where something follows them", () => {
+    const message = `${withFiles("See", [{ name: "a.txt", text: "one" }])}\nand more`;
+    expect(splitFiles(message)).toEqual({ text: message, files: [] });
+  });
+
+  it("say what they cost before they are sent", () => {
+    const files = [{ name: "a.txt", text: "word ".repeat(800) }];
+    expect(words(<Files files={files} onRemove={() => {}} />)).toContain("a.txt about 1,000 tokens");
+    expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
+    expect(likelyTokens("猫头鹰")).toBe(2);
+  });
+});
+
 describe("an import", () => {
   it("says what came in and what was left out", () => {
     expect(importWords({ chats: 1, messages: 2, left_out: 0 })).toBe("1 chat with 2 messages added.");
@@ -199,6 +233,14 @@ describe("a message", () => {
     const edited = markup(<Question message={message} />, { editing: 2, opened: true });
     expect(edited).toContain(">Hello</textarea>");
     expect(edited).toContain("The earlier version is kept.");
+  });
+
+  it("can be answered at once only while the model thinks", () => {
+    const thinking = (running: boolean) => (
+      <Thinking message={2} text="Hm" running={running} unfinished={false} since={null} seconds={1} />
+    );
+    expect(words(thinking(true))).toBe("Thinking… Answer now");
+    expect(words(thinking(false))).toBe("Thought for 1 s");
   });
 
   it("that was deleted can be brought back", () => {

@@ -1,7 +1,9 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { send, stop } from "../actions";
+import { chooseAttachments, detach, send, stop } from "../actions";
+import type { Attachment } from "../bindings";
 import { contextUse, contextWords } from "../chats/context";
 import { setDraft } from "../chats/drafts";
+import { Files } from "../chats/Files";
 import { streamingReply } from "../state";
 import { draftKey, setView, useGeneration, useModel, useModelName, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
@@ -11,10 +13,13 @@ import { MtpControl } from "./MtpControl";
 import { SamplingControl } from "./SamplingControl";
 import { ThinkingControl } from "./ThinkingControl";
 
+const NONE: Attachment[] = [];
+
 /** Where the person writes. */
 export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
+  const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
   const streaming = useStore(streamingReply) !== null;
   const asked = useStore((state) => state.asked);
   const lastQuestion = useStore((state) => state.messages.findLast(({ role }) => role === "user")?.id);
@@ -22,7 +27,8 @@ export function Composer() {
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
   const cannotAsk = useReason("ask");
-  const reason = cannotAsk ?? (text.trim() === "" ? "There is no message to send yet." : null);
+  const reason =
+    cannotAsk ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
   useEffect(() => {
@@ -32,7 +38,7 @@ export function Composer() {
   }, [chat, asked]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text);
+    if (reason === null && !streaming) send(text, files);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composition (Japanese, Chinese, accents) belongs to the input method.
@@ -75,11 +81,22 @@ export function Composer() {
             onKeyDown={onKeyDown}
           />
         </div>
+        <Files files={files} onRemove={detach} />
         <div className="controls">
           <MtpControl />
           <SamplingControl />
           <ThinkingControl />
           <span className="spring" />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Attach text files"
+            title="Attach text files"
+            data-testid="attach"
+            onClick={chooseAttachments}
+          >
+            <Icon name="attach" />
+          </button>
           {streaming ? (
             <button
               type="button"

@@ -1,6 +1,8 @@
 import { type KeyboardEvent, memo, useState } from "react";
 import { edit } from "../actions";
 import type { Message } from "../bindings";
+import { splitFiles, withFiles } from "../chats/attachments";
+import { Files } from "../chats/Files";
 import { focusComposer } from "../focus";
 import { setView, useAnswerReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
@@ -12,6 +14,7 @@ import { Versions } from "./Versions";
 export const Question = memo(function Question({ message }: { message: Message }) {
   const editing = useStore((state) => state.editing === message.id);
   const reason = useAnswerReason();
+  const { text, files } = splitFiles(message.text);
   return (
     <article className="question-turn" aria-label="You" data-message={message.id}>
       {editing ? (
@@ -19,7 +22,8 @@ export const Question = memo(function Question({ message }: { message: Message }
       ) : (
         <>
           <div className="question" data-testid="message-user">
-            {message.text}
+            {text}
+            <Files files={files} />
           </div>
           <div className="question-foot">
             <span className="message-actions when-near">
@@ -43,11 +47,13 @@ export const Question = memo(function Question({ message }: { message: Message }
 });
 
 function QuestionForm({ message }: { message: Message }) {
-  const [text, setText] = useState(message.text);
+  const [{ text: before, files }] = useState(() => splitFiles(message.text));
+  const [text, setText] = useState(before);
   const answerReason = useAnswerReason();
-  const reason = answerReason ?? (text.trim() === "" ? "There is no message to send yet." : null);
+  const reason =
+    answerReason ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
   const submit = () => {
-    if (reason === null) edit(message.id, text);
+    if (reason === null) edit(message.id, withFiles(text, files));
   };
   const cancel = () => {
     setView({ editing: null });
@@ -83,6 +89,7 @@ function QuestionForm({ message }: { message: Message }) {
           onKeyDown={onKeyDown}
         />
       </div>
+      <Files files={files} />
       <div className="question-form-foot">
         <span className="soft">The earlier version is kept.</span>
         <span className="spring" />

@@ -30,6 +30,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
     >
       {thinking.trim() !== "" && (
         <Thinking
+          message={message.id}
           text={thinking}
           running={streaming && answer === ""}
           unfinished={!streaming && answer === ""}

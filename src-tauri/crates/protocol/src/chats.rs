@@ -152,6 +152,15 @@ pub struct SearchResults {
     pub more: bool,
 }
 
+/// A text file that is sent with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Attachment {
+    /// The file's name, without its folder.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
 /// What a chat becomes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]

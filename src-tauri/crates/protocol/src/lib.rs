@@ -21,8 +21,9 @@ pub use bridge::{
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
-    BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId,
-    ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag,
+    Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
+    DeletionId, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
+    SnippetPart, Tag,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

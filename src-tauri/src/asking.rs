@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_chats::title_from;
+use foretoken_chats::{ChatsError, Store, title_from};
 use foretoken_protocol::{
-    ChatId, EngineState, ErrorReport, FinishReason, Message, MessageId, MessageStatus, PartialReply,
-    ReplyEvent, Role, Sent,
+    BranchMessage, ChatId, EngineState, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
+    MessageStatus, PartialReply, ReplyEvent, Role, Sent,
 };
 use tauri::ipc::Channel;
 
@@ -16,6 +16,44 @@ use crate::state::App;
 
 #[cfg(test)]
 mod tests;
+
+/// Who answers, and how where the chat has no settings of its own.
+struct Answering {
+    model: String,
+    generation: GenerationSettings,
+}
+
+/// A reply that is stored and not written yet.
+struct Begun {
+    chat: ChatId,
+    /// The messages that were added, the reply last.
+    added: Vec<BranchMessage>,
+    prompt: Prompt,
+}
+
+impl Answering {
+    /// Adds an empty reply to a question. `before` was added before it.
+    fn begin(
+        &self,
+        store: &mut Store,
+        chat: ChatId,
+        question: MessageId,
+        before: Option<Message>,
+    ) -> Result<Begun, ChatsError> {
+        let settings = self.settings(store, chat)?;
+        let reply = store.begin_reply(chat, question, &self.model, &settings)?;
+        let with_versions =
+            |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
+        let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
+        let prompt = Prompt { messages: conversation(store, question)?, resume: None, settings };
+        Ok(Begun { chat, added: added?, prompt })
+    }
+
+    /// How the next reply in a chat is written.
+    fn settings(&self, store: &Store, chat: ChatId) -> Result<GenerationSettings, ChatsError> {
+        Ok(store.chat_settings(chat)?.generation.unwrap_or_else(|| self.generation.clone()))
+    }
+}
 
 impl App {
     /// Adds a question to the open chat, or to a new one, and begins the reply.
@@ -30,26 +68,51 @@ impl App {
         let _one_at_a_time = self.asking.lock().await;
         let open = self.open_chat();
         self.check_free(open)?;
-        let settings = self.settings();
-        let model = self.models.name(&self.models.selected(&settings));
-        let generation = settings.generation.clone();
-        let (chat, question, reply, messages) = self
+        let (answering, new) = (self.answering(), self.new_chat_settings());
+        let begun = self
             .chats
             .call(move |store| {
                 let (chat, parent) = match open {
                     Some(chat) => (chat, store.messages(chat)?.last().map(|message| message.id)),
-                    None => (store.create_chat(&title_from(&text))?.id, None),
+                    None => {
+                        let chat = store.create_chat(&title_from(&text))?.id;
+                        store.set_chat_settings(chat, &new)?;
+                        (chat, None)
+                    }
                 };
                 let question = store.add_user_message(chat, parent, &text)?;
-                let reply = store.begin_reply(chat, question.id, &model, &generation)?;
-                let messages = conversation(store, question.id)?;
-                Ok((chat, question, reply, messages))
+                answering.begin(store, chat, question.id, Some(question))
             })
             .await?;
-        self.set_open_chat(Some(chat));
-        let prompt = Prompt { messages, resume: None, settings: settings.generation };
-        self.begin(chat, reply.clone(), prompt, page).await;
-        Ok(Sent { chat, messages: vec![question, reply] })
+        self.set_open_chat(Some(begun.chat));
+        Ok(self.write(begun, page).await)
+    }
+
+    /// Puts another question in the place of one, as a further version, and begins the reply to it.
+    pub(crate) async fn edit(
+        self: &Arc<Self>,
+        message: MessageId,
+        text: String,
+        page: Channel<ReplyEvent>,
+    ) -> Result<Sent, ErrorReport> {
+        if text.trim().is_empty() {
+            return Err(no_question());
+        }
+        let _one_at_a_time = self.asking.lock().await;
+        let (chat, edited) = self.message(message).await?;
+        if edited.role != Role::User {
+            return Err(not_a_question(message));
+        }
+        self.check_free(Some(chat))?;
+        let answering = self.answering();
+        let begun = self
+            .chats
+            .call(move |store| {
+                let question = store.edit_message(message, &text)?;
+                answering.begin(store, chat, question.id, Some(question))
+            })
+            .await?;
+        Ok(self.write(begun, page).await)
     }
 
     /// Begins another reply beside one.
@@ -61,19 +124,9 @@ impl App {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, _) = self.reply(message).await?;
         self.check_free(Some(chat))?;
-        let settings = self.settings();
-        let model = self.models.name(&self.models.selected(&settings));
-        let generation = settings.generation.clone();
-        let (reply, messages) = self
-            .chats
-            .call(move |store| {
-                let reply = store.begin_reply(chat, question, &model, &generation)?;
-                Ok((reply, conversation(store, question)?))
-            })
-            .await?;
-        let prompt = Prompt { messages, resume: None, settings: settings.generation };
-        self.begin(chat, reply.clone(), prompt, page).await;
-        Ok(Sent { chat, messages: vec![reply] })
+        let answering = self.answering();
+        let begun = self.chats.call(move |store| answering.begin(store, chat, question, None)).await?;
+        Ok(self.write(begun, page).await)
     }
 
     /// Goes on with a reply that ended early.
@@ -88,15 +141,54 @@ impl App {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
             return Err(nothing_to_continue(message));
         }
-        let (reply, messages) = self
+        self.resume(chat, question, message, false, page).await
+    }
+
+    /// Ends the thinking of a reply that is being written: it answers with what it has thought.
+    pub(crate) async fn answer_now(
+        self: &Arc<Self>,
+        message: MessageId,
+        page: Channel<ReplyEvent>,
+    ) -> Result<Sent, ErrorReport> {
+        let _one_at_a_time = self.asking.lock().await;
+        let (chat, question, _) = self.reply(message).await?;
+        self.stop(message);
+        self.replies.ended(message).await;
+        self.check_free(Some(chat))?;
+        let (_, reply) = self.message(message).await?;
+        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
+            return Err(nothing_to_continue(message));
+        }
+        self.resume(chat, question, message, true, page).await
+    }
+
+    /// Goes on with a reply that has ended.
+    async fn resume(
+        self: &Arc<Self>,
+        chat: ChatId,
+        question: MessageId,
+        message: MessageId,
+        thought_through: bool,
+        page: Channel<ReplyEvent>,
+    ) -> Result<Sent, ErrorReport> {
+        let answering = self.answering();
+        let begun = self
             .chats
-            .call(move |store| Ok((store.resume_reply(message)?, conversation(store, question)?)))
+            .call(move |store| {
+                let settings = answering.settings(store, chat)?;
+                let message = store.resume_reply(message)?;
+                let partial = PartialReply {
+                    thinking: message.thinking.clone(),
+                    answer: message.text.clone(),
+                    thought_through,
+                };
+                let resume = (partial != PartialReply::default()).then_some(partial);
+                let prompt = Prompt { messages: conversation(store, question)?, resume, settings };
+                let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
+                Ok(Begun { chat, added, prompt })
+            })
             .await?;
-        let partial = PartialReply { thinking: reply.thinking.clone(), answer: reply.text.clone() };
-        let resume = (partial != PartialReply::default()).then_some(partial);
-        let prompt = Prompt { messages, resume, settings: self.settings().generation };
-        self.begin(chat, reply.clone(), prompt, page).await;
-        Ok(Sent { chat, messages: vec![reply] })
+        Ok(self.write(begun, page).await)
     }
 
     /// A reply as it stands, with what follows sent to `page`.
@@ -123,29 +215,40 @@ impl App {
         if let EngineState::Failed { error } = self.engine.state() {
             return Err(error);
         }
-        if chat.is_some_and(|chat| self.replies.is_writing_in(chat)) {
-            return Err(still_writing());
-        }
-        Ok(())
+        chat.map_or(Ok(()), |chat| self.check_quiet(chat))
+    }
+
+    /// Refuses what cannot be done while a reply is written in a chat.
+    pub(crate) fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
+        if self.replies.is_writing_in(chat) { Err(still_writing()) } else { Ok(()) }
+    }
+
+    /// The model that answers now, and the app's settings.
+    fn answering(&self) -> Answering {
+        let settings = self.settings();
+        let model = self.models.name(&self.models.selected(&settings));
+        Answering { model, generation: settings.generation }
+    }
+
+    /// The chat of a message, and the message itself.
+    async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
+        self.chats.call(move |store| Ok((store.chat_of(message)?, store.message(message)?))).await
     }
 
     /// The chat of a reply, the question that it answers, and the reply itself.
     async fn reply(&self, message: MessageId) -> Result<(ChatId, MessageId, Message), ErrorReport> {
-        let (chat, reply) =
-            self.chats.call(move |store| Ok((store.chat_of(message)?, store.message(message)?))).await?;
+        let (chat, reply) = self.message(message).await?;
         match reply.parent {
             Some(question) if reply.role == Role::Assistant => Ok((chat, question, reply)),
             _ => Err(not_a_reply(message)),
         }
     }
 
-    async fn begin(
-        self: &Arc<Self>,
-        chat: ChatId,
-        reply: Message,
-        prompt: Prompt,
-        page: Channel<ReplyEvent>,
-    ) {
+    /// Lets the engine write a reply that was begun.
+    async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
+        let Begun { chat, added, prompt } = begun;
+        let sent = Sent { chat, messages: added };
+        let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
         let writing = self.replies.begin(chat, reply, page, self.chats.clone(), generation);
         let app = Arc::clone(self);
@@ -155,12 +258,14 @@ impl App {
         };
         tokio::spawn(async move {
             writing.await;
-            app.publish_chats().await;
+            app.publish_chat(chat).await;
+            app.want_title(chat);
             if let Some(model) = model {
                 app.library.used(model).await;
             }
         });
-        self.publish_chats().await;
+        self.publish_chat(chat).await;
+        sent
     }
 }
 
@@ -193,5 +298,13 @@ fn not_a_reply(message: MessageId) -> ErrorReport {
         code: "not_a_reply".into(),
         message: format!("The message {message} was not written by a model."),
         hint: "Choose a reply.".into(),
+    }
+}
+
+fn not_a_question(message: MessageId) -> ErrorReport {
+    ErrorReport {
+        code: "not_a_question".into(),
+        message: format!("The message {message} was not written by you."),
+        hint: "Choose one of your own messages.".into(),
     }
 }

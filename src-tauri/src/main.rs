@@ -1,6 +1,7 @@
 //! The desktop app: a window with the chat page, and the engine process behind it.
 
 mod asking;
+mod attachments;
 #[cfg(test)]
 mod bindings;
 mod chats;
@@ -8,6 +9,7 @@ mod commands;
 mod desktop;
 mod engine;
 mod events;
+mod filing;
 mod library;
 #[cfg(target_os = "macos")]
 mod menu;
@@ -19,6 +21,7 @@ mod setup;
 mod state;
 #[cfg(test)]
 mod testing;
+mod titles;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     setup::run()

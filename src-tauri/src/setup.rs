@@ -99,6 +99,11 @@ fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::
         let app = Arc::clone(&app);
         async move { app.follow_moves().await }
     });
+    tauri::async_runtime::spawn(Arc::clone(&app).make_titles());
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.keep_backups().await }
+    });
     tauri::async_runtime::spawn(async move { app.load_selected_model().await });
     Ok(())
 }

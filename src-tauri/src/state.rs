@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{
-    AppEvent, ChatId, EngineState, ErrorReport, GenerationSettings, Message, ModelInfo, Snapshot,
+    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, ModelInfo,
+    NewChat, OpenedChat, Snapshot,
 };
 
 use tokio::sync::mpsc;
@@ -18,6 +19,9 @@ use crate::places::Places;
 use crate::replies::Replies;
 use crate::settings::{Settings, SettingsFile};
 
+/// How many chats the page is given when it opens; it asks for more when they are looked at.
+const CHATS_AT_FIRST: u32 = 200;
+
 /// The running app.
 pub(crate) struct App {
     pub(crate) engine: Engine,
@@ -28,6 +32,12 @@ pub(crate) struct App {
     pub(crate) library: Arc<ModelLibrary>,
     settings: Arc<SettingsFile>,
     open_chat: Mutex<Option<ChatId>>,
+    /// How replies of the next new chat are written.
+    new_chat: Mutex<ChatSettings>,
+    /// Takes chats that may have a title of their own.
+    pub(crate) untitled: mpsc::UnboundedSender<ChatId>,
+    /// The same, for the one who makes the titles.
+    pub(crate) titles: Mutex<Option<mpsc::UnboundedReceiver<ChatId>>>,
     moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     pub(crate) asking: tokio::sync::Mutex<()>,
@@ -51,6 +61,7 @@ impl App {
             engine: engine.watch(),
         };
         let (library, moves) = ModelLibrary::new(places, around);
+        let (untitled, titles) = mpsc::unbounded_channel();
         let app = Self {
             engine,
             chats: Chats::open(places.chats.clone())?,
@@ -61,6 +72,9 @@ impl App {
             models: Models::new(built_in_model),
             settings,
             open_chat: Mutex::new(None),
+            new_chat: Mutex::default(),
+            untitled,
+            titles: Mutex::new(Some(titles)),
             asking: tokio::sync::Mutex::new(()),
         };
         Ok((app, supervisor))
@@ -68,24 +82,33 @@ impl App {
 
     /// Everything the page shows when it opens.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, ErrorReport> {
-        let chat = self.open_chat();
-        let (chats, messages) = self
-            .chats
-            .call(move |store| {
-                let messages = chat.map_or(Ok(Vec::new()), |chat| store.messages(chat))?;
-                Ok((store.chats()?, messages))
-            })
-            .await?;
         let settings = self.settings.current();
-        Ok(Snapshot {
+        let mut snapshot = Snapshot {
             engine: self.engine.state(),
             models: self.models.entries(&settings),
             selected_model: self.models.selected(&settings),
-            chats,
-            chat,
-            messages,
+            chats: ChatPage::default(),
+            tags: Vec::new(),
+            presets: Vec::new(),
+            open: None,
+            new_chat: NewChat { settings: self.new_chat_settings(), draft: String::new() },
             settings: settings.generation,
-        })
+            trouble: self.chats.trouble().await,
+        };
+        if snapshot.trouble.is_some() {
+            return Ok(snapshot);
+        }
+        let open = self.open_chat();
+        self.chats
+            .call(move |store| {
+                snapshot.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
+                snapshot.tags = store.tags()?;
+                snapshot.presets = store.presets()?;
+                snapshot.open = open.map(|chat| store.open_chat(chat)).transpose()?;
+                snapshot.new_chat.draft = store.draft(None)?;
+                Ok(snapshot)
+            })
+            .await
     }
 
     /// The chat that is open; `None` is a new one.
@@ -98,11 +121,29 @@ impl App {
         *self.lock_open_chat() = chat;
     }
 
+    /// How replies of the next new chat are written.
+    pub(crate) fn new_chat_settings(&self) -> ChatSettings {
+        self.new_chat.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes how replies of the next new chat are written.
+    pub(crate) fn set_new_chat_settings(&self, settings: ChatSettings) {
+        *self.new_chat.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Leaves the open chat for a new one, which follows the app.
+    pub(crate) async fn begin_chat(&self) -> Result<NewChat, ErrorReport> {
+        self.set_open_chat(None);
+        self.set_new_chat_settings(ChatSettings::default());
+        let draft = self.chats.call(|store| store.draft(None)).await?;
+        Ok(NewChat { settings: ChatSettings::default(), draft })
+    }
+
     /// Opens a chat.
-    pub(crate) async fn show_chat(&self, chat: ChatId) -> Result<Vec<Message>, ErrorReport> {
-        let messages = self.chats.call(move |store| store.messages(chat)).await?;
+    pub(crate) async fn show_chat(&self, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
+        let opened = self.chats.call(move |store| store.open_chat(chat)).await?;
         self.set_open_chat(Some(chat));
-        Ok(messages)
+        Ok(opened)
     }
 
     /// The settings as they are now.
@@ -177,14 +218,6 @@ impl App {
             if let Err(error) = self.load_model(&to.join(rest).to_string_lossy()).await {
                 tracing::error!("{error}");
             }
-        }
-    }
-
-    /// Tells the page about the chats.
-    pub(crate) async fn publish_chats(&self) {
-        match self.chats.call(|store| store.chats()).await {
-            Ok(chats) => self.events.publish(AppEvent::Chats { chats }),
-            Err(error) => tracing::error!("{error}"),
         }
     }
 

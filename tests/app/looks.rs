@@ -142,7 +142,7 @@ const OUTSIDE: &str = "
     for (const element of document.querySelectorAll('button, input, textarea, .popover, .error-note')) {
         const box = element.getBoundingClientRect();
         if (box.width <= 1 || element.closest('[aria-hidden=true]')) continue;
-        const scrolls = element.closest('.conversation, .chat-list, .popover, .screen, .sheet-body') ?? null;
+        const scrolls = element.closest('.conversation, .chat-list, .popover, .screen, .sheet-body, .inspector-body') ?? null;
         const wide = box.left < -0.5 || box.right > innerWidth + 0.5;
         const high = (scrolls === null || scrolls === element) && (box.top < -0.5 || box.bottom > innerHeight + 0.5);
         if (wide || high) outside.push(`${element.dataset.testid ?? element.className ?? element.tagName}`);

@@ -5,6 +5,12 @@ mod bad_models;
 mod models;
 
 #[cfg(target_os = "linux")]
+mod chat_list;
+#[cfg(target_os = "linux")]
+mod chat_settings;
+#[cfg(target_os = "linux")]
+mod damage;
+#[cfg(target_os = "linux")]
 mod desk;
 #[cfg(target_os = "linux")]
 mod drafting;
@@ -23,6 +29,8 @@ mod library;
 #[cfg(target_os = "linux")]
 mod looks;
 #[cfg(target_os = "linux")]
+mod many;
+#[cfg(target_os = "linux")]
 mod models_screen;
 #[cfg(target_os = "linux")]
 mod replies;
@@ -30,6 +38,8 @@ mod replies;
 mod security;
 #[cfg(target_os = "linux")]
 mod stopping;
+#[cfg(target_os = "linux")]
+mod versions;
 #[cfg(target_os = "linux")]
 mod webdriver;
 #[cfg(target_os = "linux")]

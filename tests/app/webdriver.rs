@@ -21,6 +21,7 @@ pub(crate) mod keys {
     pub(crate) const CONTROL: char = '\u{e009}';
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const SPACE: char = ' ';
+    pub(crate) const ARROW_UP: char = '\u{e013}';
     pub(crate) const ARROW_DOWN: char = '\u{e015}';
 }
 

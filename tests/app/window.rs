@@ -29,7 +29,8 @@ impl<'desk> Window<'desk> {
     pub(crate) fn open(desk: &'desk Desk, bus: Child, driver: WebDriver) -> Self {
         let window = Self { driver, desk, bus };
         window.wait_until("the app is ready for a message", || {
-            window.is_shown("composer") && !window.is_shown("engine-banner")
+            window.is_shown("chats-trouble")
+                || window.is_shown("composer") && !window.is_shown("engine-banner")
         });
         window
     }
@@ -73,9 +74,8 @@ impl<'desk> Window<'desk> {
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("{name} {words:?} was not clicked: {error}"));
     }
 
-    /// Opens the menu behind a button of the model whose row says `words`.
+    /// Opens the menu behind the one button of a name whose label says `words`.
     pub(crate) fn open_menu(&self, button: &str, words: &str) {
-        let in_row = format!("{} {}", selector("local-model"), selector(button));
         self.wait_until(&format!("{words:?} has a menu"), || {
             let marked = self.script(
                 "document.querySelectorAll('[data-marked]').forEach((old) => delete old.dataset.marked);
@@ -83,14 +83,14 @@ impl<'desk> Window<'desk> {
                      .find((element) => element.ariaLabel.includes(arguments[1]));
                  if (found) found.dataset.marked = '';
                  return Boolean(found)",
-                json!([in_row, words]),
+                json!([selector(button), words]),
             );
             marked == json!(true)
         });
         self.driver.click(MARKED).unwrap_or_else(|error| panic!("the menu did not open: {error}"));
     }
 
-    /// Opens the menu behind a button of the model whose row says `words`, and chooses something in it.
+    /// Opens the menu behind the one button of a name whose label says `words`, and chooses something in it.
     pub(crate) fn choose_in_menu(&self, button: &str, words: &str, choice: &str) {
         self.open_menu(button, words);
         self.mark(".menu-item", choice);
@@ -148,10 +148,16 @@ impl<'desk> Window<'desk> {
 
     /// Asks something and waits until the reply is begun.
     pub(crate) fn ask(&self, question: &str) {
-        let before = self.texts("message-assistant").len();
+        // Not how many there are: only what is in view is drawn.
+        let last = || {
+            let last = "return [...document.querySelectorAll('[data-testid=message-assistant]')]
+                            .at(-1)?.dataset.message ?? ''";
+            self.script(last, json!([]))
+        };
+        let before = last();
         self.fill("composer", question);
         self.press(&[], keys::ENTER);
-        self.wait_until("a reply begins", || self.texts("message-assistant").len() > before);
+        self.wait_until("a reply begins", || last() != before);
     }
 
     /// Waits until no reply is being written.

@@ -1,7 +1,20 @@
-import type { AppEvent, GenerationSettings, Message, Sampling, Sent } from "./bindings";
+import type {
+  AppEvent,
+  Attachment,
+  ChatSettings,
+  GenerationSettings,
+  Message,
+  OpenedChat,
+  Sampling,
+  Sent,
+  Snapshot,
+} from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
+import { withFiles } from "./chats/attachments";
+import { dropDraft, saveDrafts, takeDraft } from "./chats/drafts";
+import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
-import { streamingReply } from "./state";
+import { generation, streamingReply } from "./state";
 import { dispatch, draftKey, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
@@ -13,9 +26,10 @@ function listener(from: number | null): ReplyListener<Sent> {
   };
 }
 
-/** Follows replies that were begun before this page was there to see it. */
-function attachTo(chat: number, messages: Message[]): void {
-  for (const { id, status } of messages) {
+/** Follows replies of an opened chat that were begun before this page was there to see it. */
+function follow({ chat: { id: chat }, messages }: OpenedChat): void {
+  for (const { message } of messages) {
+    const { id, status } = message;
     if (status.state !== "streaming" || state().live[id]) continue;
     const attached: ReplyListener<Message> = {
       begun: (message) => dispatch({ kind: "attached", chat, message }),
@@ -25,31 +39,49 @@ function attachTo(chat: number, messages: Message[]): void {
   }
 }
 
-function showError(error: unknown): void {
+export function showError(error: unknown): void {
   setView({ actionError: reportOf(error) });
 }
 
 function onAppEvent(event: AppEvent): void {
   dispatch({ kind: "app", event });
-  if (event.type === "dropped") addModels(event.paths);
+  if (event.type === "dropped") onDropped(event.paths);
+}
+
+/** A JSON file holds chats; everything else may be a model. */
+function onDropped(paths: string[]): void {
+  const [chats, others] = [paths.filter(isJson), paths.filter((path) => !isJson(path))];
+  for (const path of chats) importChats(path);
+  if (others.length > 0) addModels(others);
+}
+
+const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
+
+function take(snapshot: Snapshot): void {
+  dispatch({ kind: "snapshot", snapshot });
+  takeDraft(null, snapshot.new_chat.draft);
+  if (snapshot.open) {
+    takeDraft(snapshot.open.chat.id, snapshot.open.draft);
+    follow(snapshot.open);
+  }
+}
+
+/** Shows what the shell knows, once more. */
+export async function reload(): Promise<void> {
+  take(await shell.snapshot());
 }
 
 /** Shows what the shell knows and follows its changes. */
 export async function start(): Promise<void> {
   try {
-    const snapshot = await shell.watch(onAppEvent);
-    dispatch({ kind: "snapshot", snapshot });
-    if (snapshot.chat !== null) attachTo(snapshot.chat, snapshot.messages);
+    take(await shell.watch(onAppEvent));
   } catch (error) {
     dispatch({ kind: "app", event: { type: "engine", engine: { state: "failed", error: reportOf(error) } } });
   }
   setView({ opened: true });
+  window.addEventListener("pagehide", saveDrafts);
+  window.addEventListener("blur", saveDrafts);
   loadLibrary();
-}
-
-export function setDraft(text: string): void {
-  const { chat, drafts } = state();
-  setView({ drafts: { ...drafts, [draftKey(chat)]: text } });
 }
 
 async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): Promise<boolean> {
@@ -66,15 +98,43 @@ async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): P
   }
 }
 
-/** Sends `text`. The draft is given up only once the shell has it. */
-export async function send(text: string): Promise<void> {
-  const key = draftKey(state().chat);
-  const sent = await begin((replies) => shell.send(text, replies));
-  const { drafts } = state();
-  if (sent && drafts[key] === text) setView({ drafts: { ...drafts, [key]: "" } });
+/** Sends `text` with files. Both are given up only once the shell has them. */
+export async function send(text: string, files: Attachment[] = []): Promise<void> {
+  const { chat } = state();
+  setView({ note: null });
+  if (!(await begin((replies) => shell.send(withFiles(text, files), replies)))) return;
+  dropDraft(chat, text);
+  if (files.length > 0) attach(chat, []);
+}
+
+/** Lets the person choose text files that go with the next message. */
+export async function chooseAttachments(): Promise<void> {
+  const { chat } = state();
+  try {
+    const files = await shell.chooseAttachments();
+    attach(chat, [...(state().attached[draftKey(chat)] ?? []), ...files]);
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Takes a file away from the next message. */
+export function detach(index: number): void {
+  const { chat, attached } = state();
+  attach(chat, (attached[draftKey(chat)] ?? []).toSpliced(index, 1));
+}
+
+function attach(chat: number | null, files: Attachment[]): void {
+  setView({ attached: { ...state().attached, [draftKey(chat)]: files } });
+}
+
+/** Puts `text` in the place of a message of the person's, and asks again from there. */
+export async function edit(message: number, text: string): Promise<void> {
+  if (await begin((replies) => shell.edit(message, text, replies))) setView({ editing: null });
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
+export const answerNow = (message: number) => begin((replies) => shell.answerNow(message, replies));
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
 
 /** Stops the reply of the open chat, if one is being written. */
@@ -86,33 +146,49 @@ export function stop(): boolean {
 }
 
 export async function newChat(): Promise<void> {
-  setView({ screen: "chat" });
+  setView({ screen: "chat", editing: null, note: null });
   try {
-    await shell.newChat();
-    dispatch({ kind: "new" });
+    saveDrafts();
+    dispatch({ kind: "new", chat: await shell.newChat() });
     setView({ actionError: null });
   } catch (error) {
     showError(error);
+  }
+}
+
+/** Shows what a chat has become. */
+export function show(opened: OpenedChat): void {
+  takeDraft(opened.chat.id, opened.draft);
+  dispatch({ kind: "opened", opened });
+  setView({ actionError: null, editing: null });
+  follow(opened);
+}
+
+/** Shows the chat that `open` comes to. */
+export async function showChat(open: () => Promise<OpenedChat>): Promise<boolean> {
+  setView({ screen: "chat" });
+  saveDrafts();
+  try {
+    show(await open());
+    return true;
+  } catch (error) {
+    showError(error);
+    return false;
   }
 }
 
 export async function openChat(chat: number): Promise<void> {
-  setView({ screen: "chat" });
-  if (state().chat === chat) return;
-  try {
-    const messages = await shell.openChat(chat);
-    dispatch({ kind: "opened", chat, messages });
-    setView({ actionError: null });
-    attachTo(chat, messages);
-  } catch (error) {
-    showError(error);
-  }
+  setView({ screen: "chat", note: null });
+  if (state().chat !== chat) await showChat(() => shell.openChat(chat));
 }
 
-/** Changes settings of the next reply; they show at once and go back if the shell refuses them. */
+/** Changes settings of the next reply: those of the chat where it has its own, or else those of the app. */
 export async function changeSettings(change: Partial<GenerationSettings>): Promise<void> {
-  const before = state().settings;
+  const { chatSettings, settings: before } = state();
+  if (chatSettings.generation !== null)
+    return changeChat({ generation: { ...chatSettings.generation, ...change } });
   const settings = { ...before, ...change };
+  // They show at once, and go back if the shell refuses them.
   dispatch({ kind: "settings", settings });
   try {
     await shell.setSettings(settings);
@@ -122,8 +198,26 @@ export async function changeSettings(change: Partial<GenerationSettings>): Promi
   }
 }
 
+/** The last change of a chat's settings; the next one comes after it. */
+let changing: Promise<unknown> = Promise.resolve();
+
+/** Changes how replies are written in the open chat. */
+export async function changeChat(change: Partial<ChatSettings>): Promise<void> {
+  const { chat, chatSettings: before } = state();
+  const settings = { ...before, ...change };
+  dispatch({ kind: "chat settings", settings });
+  const changed = changing.then(() => shell.setChatSettings(chat, settings));
+  changing = changed.catch(() => {});
+  try {
+    await changed;
+  } catch (error) {
+    if (state().chatSettings === settings) dispatch({ kind: "chat settings", settings: before });
+    showError(error);
+  }
+}
+
 export const changeSampling = (change: Partial<Sampling>) =>
-  changeSettings({ sampling: { ...state().settings.sampling, ...change } });
+  changeSettings({ sampling: { ...generation(state()).sampling, ...change } });
 
 async function load(open: () => Promise<unknown>): Promise<void> {
   setView({ modelError: null });

@@ -9,14 +9,57 @@ export const commands = {
 	/**  Sends the changes that concern the whole window from now on, in place of an earlier subscription. */
 	subscribe: (events: Channel<AppEvent>) => typedError<null, ErrorReport>(__TAURI_INVOKE("subscribe", { events })),
 	/**  Leaves the open chat; the next message begins a new one. */
-	newChat: () => typedError<null, ErrorReport>(__TAURI_INVOKE("new_chat")),
-	/**  Opens a chat and returns its messages, oldest first. Attach to a reply that is still streaming. */
-	openChat: (chat: number) => typedError<Message[], ErrorReport>(__TAURI_INVOKE("open_chat", { chat })),
+	newChat: () => typedError<NewChat, ErrorReport>(__TAURI_INVOKE("new_chat")),
+	/**  Opens a chat. Attach to a reply that is still streaming. */
+	openChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("open_chat", { chat })),
+	/**  Opens the chat of a message and shows the branch that leads through it. */
+	showMessage: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { message })),
+	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
+	branchChat: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { message })),
+	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
+	chatPage: (tag: string | null, after: ChatCursor | null, limit: number) => typedError<ChatPage, ErrorReport>(__TAURI_INVOKE("chat_page", { tag, after, limit })),
+	/**  Finds up to `limit` titles and messages that hold all words of `query`. */
+	searchChats: (query: string, limit: number) => typedError<SearchResults, ErrorReport>(__TAURI_INVOKE("search_chats", { query, limit })),
+	/**  Gives a chat a title. An empty one leaves the choice to the app again. */
+	renameChat: (chat: number, title: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("rename_chat", { chat, title })),
+	/**  Pins a chat before the others, or lets it go. */
+	pinChat: (chat: number, pinned: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("pin_chat", { chat, pinned })),
+	/**  Gives a chat these tags and no others. */
+	tagChat: (chat: number, tags: string[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("tag_chat", { chat, tags })),
+	/**  Deletes a message and all that follows it. Nothing is deleted while a reply is written in its chat. */
+	deleteMessage: (message: number) => typedError<DeletedMessage, ErrorReport>(__TAURI_INVOKE("delete_message", { message })),
+	/**  Deletes a chat. It can be brought back until the app quits. */
+	deleteChat: (chat: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("delete_chat", { chat })),
+	/**  Brings back what was deleted, and returns its chat. */
+	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
+	/**  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. */
+	setDraft: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft", { chat, text })),
+	/**  Changes how replies are written in a chat, or in the one that is not begun yet. */
+	setChatSettings: (chat: number | null, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
+	/**  Keeps settings under a name. */
+	addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) => typedError<Preset, ErrorReport>(__TAURI_INVOKE("add_preset", { name, systemPrompt, generation })),
+	/**  Gives the preset of that id another content. Chats that were set by it keep their settings. */
+	changePreset: (preset: Preset) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_preset", { preset })),
+	/**  Removes a preset. Chats that were set by it keep their settings. */
+	deletePreset: (preset: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_preset", { preset })),
+	/**
+	 *  Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
+	 *  if they chose none.
+	 */
+	exportChats: (chat: number | null, format: ExportFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format })),
+	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
+	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
+	/**  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again. */
+	importChats: (path: string) => typedError<ImportReport, ErrorReport>(__TAURI_INVOKE("import_chats", { path })),
+	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
+	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
 	/**
 	 *  Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
 	 *  `events`, which may speak before this returns.
 	 */
 	sendMessage: (text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { text, events })),
+	/**  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it. */
+	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */
 	retryReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("retry_reply", { message, events })),
 	/**
@@ -24,6 +67,10 @@ export const commands = {
 	 *  will be those of the last part.
 	 */
 	continueReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("continue_reply", { message, events })),
+	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
+	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
+	/**  Lets the person choose text files in the system's dialog and reads them; none if they chose none. */
+	chooseAttachments: () => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments")),
 	/**
 	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
 	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
@@ -114,10 +161,18 @@ engine: EngineState } |
 models: ModelEntry[]; 
 /**  The folder of the chosen one. */
 selected_model: string } | 
-/**  The list of chats changed. */
-{ type: "chats"; 
-/**  All chats, newest first. */
-chats: Chat[] } | 
+/**  A chat is new in the list, or has changed. */
+{ type: "chat"; 
+/**  The chat as it stands in the list. */
+chat: ChatSummary } | 
+/**  A chat is no longer in the list. */
+{ type: "chat_gone"; 
+/**  The chat. */
+chat: number } | 
+/**  The tags, or how many chats have them, changed. */
+{ type: "tags"; 
+/**  All tags. */
+tags: Tag[] } | 
 /**  The library or its jobs changed; at most a few times a second while a job runs. */
 { type: "library"; 
 /**  The library as it is now. */
@@ -135,14 +190,98 @@ paths: string[] } |
 /**  The new ones. */
 settings: GenerationSettings };
 
-/**  A chat in the sidebar. */
-export type Chat = {
+/**  A text file that is sent with a message. */
+export type Attachment = {
+	/**  The file's name, without its folder. */
+	name: string,
+	/**  What it holds. */
+	text: string,
+};
+
+/**  A message of the branch that is shown, with its other versions. */
+export type BranchMessage = {
+	/**  The message. */
+	message: Message,
+	/**  It and what was written in its place, oldest first: edits, and further replies to the same question. */
+	versions: number[],
+};
+
+/**  The place of a chat in the list: pinned ones first, then the one that was written in last. */
+export type ChatCursor = {
+	/**  See [`ChatSummary::pinned`]. */
+	pinned: boolean,
+	/**  See [`ChatSummary::updated_at`]. */
+	updated_at: number,
+	/**  Decides between chats of the same time: the later made comes first. */
+	id: number,
+};
+
+/**  Where a branch that became a chat of its own comes from. */
+export type ChatOrigin = {
+	/**  The chat that it was copied from. */
+	chat: number,
+	/**  The last message that was copied; `None` once it is deleted. */
+	message: number | null,
+};
+
+/**  A part of the list of chats. */
+export type ChatPage = {
+	/**  The chats, in the order of the list. */
+	chats: ChatSummary[],
+	/**  What to ask for to get the rest; `None` at the end. */
+	next: ChatCursor | null,
+	/**  How many chats the whole list has. */
+	total: number,
+};
+
+/**  How replies are written in one chat. What is not set follows the app. */
+export type ChatSettings = {
+	/**  Instructions that hold for the whole chat, empty for none. */
+	system_prompt: string,
+	/**  How replies are written. */
+	generation: GenerationSettings | null,
+	/**  The folder of the model that answers. */
+	model: string | null,
+	/**  The preset that the settings were taken from. */
+	preset: number | null,
+};
+
+/**  A chat in a list. */
+export type ChatSummary = {
 	/**  Names it. */
 	id: number,
-	/**  Its first question, shortened. */
+	/**  Its name. */
 	title: string,
+	/**  Whether the person chose the title; an automatic one never replaces it. */
+	named: boolean,
+	/**  Whether it stands before the others. */
+	pinned: boolean,
+	/**  Its tags, in the order of the alphabet. */
+	tags: string[],
+	/**  Where it was branched from; `None` for all others, and once that chat is deleted. */
+	origin: ChatOrigin | null,
+	/**  When it was begun, milliseconds since 1970. */
+	created_at: number,
 	/**  When something was last written in it, milliseconds since 1970. */
 	updated_at: number,
+};
+
+/**  A copy of all chats that is kept in case the file is damaged. */
+export type ChatsBackup = {
+	/**  Where it is. */
+	path: string,
+	/**  When it was made, milliseconds since 1970. */
+	made_at: number,
+	/**  Its size. */
+	bytes: number,
+};
+
+/**  The chats cannot be read. */
+export type ChatsTrouble = {
+	/**  Why. */
+	error: ErrorReport,
+	/**  Copies that could take their place, the newest first; none unless that would help. */
+	backups: ChatsBackup[],
 };
 
 /**  How a raw checkpoint is converted, and what becomes of it. */
@@ -151,6 +290,14 @@ export type ConversionChoice = {
 	bits: number | null,
 	/**  Whether the raw files stay after the conversion. */
 	keep_raw: boolean,
+};
+
+/**  A message was deleted, and with it all that followed. */
+export type DeletedMessage = {
+	/**  Names the deletion, so that it can be undone. */
+	deletion: number,
+	/**  The chat as it is without the message. */
+	chat: OpenedChat,
 };
 
 /**  A deleted model that can still be brought back. */
@@ -206,6 +353,13 @@ export type ErrorReport = {
 	/**  What to do about it: one sentence. */
 	hint: string,
 };
+
+/**  What a chat becomes in a file. */
+export type ExportFormat = 
+/**  The branch that is shown, for people. */
+"markdown" | 
+/**  All branches, to be imported again. */
+"json";
 
 /**  One file of a download. */
 export type FileProgress = {
@@ -281,6 +435,16 @@ export type Hold =
 need_bytes: number; 
 /**  Memory that models can have on this machine. */
 available_bytes: number };
+
+/**  What an import has added. */
+export type ImportReport = {
+	/**  Chats. */
+	chats: number,
+	/**  Messages in them. */
+	messages: number,
+	/**  Pieces of the file that have no place here, as images and calls of tools. */
+	left_out: number,
+};
 
 /**  Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move. */
 export type Job = {
@@ -541,12 +705,44 @@ declared: boolean } |
 /**  There is a head, but it cannot be used; a note of the model says why. */
 { state: "unusable" };
 
+/**  A chat that has no message yet. */
+export type NewChat = {
+	/**  How its replies will be written. */
+	settings: ChatSettings,
+	/**  What the person has typed and not sent. */
+	draft: string,
+};
+
+/**  A chat as it opens. */
+export type OpenedChat = {
+	/**  As it stands in the list. */
+	chat: ChatSummary,
+	/**  How its replies are written. */
+	settings: ChatSettings,
+	/**  What the person has typed and not sent. */
+	draft: string,
+	/**  The branch that is shown, oldest first. */
+	messages: BranchMessage[],
+};
+
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {
 	/**  Steps that verified a draft at this position. */
 	drafted: number,
 	/**  Of those, how many drafts equalled what the model emits. */
 	accepted: number,
+};
+
+/**  Settings to choose by name. */
+export type Preset = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  Instructions for the whole chat, empty for none. */
+	system_prompt: string,
+	/**  How replies are written; `None` follows what the model's own files recommend. */
+	generation: GenerationSettings | null,
 };
 
 /**  Which models a search of the Hub returns. */
@@ -689,12 +885,34 @@ export type Sampling = {
 	seed: number | null,
 };
 
+/**  A place where a search found something. */
+export type SearchHit = {
+	/**  The chat. */
+	chat: number,
+	/**  Its title. */
+	title: string,
+	/**  The message, which may stand on a branch that is not shown; `None` if it is the title that matches. */
+	message: number | null,
+	/**  The words around the first match, on one line. A `…` marks text that was left out. */
+	snippet: SnippetPart[],
+	/**  When the message was begun, or the chat last written in; milliseconds since 1970. */
+	at: number,
+};
+
+/**  What a search found. */
+export type SearchResults = {
+	/**  Matching titles, then messages; the best and newest of each first. */
+	hits: SearchHit[],
+	/**  Whether there are more than were asked for. */
+	more: boolean,
+};
+
 /**  A question was accepted: where it and its reply are kept. */
 export type Sent = {
 	/**  The chat, new if there was none. */
 	chat: number,
 	/**  The messages that were added, the empty reply last. A retry adds the reply alone. */
-	messages: Message[],
+	messages: BranchMessage[],
 };
 
 /**  Everything the page shows when it opens. */
@@ -705,14 +923,36 @@ export type Snapshot = {
 	models: ModelEntry[],
 	/**  The folder of the chosen one. */
 	selected_model: string,
-	/**  All chats, newest first. */
-	chats: Chat[],
-	/**  The open chat; `None` is a new one that has no message yet. */
-	chat: number | null,
-	/**  The open chat's messages, oldest first. */
-	messages: Message[],
-	/**  Settings of the next reply. */
+	/**  The first chats of the list. */
+	chats: ChatPage,
+	/**  The tags of all chats. */
+	tags: Tag[],
+	/**  The presets by name. */
+	presets: Preset[],
+	/**  The open chat; `None` is a new one. */
+	open: OpenedChat | null,
+	/**  The chat that has no message yet. */
+	new_chat: NewChat,
+	/**  Settings of the next reply where the chat has none of its own. */
 	settings: GenerationSettings,
+	/**  Why there are no chats. */
+	trouble: ChatsTrouble | null,
+};
+
+/**  A piece of a snippet. The pieces in order are its text. */
+export type SnippetPart = {
+	/**  The text. */
+	text: string,
+	/**  Whether this is what was searched for. */
+	matched: boolean,
+};
+
+/**  A tag and its use. */
+export type Tag = {
+	/**  Its name, unique whatever its letters' case. */
+	name: string,
+	/**  Chats that have it. */
+	chats: number,
 };
 
 /**  How fast a model answered on this machine, by number of drafts. */

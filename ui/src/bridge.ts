@@ -1,12 +1,16 @@
 import { Channel } from "@tauri-apps/api/core";
 import {
   type AppEvent,
+  type ChatCursor,
+  type ChatSettings,
   type ConversionChoice,
   commands,
   type ErrorReport,
+  type ExportFormat,
   type GenerationSettings,
   type Message,
   type ModelInfo,
+  type Preset,
   type RemoteFilter,
   type ReplyEvent,
   type Sent,
@@ -61,7 +65,7 @@ async function listen<T>(
   channel.onmessage = (event) => listener.event(id, event);
 }
 
-const replyOf = (sent: Sent) => sent.messages.at(-1)?.id;
+const replyOf = (sent: Sent) => sent.messages.at(-1)?.message.id;
 
 export const shell = {
   /** What the window shows now; `onEvent` hears every change after it. */
@@ -81,10 +85,16 @@ export const shell = {
     }
   },
 
+  snapshot: () => answered(commands.snapshot()),
   send: (text: string, listener: ReplyListener<Sent>) =>
     listen((events) => commands.sendMessage(text, events), replyOf, listener),
+  edit: (message: number, text: string, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.editMessage(message, text, events), replyOf, listener),
   retry: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.retryReply(message, events), replyOf, listener),
+  answerNow: (message: number, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.answerNow(message, events), replyOf, listener),
+  chooseAttachments: () => answered(commands.chooseAttachments()),
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),
   attach: (message: number, listener: ReplyListener<Message>) =>
@@ -97,6 +107,28 @@ export const shell = {
   stop: (message: number) => answered(commands.stopReply(message)),
   newChat: () => answered(commands.newChat()),
   openChat: (chat: number) => answered(commands.openChat(chat)),
+  showMessage: (message: number) => answered(commands.showMessage(message)),
+  branchChat: (message: number) => answered(commands.branchChat(message)),
+  chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
+    answered(commands.chatPage(tag, after, limit)),
+  searchChats: (query: string, limit: number) => answered(commands.searchChats(query, limit)),
+  renameChat: (chat: number, title: string) => answered(commands.renameChat(chat, title)),
+  pinChat: (chat: number, pinned: boolean) => answered(commands.pinChat(chat, pinned)),
+  tagChat: (chat: number, tags: string[]) => answered(commands.tagChat(chat, tags)),
+  deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
+  deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
+  undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
+  setDraft: (chat: number | null, text: string) => answered(commands.setDraft(chat, text)),
+  setChatSettings: (chat: number | null, settings: ChatSettings) =>
+    answered(commands.setChatSettings(chat, settings)),
+  addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
+    answered(commands.addPreset(name, systemPrompt, generation)),
+  changePreset: (preset: Preset) => answered(commands.changePreset(preset)),
+  deletePreset: (preset: number) => answered(commands.deletePreset(preset)),
+  exportChats: (chat: number | null, format: ExportFormat) => answered(commands.exportChats(chat, format)),
+  chooseChatsFile: () => answered(commands.chooseChatsFile()),
+  importChats: (path: string) => answered(commands.importChats(path)),
+  restoreChats: () => answered(commands.restoreChats()),
   setSettings: (settings: GenerationSettings) => answered(commands.setSettings(settings)),
   chooseModelFolder: () => answered(commands.chooseModelFolder()),
   openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),

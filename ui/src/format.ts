@@ -136,6 +136,8 @@ export function mtpWords(model: ModelInfo): string {
 }
 
 const DAY = 86_400_000;
+const MONTH = new Intl.DateTimeFormat("en", { month: "long" });
+const MONTH_OF_YEAR = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 
 /** The heading under which a chat stands in the sidebar. */
 export function dayOf(time: number, now: number): string {
@@ -145,5 +147,5 @@ export function dayOf(time: number, now: number): string {
   if (time >= midnight - 6 * DAY) return "Last seven days";
   const date = new Date(time);
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  return date.toLocaleDateString("en", { month: "long", ...(sameYear ? {} : { year: "numeric" }) });
+  return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);
 }

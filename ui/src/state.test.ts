@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { EngineState, LibrarySnapshot, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
+import { chatSummary, openedChat } from "./chats/samples";
 import { watch } from "./components/Announcer";
-import { type Change, draftingNote, reduce, type Shown, streamingReply } from "./state";
+import { type Change, draftingNote, FOLLOWS, generation, reduce, type Shown, streamingReply } from "./state";
 import { reason, useStore } from "./store";
 
 const message = (
@@ -28,10 +29,22 @@ const streaming = (id: number, parent: number, more: Partial<Message> = {}) =>
 
 const replay = (...changes: Change[]): Shown => changes.reduce(reduce, useStore.getInitialState() as Shown);
 
-const sent = (chat: number, ...messages: Message[]): Change => ({
+const versioned = (message: Message, ...others: number[]) => ({
+  message,
+  versions: [...others, message.id].sort((a, b) => a - b),
+});
+const sentFrom = (from: number | null, chat: number, ...messages: Message[]): Change => ({
   kind: "sent",
-  from: null,
-  sent: { chat, messages },
+  from,
+  sent: { chat, messages: messages.map((message) => versioned(message)) },
+});
+const sent = (chat: number, ...messages: Message[]): Change => sentFrom(null, chat, ...messages);
+const opened = (chat: number, ...messages: Message[]): Change => ({
+  kind: "opened",
+  opened: openedChat(
+    chat,
+    messages.map((message) => versioned(message)),
+  ),
 });
 const reply = (id: number, event: ReplyEvent, at = 0): Change => ({ kind: "reply", message: id, event, at });
 const text = (answer: string, thinking = ""): ReplyEvent => ({ type: "text", answer, thinking });
@@ -101,9 +114,27 @@ describe("a reply", () => {
     const shown = replay(begun, reply(2, { type: "ended", message: ended }), {
       kind: "sent",
       from: 7,
-      sent: { chat: 7, messages: [streaming(3, 1)] },
+      sent: { chat: 7, messages: [versioned(streaming(3, 1), 2)] },
     });
     expect(shown.messages.map(({ id }) => id)).toEqual([1, 3]);
+    expect(shown.versions[3]).toEqual([2, 3]);
+  });
+
+  it("follows another version of the question, also of the first", () => {
+    const asked = message(3, "user", null, { text: "Hi" });
+    const shown = replay(begun, reply(2, { type: "ended", message: message(2, "assistant", 1) }), {
+      kind: "sent",
+      from: 7,
+      sent: { chat: 7, messages: [versioned(asked, 1), versioned(streaming(4, 3))] },
+    });
+    expect(shown.messages.map(({ id }) => id)).toEqual([3, 4]);
+    expect(shown.versions[3]).toEqual([1, 3]);
+  });
+
+  it("is being written in its chat also while another branch is shown", () => {
+    const shown = replay(begun, opened(7, message(5, "user", null)));
+    expect(streamingReply(shown)).toBe(2);
+    expect(streamingReply(replay(begun, opened(8, message(9, "user", null))))).toBeNull();
   });
 
   it("goes on from what it had when it is continued", () => {
@@ -111,7 +142,7 @@ describe("a reply", () => {
     const shown = replay(
       begun,
       reply(2, { type: "ended", message: stopped }),
-      { kind: "sent", from: 7, sent: { chat: 7, messages: [streaming(2, 1, { text: "On a " })] } },
+      sentFrom(7, 7, streaming(2, 1, { text: "On a " })),
       reply(2, text("day")),
     );
     expect(shown.messages.map(({ id }) => id)).toEqual([1, 2]);
@@ -120,10 +151,10 @@ describe("a reply", () => {
 
   it("goes on while another chat is open, and does not show up there", () => {
     const other = message(9, "user", null);
-    const shown = replay(begun, { kind: "opened", chat: 8, messages: [other] }, reply(2, text("On")));
+    const shown = replay(begun, opened(8, other), reply(2, text("On")));
     expect(shown.messages).toEqual([other]);
     expect(shown.live[2]).toMatchObject({ chat: 7, answer: "On" });
-    const late = reduce(shown, { kind: "sent", from: 7, sent: { chat: 7, messages: [streaming(4, 1)] } });
+    const late = reduce(shown, sentFrom(7, 7, streaming(4, 1)));
     expect(late.chat).toBe(8);
     expect(late.messages).toEqual([other]);
   });
@@ -136,25 +167,29 @@ describe("the window", () => {
       engine: { state: "starting" },
       models: [],
       selected_model: "/demo",
-      chats: [{ id: 1, title: "Hello", updated_at: 0 }],
-      chat: 1,
-      messages: [message(1, "user", null)],
+      chats: { chats: [chatSummary(1)], next: null, total: 1 },
+      tags: [],
+      presets: [],
+      open: openedChat(1, [versioned(message(1, "user", null))]),
+      new_chat: { settings: FOLLOWS, draft: "" },
       settings,
+      trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });
-    expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1 });
+    expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
     const changed = [
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
-      { kind: "app", event: { type: "chats", chats: [] } },
+      { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
       { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
     ] satisfies Change[];
     expect(changed.reduce(reduce, shown)).toMatchObject({
       models,
       selectedModel: "/m",
-      chats: [],
+      chats: [{ id: 1, title: "Named" }],
+      about: { title: "Named" },
       settings: { max_tokens: 5 },
       engine: { state: "loading", done: 1 },
     });
@@ -185,8 +220,44 @@ describe("the window", () => {
     expect(replay(over, dropped).dragging).toBe(false);
   });
 
+  it("closes a chat that is gone, and knows the name of one that was just begun", () => {
+    const begun = sent(7, message(1, "user", null), streaming(2, 1));
+    const listed: Change = { kind: "app", event: { type: "chat", chat: chatSummary(7) } };
+    expect(replay(listed, begun).about?.id).toBe(7);
+    expect(replay(begun, listed).about?.id).toBe(7);
+    const gone: Change = { kind: "app", event: { type: "chat_gone", chat: 7 } };
+    expect(replay(listed, begun, gone)).toMatchObject({ chat: null, about: null, messages: [], chats: [] });
+  });
+
+  it("writes as the chat says, and else as the app does", () => {
+    const { settings } = useStore.getInitialState();
+    const own = { ...settings, max_tokens: 7 };
+    const changed: Change = { kind: "chat settings", settings: { ...FOLLOWS, generation: own } };
+    expect(generation(replay(changed))).toBe(own);
+    expect(generation(replay(changed, opened(8)))).toBe(settings);
+  });
+
+  it("goes on with the list it shows, and with no other", () => {
+    const next = { pinned: false, updated_at: 1, id: 1 };
+    const page = (ids: number[], more: typeof next | null) => ({
+      chats: ids.map((id) => chatSummary(id)),
+      next: more,
+      total: 9,
+    });
+    const first: Change = { kind: "listed", tag: "work", after: null, page: page([3, 2], next) };
+    const rest: Change = { kind: "listed", tag: "work", after: next, page: page([2, 1], null) };
+    const ids = (shown: Shown) => shown.chats.map(({ id }) => id);
+    expect(ids(replay(first, rest))).toEqual([3, 2, 1]);
+    expect(replay(first, rest).moreChats).toBeNull();
+    const others: Change = { kind: "listed", tag: null, after: null, page: page([9], null) };
+    expect(ids(replay(first, others, rest))).toEqual([9]);
+  });
+
   it("is empty in a new chat", () => {
-    const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), { kind: "new" });
+    const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), {
+      kind: "new",
+      chat: { settings: FOLLOWS, draft: "" },
+    });
     expect(shown).toMatchObject({ chat: null, messages: [] });
   });
 });

@@ -1,16 +1,26 @@
 import type {
   AppEvent,
-  Chat,
+  BranchMessage,
+  ChatCursor,
+  ChatPage,
+  ChatSettings,
+  ChatSummary,
+  ChatsTrouble,
   EngineState,
   GenerationSettings,
   LibrarySnapshot,
   LiveStats,
   Message,
   ModelEntry,
+  NewChat,
+  OpenedChat,
+  Preset,
   ReplyEvent,
   Sent,
   Snapshot,
+  Tag,
 } from "./bindings";
+import { joinPage, withChat, withoutChat } from "./chats/list";
 
 /** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
 export interface LiveReply {
@@ -31,12 +41,31 @@ export interface Shown {
   engine: EngineState;
   models: ModelEntry[];
   selectedModel: string;
-  chats: Chat[];
+  /** The list of chats, as far as it was asked for. */
+  chats: ChatSummary[];
+  /** What to ask for to get the rest of the list; null when all of it is here. */
+  moreChats: ChatCursor | null;
+  /** The tag that the listed chats have; null lists all. */
+  tag: string | null;
+  tags: Tag[];
   /** The open chat; null is a new one. */
   chat: number | null;
+  /** The open chat as it stands in the list; null for a new one. */
+  about: ChatSummary | null;
   /** The open chat's messages, oldest first. */
   messages: Message[];
+  /** A message of the open chat and what was written in its place, oldest first, by message. */
+  versions: Record<number, number[]>;
+  /** How many questions this page has sent: each brings the end of the chat into view. */
+  asked: number;
+  /** How replies are written where the chat has no settings of its own. */
   settings: GenerationSettings;
+  /** How replies are written in the open chat. */
+  chatSettings: ChatSettings;
+  /** Settings to choose by name, in the order of their names. */
+  presets: Preset[];
+  /** Why there are no chats. */
+  trouble: ChatsTrouble | null;
   /** The model library; null until it was asked for. */
   library: LibrarySnapshot | null;
   /** Files are held over the window. */
@@ -52,8 +81,11 @@ export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }
   | { kind: "app"; event: AppEvent }
   | { kind: "library"; library: LibrarySnapshot }
-  | { kind: "opened"; chat: number; messages: Message[] }
-  | { kind: "new" }
+  | { kind: "listed"; tag: string | null; after: ChatCursor | null; page: ChatPage }
+  | { kind: "opened"; opened: OpenedChat }
+  | { kind: "new"; chat: NewChat }
+  | { kind: "chat settings"; settings: ChatSettings }
+  | { kind: "presets"; presets: Preset[] }
   | { kind: "sent"; from: number | null; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
   | { kind: "reply"; message: number; event: ReplyEvent; at: number }
@@ -62,18 +94,25 @@ export type Change =
 export function reduce(shown: Shown, change: Change): Shown {
   switch (change.kind) {
     case "snapshot": {
-      const { selected_model: selectedModel, ...rest } = change.snapshot;
-      return { ...shown, ...rest, selectedModel };
+      const { selected_model: selectedModel, chats: page, open, new_chat, ...rest } = change.snapshot;
+      const next = { ...shown, ...rest, selectedModel, chats: page.chats, moreChats: page.next, tag: null };
+      return open ? opened(next, open) : closed(next, new_chat.settings);
     }
     case "app":
       return onAppEvent(shown, change.event);
     case "library":
       // An answer may be older than a change that was heard while it was on its way.
       return shown.library === null ? { ...shown, library: change.library } : shown;
+    case "listed":
+      return onListed(shown, change.tag, change.after, change.page);
     case "opened":
-      return { ...shown, chat: change.chat, messages: change.messages };
+      return opened(shown, change.opened);
     case "new":
-      return { ...shown, chat: null, messages: [] };
+      return closed(shown, change.chat.settings);
+    case "chat settings":
+      return { ...shown, chatSettings: change.settings };
+    case "presets":
+      return { ...shown, presets: change.presets };
     case "sent":
       return onSent(shown, change.from, change.sent);
     case "attached":
@@ -91,8 +130,17 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, engine: event.engine };
     case "models":
       return { ...shown, models: event.models, selectedModel: event.selected_model };
-    case "chats":
-      return { ...shown, chats: event.chats };
+    case "chat": {
+      const about = event.chat.id === shown.chat ? event.chat : shown.about;
+      const complete = shown.moreChats === null;
+      return { ...shown, about, chats: withChat(shown.chats, event.chat, shown.tag, complete) };
+    }
+    case "chat_gone": {
+      const next = { ...shown, chats: withoutChat(shown.chats, event.chat) };
+      return event.chat === shown.chat ? closed(next) : next;
+    }
+    case "tags":
+      return { ...shown, tags: event.tags };
     case "settings":
       return { ...shown, settings: event.settings };
     case "library":
@@ -104,12 +152,49 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
   }
 }
 
+function opened(shown: Shown, { chat, settings, messages }: OpenedChat): Shown {
+  return {
+    ...shown,
+    chat: chat.id,
+    about: chat,
+    chatSettings: settings,
+    messages: messages.map(({ message }) => message),
+    versions: versionsOf(messages),
+  };
+}
+
+/** How replies are written in a chat that follows the app. */
+export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, model: null, preset: null };
+
+function closed(shown: Shown, chatSettings = FOLLOWS): Shown {
+  return { ...shown, chat: null, about: null, chatSettings, messages: [], versions: {} };
+}
+
+function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
+  return Object.fromEntries(messages.map(({ message, versions }) => [message.id, versions]));
+}
+
+/** A part of the list has come. One that was asked for before the list became another is of no use. */
+function onListed(shown: Shown, tag: string | null, after: ChatCursor | null, page: ChatPage): Shown {
+  if (after === null) return { ...shown, tag, chats: page.chats, moreChats: page.next };
+  if (shown.tag !== tag || shown.moreChats !== after) return shown;
+  return { ...shown, chats: joinPage(shown.chats, page.chats), moreChats: page.next };
+}
+
 function onSent(shown: Shown, from: number | null, sent: Sent): Shown {
-  const reply = sent.messages.at(-1);
+  const added = sent.messages.map(({ message }) => message);
+  const reply = added.at(-1);
   if (!reply) return shown;
   const stillOpen = shown.chat === from || shown.chat === sent.chat;
   const next = stillOpen
-    ? { ...shown, chat: sent.chat, messages: join(shown.messages, sent.messages) }
+    ? {
+        ...shown,
+        chat: sent.chat,
+        about: shown.chats.find(({ id }) => id === sent.chat) ?? shown.about,
+        messages: join(shown.messages, added),
+        versions: { ...shown.versions, ...versionsOf(sent.messages) },
+        asked: shown.asked + 1,
+      }
     : shown;
   return withReply(next, sent.chat, reply);
 }
@@ -189,10 +274,17 @@ function endReply(shown: Shown, message: Message): Shown {
 }
 
 /** The reply of the open chat that is being written, if there is one. */
-export function streamingReply(shown: Shown): number | null {
-  const last = shown.messages.at(-1);
+export function streamingReply({ live, chat, messages }: Shown): number | null {
+  // It may stand on a branch that is not shown.
+  const writing = Object.entries(live).find(([, reply]) => reply.chat === chat);
+  if (writing) return Number(writing[0]);
+  const last = messages.at(-1);
   return last?.status.state === "streaming" ? last.id : null;
 }
+
+/** How the next reply of the open chat is written. */
+export const generation = ({ chatSettings, settings }: Shown): GenerationSettings =>
+  chatSettings.generation ?? settings;
 
 /** What the model that answers, or will, is called. */
 export function modelName({ engine, models, selectedModel, library }: Shown): string | null {

@@ -1,6 +1,23 @@
 import { create } from "zustand";
-import type { ErrorReport, ModelInfo, RemoteFilter, RemoteModel } from "./bindings";
-import { type Change, draftingNote, modelName, reduce, type Shown } from "./state";
+import type {
+  Attachment,
+  ErrorReport,
+  GenerationSettings,
+  ModelInfo,
+  RemoteFilter,
+  RemoteModel,
+  SearchResults,
+} from "./bindings";
+import {
+  type Change,
+  draftingNote,
+  FOLLOWS,
+  generation,
+  modelName,
+  reduce,
+  type Shown,
+  streamingReply,
+} from "./state";
 
 /** What fills the window beside the sidebar. */
 export type Screen = "chat" | "models";
@@ -12,13 +29,24 @@ export interface Listing {
   error: ErrorReport | null;
 }
 
+/** What was done, in a sentence. */
+export interface Done {
+  words: string;
+  /** What brings back what was deleted, and whether its chat is to be shown then. */
+  undo: { deletion: number; shown: boolean } | null;
+}
+
 /** What only the page knows. */
 interface View {
   /** Whether the first snapshot has come. */
   opened: boolean;
   sidebar: boolean;
+  /** Whether the panel with the chat's settings is open. */
+  inspector: boolean;
   /** Texts not sent yet, by chat. */
   drafts: Record<string, string>;
+  /** Files that go with the texts not sent yet, by chat. */
+  attached: Record<string, Attachment[]>;
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -27,6 +55,20 @@ interface View {
   modelError: ErrorReport | null;
   modelPicker: boolean;
   screen: Screen;
+  /** The message of the person's that is being edited. */
+  editing: number | null;
+  /** The chat that is being renamed in the list. */
+  renaming: number | null;
+  /** The chat whose tags are being chosen. */
+  tagging: number | null;
+  /** What was done last, as far as it is to be said. */
+  note: Done | null;
+  /** What the chats are searched for; empty while the list is shown. */
+  query: string;
+  /** What the last search of the chats found. */
+  hits: SearchResults | null;
+  /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
+  jump: { message: number; lit: boolean } | null;
   /** The models to recommend; null until asked for. */
   catalogue: Listing | null;
   /** What the Hub is searched for. */
@@ -46,8 +88,14 @@ const FIRST: Shown & View = {
   models: [],
   selectedModel: "",
   chats: [],
+  moreChats: null,
+  tag: null,
+  tags: [],
   chat: null,
+  about: null,
   messages: [],
+  versions: {},
+  asked: 0,
   settings: {
     sampling: {
       temperature: 0,
@@ -67,18 +115,30 @@ const FIRST: Shown & View = {
     thinking: false,
     stop: [],
   },
+  chatSettings: FOLLOWS,
+  presets: [],
+  trouble: null,
   library: null,
   dragging: false,
   live: {},
   thoughtSeconds: {},
   opened: false,
   sidebar: true,
+  inspector: false,
   drafts: {},
+  attached: {},
   sending: false,
   actionError: null,
   modelError: null,
   modelPicker: false,
   screen: "chat",
+  editing: null,
+  renaming: null,
+  tagging: null,
+  note: null,
+  query: "",
+  hits: null,
+  jump: null,
   catalogue: null,
   filter: { text: "", with_mtp: false, fitting: false, kind: null },
   found: null,
@@ -125,6 +185,20 @@ export function reason(
 }
 
 export const useReason = (purpose: Purpose): string | null => useStore((state) => reason(state, purpose));
+
+/** How the next reply of the open chat is written. */
+export const useGeneration = (): GenerationSettings => useStore(generation);
+
+/** Why nothing can be taken away from the open chat now; null if it can. */
+export const useWritingReason = (): string | null =>
+  useStore((state) => (streamingReply(state) === null ? null : "A reply is being written in this chat."));
+
+/** Why nothing in the open chat can be answered now; null if it can. */
+export function useAnswerReason(): string | null {
+  const ask = useReason("ask");
+  const writing = useWritingReason();
+  return ask ?? writing;
+}
 
 /** What the model that answers, or will, is called. */
 export const useModelName = (): string | null => useStore(modelName);

@@ -9,7 +9,7 @@ const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 /**
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
- * the reader is not at the end. `scrolled`: something is hidden above.
+ * the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere.
  */
 export function useFollow() {
   const scroller = useRef<HTMLElement>(null);
@@ -26,6 +26,10 @@ export function useFollow() {
     setAway(false);
     box.scrollTop = box.scrollHeight;
     last.current = measure(box);
+  }, []);
+
+  const leaveEnd = useCallback(() => {
+    following.current = false;
   }, []);
 
   useEffect(() => {
@@ -62,7 +66,7 @@ export function useFollow() {
     };
   }, [toEnd]);
 
-  return { scroller, content, away, scrolled, toEnd };
+  return { scroller, content, away, scrolled, toEnd, leaveEnd };
 }
 
 function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {

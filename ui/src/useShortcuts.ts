@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { newChat, stop } from "./actions";
+import { focusComposer } from "./focus";
 import { MAC } from "./platform";
 import { setView, useStore } from "./store";
 
@@ -22,6 +23,8 @@ function act(event: KeyboardEvent): boolean {
   const { screen, sidebar } = useStore.getState();
   if (key === "escape") {
     if (document.querySelector(".popover, .sheet") !== null) return false;
+    // What is being edited gives up its change.
+    if (event.target instanceof HTMLElement && "escape" in event.target.dataset) return false;
     return screen === "chat" ? stop() : leave(event.target);
   }
   if (MAC ? event.metaKey && event.ctrlKey && key === "s" : event.ctrlKey && !event.shiftKey && key === "b") {
@@ -35,10 +38,17 @@ function act(event: KeyboardEvent): boolean {
     case "n":
       newChat();
       return true;
+    case "f":
+      setView({ sidebar: true });
+      // The field is there once the sidebar is.
+      requestAnimationFrame(() =>
+        document.querySelector<HTMLInputElement>("[data-testid=chat-search]")?.select(),
+      );
+      return true;
     case "l":
       // In the chat that opens, the field takes the focus by itself.
       setView({ screen: "chat" });
-      document.querySelector<HTMLElement>("[data-testid=composer]")?.focus();
+      focusComposer();
       return true;
     default:
       return false;

@@ -1,106 +1,17 @@
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use foretoken_library::Location;
 use foretoken_protocol::{
-    AppEvent, Drafting, EngineState, FinishReason, GenerationSettings, Message, MessageStatus, ReplyEvent,
-    Sampling,
+    AppEvent, EngineState, FinishReason, GenerationSettings, MessageStatus, Role, Sampling,
 };
-use serde::de::DeserializeOwned;
-use tauri::ipc::{Channel, InvokeResponseBody};
-use tempfile::TempDir;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-use crate::places::Places;
 use crate::state::App;
-use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
+use crate::testing::{
+    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, kill, page, places, rest, running, some_text,
+    write,
+};
 
-const PATIENCE: Duration = Duration::from_secs(60);
 const QUESTION: &str = "Tell me about the sea.";
-
-/// An app with its own files and its own engine.
-struct Running {
-    app: Arc<App>,
-    engine: PathBuf,
-    _folder: TempDir,
-}
-
-fn places(folder: &TempDir) -> Places {
-    let at = |name: &str| folder.path().join(name);
-    Places {
-        settings: at("settings.json"),
-        chats: at("chats.sqlite"),
-        log: at("foretoken.log"),
-        location: Location::new(&at("config"), &at("data")),
-        data: at("data"),
-        cache: at("cache"),
-        engine_state: at("engine"),
-    }
-}
-
-async fn running() -> Running {
-    let folder = tempfile::tempdir().unwrap();
-    let engine = engine_program(folder.path());
-    let (app, supervisor) = App::new(&places(&folder), engine.clone(), &demo_model()).unwrap();
-    tokio::spawn(supervisor.run());
-    let app = Arc::new(app);
-    app.load_selected_model().await;
-    let generation = GenerationSettings {
-        sampling: Sampling::default(),
-        drafting: Drafting::Auto,
-        max_tokens: 48,
-        thinking: false,
-        stop: Vec::new(),
-    };
-    app.set_generation(generation).await.unwrap();
-    Running { app, engine, _folder: folder }
-}
-
-async fn write(app: &App, max_tokens: u32, sampling: Sampling) {
-    let generation = GenerationSettings { max_tokens, sampling, ..app.settings().generation };
-    app.set_generation(generation).await.unwrap();
-}
-
-/// A page: a channel as the page has it, and what comes out of it.
-fn page<T: DeserializeOwned + Send + 'static>() -> (Channel<T>, UnboundedReceiver<T>) {
-    let (sender, events) = unbounded_channel();
-    let channel = Channel::new(move |body| {
-        let InvokeResponseBody::Json(json) = body else { panic!("messages are JSON") };
-        assert!(json.len() < 8192 || json.contains("\"ended\""), "{} bytes", json.len());
-        let _ = sender.send(serde_json::from_str(&json).unwrap());
-        Ok(())
-    });
-    (channel, events)
-}
-
-async fn next(events: &mut UnboundedReceiver<ReplyEvent>) -> ReplyEvent {
-    timeout(PATIENCE, events.recv()).await.unwrap().unwrap()
-}
-
-/// Reads until there is some text, and returns it.
-async fn some_text(events: &mut UnboundedReceiver<ReplyEvent>) -> String {
-    loop {
-        if let ReplyEvent::Text { answer, .. } = next(events).await
-            && !answer.is_empty()
-        {
-            return answer;
-        }
-    }
-}
-
-/// The text that comes until the end, and the message at the end.
-async fn rest(events: &mut UnboundedReceiver<ReplyEvent>) -> (String, Message) {
-    let mut text = String::new();
-    loop {
-        match next(events).await {
-            ReplyEvent::Text { answer, .. } => text += &answer,
-            ReplyEvent::Ended { message } => return (text, *message),
-            ReplyEvent::Waiting { .. } | ReplyEvent::Reading { .. } | ReplyEvent::Live { .. } => {}
-        }
-    }
-}
 
 #[tokio::test]
 async fn a_question_is_answered_and_kept() {
@@ -121,15 +32,19 @@ async fn a_question_is_answered_and_kept() {
     assert!(message.stats.as_ref().unwrap().emitted > 0);
 
     let snapshot = app.snapshot().await.unwrap();
-    assert_eq!(snapshot.chat, Some(sent.chat));
-    assert_eq!(snapshot.messages, [sent.messages[0].clone(), message.clone()]);
-    let AppEvent::Chats { chats } = changes.recv().await.unwrap() else { panic!("the chats changed") };
-    assert_eq!(chats[0].title, QUESTION);
+    let open = snapshot.open.unwrap();
+    assert_eq!(open.chat.id, sent.chat);
+    let shown: Vec<_> = open.messages.into_iter().map(|shown| shown.message).collect();
+    assert_eq!(shown, [sent.messages[0].message.clone(), message.clone()]);
+    let AppEvent::Chat { chat } = changes.recv().await.unwrap() else {
+        panic!("the chat is new in the list")
+    };
+    assert_eq!((chat.id, chat.title.as_str()), (sent.chat, QUESTION));
 
     let (channel, mut events) = page();
     let follow_up = app.ask("And then?".into(), channel).await.unwrap();
     assert_eq!(follow_up.chat, sent.chat);
-    assert_eq!(follow_up.messages[0].parent, Some(message.id));
+    assert_eq!(follow_up.messages[0].message.parent, Some(message.id));
     rest(&mut events).await;
 }
 
@@ -142,7 +57,7 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
 
     write(app, 12, Sampling::default()).await;
     let (channel, mut events) = page();
-    let part = app.retry(whole.id, channel).await.unwrap().messages[0].clone();
+    let part = app.retry(whole.id, channel).await.unwrap().messages[0].message.clone();
     assert_eq!(part.parent, whole.parent);
     let (_, part) = rest(&mut events).await;
     assert_eq!(part.status, MessageStatus::Finished { reason: FinishReason::Length });
@@ -162,7 +77,7 @@ async fn a_reply_is_stopped() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     some_text(&mut events).await;
 
     let refused = app.ask("Too early".into(), page().0).await.unwrap_err();
@@ -191,7 +106,7 @@ async fn chats_are_answered_side_by_side() {
     some_text(&mut first).await;
 
     for (sent, events) in [(two, &mut second), (one, &mut first)] {
-        app.stop(sent.messages[1].id);
+        app.stop(sent.messages[1].message.id);
         let (_, message) = rest(events).await;
         assert_eq!(message.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
     }
@@ -202,7 +117,7 @@ async fn a_page_that_opens_later_gets_the_rest() {
     let Running { app, .. } = &running().await;
     write(app, 400, endless()).await;
     let (channel, mut first) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     some_text(&mut first).await;
     let (channel, mut second) = page();
     let standing = app.attach(reply, channel).await.unwrap();
@@ -240,10 +155,10 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
 
 #[tokio::test]
 async fn closing_the_app_keeps_what_was_written() {
-    let Running { app, _folder: folder, .. } = running().await;
+    let Running { app, folder, .. } = running().await;
     write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].id;
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     let begun = some_text(&mut events).await;
     timeout(PATIENCE, app.close()).await.unwrap();
 
@@ -263,5 +178,83 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     assert_eq!(app.ask(" \n".into(), page().0).await.unwrap_err().code, "no_question");
     assert_eq!(app.ask(QUESTION.into(), page().0).await.unwrap_err().code, "engine_not_started");
     assert_eq!(app.retry(7, page().0).await.unwrap_err().code, "unknown_message");
-    assert_eq!(app.snapshot().await.unwrap().chats, []);
+    assert_eq!(app.snapshot().await.unwrap().chats.chats, []);
+}
+
+#[tokio::test]
+async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
+    let Running { app, .. } = &running().await;
+    let (channel, mut events) = page();
+    let first = app.ask(QUESTION.into(), channel).await.unwrap();
+    let (_, answer) = rest(&mut events).await;
+
+    let (channel, mut events) = page();
+    let edited = app.edit(first.messages[0].message.id, "What is MTP?".into(), channel).await.unwrap();
+    let [question, reply] = &edited.messages[..] else { panic!("{edited:?}") };
+    assert_eq!(question.versions, [first.messages[0].message.id, question.message.id]);
+    assert_eq!((question.message.text.as_str(), question.message.parent), ("What is MTP?", None));
+    assert_eq!(reply.versions, [reply.message.id]);
+    rest(&mut events).await;
+
+    let refused = app.edit(answer.id, "I say so".into(), page().0).await.unwrap_err();
+    assert_eq!(refused.code, "not_a_question");
+    assert_eq!(app.edit(question.message.id, " ".into(), page().0).await.unwrap_err().code, "no_question");
+
+    let shown = app.show_message(answer.id).await.unwrap();
+    let ids: Vec<_> = shown.messages.iter().map(|shown| shown.message.id).collect();
+    assert_eq!(ids, [first.messages[0].message.id, answer.id]);
+    assert_eq!(shown.messages[0].versions, question.versions);
+}
+
+#[tokio::test]
+async fn a_reply_that_thinks_answers_when_it_is_told_to() {
+    let Running { app, .. } = &running().await;
+    let generation = GenerationSettings { thinking: true, max_tokens: 3, ..app.settings().generation };
+    app.set_generation(generation).await.unwrap();
+    let (channel, mut events) = page();
+    app.ask("Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
+    let (_, part) = rest(&mut events).await;
+    assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
+
+    write(app, 200, Sampling::default()).await;
+    let (channel, mut events) = page();
+    app.answer_now(part.id, channel).await.unwrap();
+    let (_, whole) = rest(&mut events).await;
+    assert_eq!((whole.id, &whole.thinking), (part.id, &part.thinking));
+    assert!(!whole.text.is_empty() && !whole.text.contains("think>"), "{:?}", whole.text);
+    assert_eq!(app.answer_now(part.id, page().0).await.unwrap_err().code, "nothing_to_continue");
+}
+
+#[tokio::test]
+async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
+    let Running { app, .. } = &running().await;
+    write(app, 4096, endless()).await;
+    let (channel, mut first) = page();
+    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let begun = some_text(&mut first).await;
+    let (channel, mut second) = page();
+    app.answer_now(reply, channel).await.unwrap();
+    let (_, ended) = rest(&mut first).await;
+    assert!(ended.text.starts_with(&begun));
+    some_text(&mut second).await;
+    app.stop(reply);
+    let (_, whole) = rest(&mut second).await;
+    assert!(whole.text.starts_with(&ended.text) && whole.text.len() > ended.text.len());
+}
+
+#[tokio::test]
+async fn the_instructions_of_a_chat_come_first() {
+    let Running { app, .. } = &running().await;
+    let (channel, mut events) = page();
+    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let (_, answer) = rest(&mut events).await;
+    let prompt = || app.chats.call(move |store| crate::chats::conversation(store, answer.id));
+    let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<Role> {
+        messages.into_iter().map(|message| message.role).collect()
+    };
+    assert_eq!(roles(prompt().await.unwrap()), [Role::User, Role::Assistant]);
+    let settings =
+        foretoken_protocol::ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
+    app.chats.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
+    assert_eq!(roles(prompt().await.unwrap()), [Role::System, Role::User, Role::Assistant]);
 }

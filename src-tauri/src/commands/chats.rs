@@ -1,23 +1,264 @@
-//! Moving between chats.
+//! Moving between chats and their versions, and keeping them in order.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{ChatId, ErrorReport, Message};
-use tauri::State;
+use foretoken_protocol::{
+    ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
+    GenerationSettings, ImportReport, MessageId, NewChat, OpenedChat, Preset, PresetId, SearchResults,
+};
+use tauri::{State, WebviewWindow};
+use tauri_plugin_dialog::{DialogExt, FilePath};
+use tokio::sync::oneshot;
 
 use crate::state::App;
 
 /// Leaves the open chat; the next message begins a new one.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn new_chat(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.set_open_chat(None);
-    Ok(())
+pub(crate) async fn new_chat(app: State<'_, Arc<App>>) -> Result<NewChat, ErrorReport> {
+    app.begin_chat().await
 }
 
-/// Opens a chat and returns its messages, oldest first. Attach to a reply that is still streaming.
+/// Opens a chat. Attach to a reply that is still streaming.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<Vec<Message>, ErrorReport> {
+pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
     app.show_chat(chat).await
+}
+
+/// Opens the chat of a message and shows the branch that leads through it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn show_message(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<OpenedChat, ErrorReport> {
+    app.show_message(message).await
+}
+
+/// Copies what leads to a message, itself included, into a chat of its own, and opens that.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn branch_chat(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<OpenedChat, ErrorReport> {
+    app.branch(message).await
+}
+
+/// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn chat_page(
+    app: State<'_, Arc<App>>,
+    tag: Option<String>,
+    after: Option<ChatCursor>,
+    limit: u32,
+) -> Result<ChatPage, ErrorReport> {
+    app.chats.call(move |store| store.chat_page(tag.as_deref(), after, limit)).await
+}
+
+/// Finds up to `limit` titles and messages that hold all words of `query`.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn search_chats(
+    app: State<'_, Arc<App>>,
+    query: String,
+    limit: u32,
+) -> Result<SearchResults, ErrorReport> {
+    app.chats.call(move |store| store.search(&query, limit)).await
+}
+
+/// Gives a chat a title. An empty one leaves the choice to the app again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn rename_chat(
+    app: State<'_, Arc<App>>,
+    chat: ChatId,
+    title: String,
+) -> Result<(), ErrorReport> {
+    app.rename_chat(chat, title).await
+}
+
+/// Pins a chat before the others, or lets it go.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn pin_chat(
+    app: State<'_, Arc<App>>,
+    chat: ChatId,
+    pinned: bool,
+) -> Result<(), ErrorReport> {
+    app.pin_chat(chat, pinned).await
+}
+
+/// Gives a chat these tags and no others.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn tag_chat(
+    app: State<'_, Arc<App>>,
+    chat: ChatId,
+    tags: Vec<String>,
+) -> Result<(), ErrorReport> {
+    app.tag_chat(chat, tags).await
+}
+
+/// Deletes a message and all that follows it. Nothing is deleted while a reply is written in its chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn delete_message(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<DeletedMessage, ErrorReport> {
+    app.delete_message(message).await
+}
+
+/// Deletes a chat. It can be brought back until the app quits.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn delete_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<DeletionId, ErrorReport> {
+    app.delete_chat(chat).await
+}
+
+/// Brings back what was deleted, and returns its chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn undo_deletion(
+    app: State<'_, Arc<App>>,
+    deletion: DeletionId,
+) -> Result<ChatId, ErrorReport> {
+    app.undo_deletion(deletion).await
+}
+
+/// Keeps what is typed and not sent in a chat, or in the one that is not begun yet.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_draft(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    text: String,
+) -> Result<(), ErrorReport> {
+    app.chats.call(move |store| store.set_draft(chat, &text)).await
+}
+
+/// Changes how replies are written in a chat, or in the one that is not begun yet.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_chat_settings(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    settings: ChatSettings,
+) -> Result<(), ErrorReport> {
+    app.set_chat_settings(chat, settings).await
+}
+
+/// Keeps settings under a name.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn add_preset(
+    app: State<'_, Arc<App>>,
+    name: String,
+    system_prompt: String,
+    generation: Option<GenerationSettings>,
+) -> Result<Preset, ErrorReport> {
+    app.chats.call(move |store| store.add_preset(&name, &system_prompt, generation.as_ref())).await
+}
+
+/// Gives the preset of that id another content. Chats that were set by it keep their settings.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn change_preset(app: State<'_, Arc<App>>, preset: Preset) -> Result<(), ErrorReport> {
+    app.chats.call(move |store| store.change_preset(&preset)).await
+}
+
+/// Removes a preset. Chats that were set by it keep their settings.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn delete_preset(app: State<'_, Arc<App>>, preset: PresetId) -> Result<(), ErrorReport> {
+    app.chats.call(move |store| store.delete_preset(preset)).await
+}
+
+/// Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
+/// if they chose none.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn export_chats(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    chat: Option<ChatId>,
+    format: ExportFormat,
+) -> Result<Option<String>, ErrorReport> {
+    let title = match chat {
+        Some(chat) => app.chats.call(move |store| store.chat(chat)).await?.title,
+        None => "Foretoken chats".into(),
+    };
+    let ending = if format == ExportFormat::Markdown { "md" } else { "json" };
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Export")
+        .set_file_name(format!("{}.{ending}", file_name(&title)))
+        .save_file(move |file| drop(answer.send(file)));
+    let Some(path) = chosen_path(chosen).await else { return Ok(None) };
+    app.export(chat, format, path.clone()).await?;
+    Ok(Some(path.to_string_lossy().into_owned()))
+}
+
+/// Lets the person choose a file with chats in the system's dialog; `null` if they did not.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_chats_file(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Import chats")
+        .add_filter("Chats", &["json"])
+        .pick_file(move |file| drop(answer.send(file)));
+    Ok(chosen_path(chosen).await.map(|path| path.to_string_lossy().into_owned()))
+}
+
+/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn import_chats(
+    app: State<'_, Arc<App>>,
+    path: String,
+) -> Result<ImportReport, ErrorReport> {
+    app.import(PathBuf::from(path)).await
+}
+
+/// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
+    app.chats.restore().await
+}
+
+async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
+    chosen.await.ok().flatten().and_then(|file| file.into_path().ok())
+}
+
+/// A title as a file's name that every system takes.
+fn file_name(title: &str) -> String {
+    let name: String =
+        title.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { ' ' } else { c }).collect();
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = name.trim_matches('.').trim();
+    if name.is_empty() { "Chat".into() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_become_names_of_files() {
+        assert_eq!(file_name("What is a/b: \"c\"?"), "What is a b c");
+        assert_eq!(file_name("../..\u{0}"), "Chat");
+        assert_eq!(file_name("猫头鹰"), "猫头鹰");
+    }
 }

@@ -1,11 +1,15 @@
 //! Asking the model.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, Message, MessageId, ReplyEvent, Sent};
-use tauri::State;
+use foretoken_protocol::{Attachment, ErrorReport, Message, MessageId, ReplyEvent, Sent};
 use tauri::ipc::Channel;
+use tauri::{State, WebviewWindow};
+use tauri_plugin_dialog::DialogExt;
+use tokio::sync::oneshot;
 
+use crate::attachments;
 use crate::state::App;
 
 /// Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
@@ -18,6 +22,18 @@ pub(crate) async fn send_message(
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
     app.ask(text, events).await
+}
+
+/// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn edit_message(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    text: String,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.edit(message, text, events).await
 }
 
 /// Begins another reply to the question that a reply answers, beside it.
@@ -43,6 +59,17 @@ pub(crate) async fn continue_reply(
     app.go_on(message, events).await
 }
 
+/// Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn answer_now(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    events: Channel<ReplyEvent>,
+) -> Result<Sent, ErrorReport> {
+    app.answer_now(message, events).await
+}
+
 /// For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
 /// follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
 #[tauri::command]
@@ -61,4 +88,24 @@ pub(crate) async fn attach(
 pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> Result<(), ErrorReport> {
     app.stop(message);
     Ok(())
+}
+
+/// Lets the person choose text files in the system's dialog and reads them; none if they chose none.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_attachments(window: WebviewWindow) -> Result<Vec<Attachment>, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Attach text files")
+        .pick_files(move |files| drop(answer.send(files)));
+    let files = chosen.await.ok().flatten().unwrap_or_default();
+    let paths: Vec<PathBuf> = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
+    let read = move || paths.iter().map(|path| attachments::read(path)).collect();
+    match tokio::task::spawn_blocking(read).await {
+        Ok(read) => read,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
 }

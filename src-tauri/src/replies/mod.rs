@@ -58,6 +58,11 @@ impl Replies {
         self.lock().get(&message).map(|running| running.request)
     }
 
+    /// The requests that write replies in a chat.
+    pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
+        self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()
+    }
+
     /// Whether a reply is being written in a chat.
     pub(crate) fn is_writing_in(&self, chat: ChatId) -> bool {
         self.lock().values().any(|running| running.chat == chat)
@@ -68,6 +73,12 @@ impl Replies {
         let (answer, standing) = oneshot::channel();
         self.lock().get(&message)?.pages.send(Attach { events, answer }).ok()?;
         standing.await.ok()
+    }
+
+    /// Waits until a reply is no longer being written.
+    pub(crate) async fn ended(&self, message: MessageId) {
+        // It fails only without a sender, which is here.
+        let _ = self.watch().wait_for(|_| self.request(message).is_none()).await;
     }
 
     /// How many replies are being written, for whoever waits for one to begin or for all to end.

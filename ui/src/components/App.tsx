@@ -1,4 +1,8 @@
 import { useEffect } from "react";
+import { Inspector, InspectorToggle } from "../chats/Inspector";
+import { Note } from "../chats/Note";
+import { TagsSheet } from "../chats/TagsSheet";
+import { Trouble } from "../chats/Trouble";
 import { DropTarget } from "../library/DropTarget";
 import { JobAnnouncer } from "../library/JobAnnouncer";
 import { ModelsScreen } from "../library/ModelsScreen";
@@ -17,9 +21,7 @@ import { Sidebar, SidebarToggle } from "./Sidebar";
 export function App() {
   const sidebar = useStore((state) => state.sidebar);
   const screen = useStore((state) => state.screen);
-  const title = useStore((state) =>
-    state.screen === "models" ? "Models" : state.chats.find((chat) => chat.id === state.chat)?.title,
-  );
+  const title = useStore((state) => (state.screen === "models" ? "Models" : state.about?.title));
   useShortcuts();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -28,6 +30,8 @@ export function App() {
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
       {screen === "models" ? <ModelsScreen /> : <ChatScreen />}
+      <Note />
+      <TagsSheet />
       <LinkAddress />
       <DropTarget />
       <Announcer />
@@ -38,15 +42,30 @@ export function App() {
 
 function ChatScreen() {
   const sidebar = useStore((state) => state.sidebar);
+  const inspector = useStore((state) => state.inspector);
+  const trouble = useStore((state) => state.trouble);
   return (
     <main className="main">
       <header className="toolbar" data-tauri-drag-region>
         {!sidebar && <SidebarToggle />}
         <ModelPicker />
+        <span className="spring" data-tauri-drag-region />
+        <InspectorToggle />
       </header>
-      <Conversation />
-      <EngineBanner />
-      <Composer />
+      <div className="chat-screen">
+        {trouble ? (
+          <Trouble trouble={trouble} />
+        ) : (
+          <>
+            <div className="chat-place">
+              <Conversation />
+              <EngineBanner />
+              <Composer />
+            </div>
+            {inspector && <Inspector />}
+          </>
+        )}
+      </div>
     </main>
   );
 }

@@ -1,7 +1,11 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { send, setDraft, stop } from "../actions";
+import { chooseAttachments, detach, send, stop } from "../actions";
+import type { Attachment } from "../bindings";
+import { contextUse, contextWords } from "../chats/context";
+import { setDraft } from "../chats/drafts";
+import { Files } from "../chats/Files";
 import { streamingReply } from "../state";
-import { draftKey, setView, useModelName, useReason, useStore } from "../store";
+import { draftKey, setView, useGeneration, useModel, useModelName, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
 import { Icon } from "./icons";
@@ -9,29 +13,42 @@ import { MtpControl } from "./MtpControl";
 import { SamplingControl } from "./SamplingControl";
 import { ThinkingControl } from "./ThinkingControl";
 
+const NONE: Attachment[] = [];
+
 /** Where the person writes. */
 export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
+  const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
   const streaming = useStore(streamingReply) !== null;
+  const asked = useStore((state) => state.asked);
+  const lastQuestion = useStore((state) => state.messages.findLast(({ role }) => role === "user")?.id);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
   const cannotAsk = useReason("ask");
-  const reason = cannotAsk ?? (text.trim() === "" ? "There is no message to send yet." : null);
+  const reason =
+    cannotAsk ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat is a reason to write in it
-  useEffect(() => field.current?.focus({ preventScroll: true }), [chat]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
+  useEffect(() => {
+    // Whoever walks through what a search has found goes on with that.
+    if (document.activeElement?.closest("[data-testid=hits]")) return;
+    field.current?.focus({ preventScroll: true });
+  }, [chat, asked]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text);
+    if (reason === null && !streaming) send(text, files);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composition (Japanese, Chinese, accents) belongs to the input method.
     const composing = event.nativeEvent.isComposing || event.keyCode === 229;
-    if (event.key !== "Enter" || event.shiftKey || composing) return;
+    if (composing) return;
+    if (event.key === "ArrowUp" && text === "" && lastQuestion !== undefined && !streaming)
+      setView({ editing: lastQuestion, jump: { message: lastQuestion, lit: false } });
+    else if (event.key === "Enter" && !event.shiftKey) submit();
+    else return;
     event.preventDefault();
-    submit();
   };
 
   return (
@@ -43,6 +60,7 @@ export function Composer() {
           </button>
         </ErrorNote>
       )}
+      <ContextNote />
       <form
         className="composer"
         onSubmit={(event) => {
@@ -63,11 +81,22 @@ export function Composer() {
             onKeyDown={onKeyDown}
           />
         </div>
+        <Files files={files} onRemove={detach} />
         <div className="controls">
           <MtpControl />
           <SamplingControl />
           <ThinkingControl />
           <span className="spring" />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Attach text files"
+            title="Attach text files"
+            data-testid="attach"
+            onClick={chooseAttachments}
+          >
+            <Icon name="attach" />
+          </button>
           {streaming ? (
             <button
               type="button"
@@ -94,5 +123,17 @@ export function Composer() {
         </div>
       </form>
     </div>
+  );
+}
+
+/** Says when the chat will soon be longer than the model can read. */
+function ContextNote() {
+  const messages = useStore((state) => state.messages);
+  const use = contextUse(messages, useModel(), useGeneration());
+  if (!use?.nearly) return null;
+  return (
+    <p className="context-note" role="status" data-testid="context-note">
+      {contextWords(use)}
+    </p>
   );
 }

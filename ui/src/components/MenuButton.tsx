@@ -12,14 +12,23 @@ interface Props {
   label: string;
   testId: string;
   entries: MenuEntry[];
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  tabIndex?: number;
   children: ReactNode;
 }
 
 /** A button that opens a menu. What cannot be chosen says why, and can still be reached with the arrow keys. */
-export function MenuButton({ label, testId, entries, children }: Props) {
+export function MenuButton({ label, testId, entries, open, onOpenChange, tabIndex, children }: Props) {
   return (
-    <Menu.Root modal={false}>
-      <Menu.Trigger className="icon-button" aria-label={label} title={label} data-testid={testId}>
+    <Menu.Root modal={false} open={open} onOpenChange={(next) => onOpenChange?.(next)}>
+      <Menu.Trigger
+        className="icon-button"
+        aria-label={label}
+        title={label}
+        data-testid={testId}
+        tabIndex={tabIndex}
+      >
         {children}
       </Menu.Trigger>
       <Menu.Portal>

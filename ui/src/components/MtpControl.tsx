@@ -3,7 +3,7 @@ import { changeSampling, changeSettings } from "../actions";
 import type { AcceptanceRule, Drafting } from "../bindings";
 import { draftingName, isGreedy, mtpChip } from "../format";
 import { radios } from "../radios";
-import { useDraftingNote, useModel, useStore } from "../store";
+import { useDraftingNote, useGeneration, useModel } from "../store";
 import { Icon } from "./icons";
 import { PopoverButton } from "./PopoverButton";
 
@@ -31,7 +31,7 @@ const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
 
 /** How far the model guesses ahead. */
 export function MtpControl() {
-  const drafting = useStore((state) => state.settings.drafting);
+  const { drafting } = useGeneration();
   const chip = mtpChip(drafting, useModel(), useDraftingNote());
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
@@ -92,7 +92,7 @@ export function MtpControl() {
 
 /** Which guesses stay, where it makes a difference: where words are drawn. */
 function RuleChoice() {
-  const sampling = useStore((state) => state.settings.sampling);
+  const { sampling } = useGeneration();
   const at = RULES.findIndex(({ rule }) => rule === sampling.acceptance);
   const check = (index: number) => {
     const choice = RULES[index];

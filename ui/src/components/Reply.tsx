@@ -4,12 +4,14 @@ import type { ErrorReport, Message } from "../bindings";
 import { count, speedLine } from "../format";
 import { Markdown } from "../markdown/Markdown";
 import type { LiveReply } from "../state";
-import { useReason, useStore } from "../store";
+import { useAnswerReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { CopyButton } from "./CopyButton";
 import { ErrorNote } from "./ErrorNote";
+import { MessageMenu } from "./MessageMenu";
 import { StatsPopover } from "./StatsPopover";
 import { Thinking } from "./Thinking";
+import { Versions } from "./Versions";
 
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
@@ -19,9 +21,16 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
   const thinking = live?.thinking ?? message.thinking;
   const answer = live?.answer ?? message.text;
   return (
-    <article className="reply" data-testid="message-assistant" aria-label="Reply" aria-busy={streaming}>
+    <article
+      className="reply"
+      data-testid="message-assistant"
+      data-message={message.id}
+      aria-label="Reply"
+      aria-busy={streaming}
+    >
       {thinking.trim() !== "" && (
         <Thinking
+          message={message.id}
           text={thinking}
           running={streaming && answer === ""}
           unfinished={!streaming && answer === ""}
@@ -68,7 +77,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
           {kept && <p className="error-hint">What was written until then is kept.</p>}
           {last && (
             <div className="actions">
-              <NextSteps message={message} kept={kept} className="button" />
+              <NextSteps message={message} kept={kept} last className="button" />
             </div>
           )}
         </ErrorNote>
@@ -76,24 +85,37 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
       <div className="reply-foot">
         {stats && stats.emitted > 0 && <StatsPopover stats={stats} model={message.model} />}
         {ending && <span className="ending">{ending}</span>}
-        <span className={last ? "reply-actions" : "reply-actions when-near"}>
+        <Versions message={message} />
+        <span className={last ? "message-actions" : "message-actions when-near"}>
           {text !== "" && <CopyButton text={text} label="Copy" />}
-          {last && !broken && <NextSteps message={message} kept={kept} className="quiet-button" />}
+          {!(last && broken) && (
+            <NextSteps message={message} kept={kept} last={last} className="quiet-button" />
+          )}
+          <MessageMenu message={message} />
         </span>
       </div>
     </>
   );
 }
 
-/** What can be done with the last reply of a chat. */
-function NextSteps({ message, kept, className }: { message: Message; kept: boolean; className: string }) {
-  const reason = useReason("ask");
+interface NextStepsProps {
+  message: Message;
+  /** Whether something was written. */
+  kept: boolean;
+  /** Whether nothing follows it. */
+  last: boolean;
+  className: string;
+}
+
+/** What the model can do with a reply. */
+function NextSteps({ message, kept, last, className }: NextStepsProps) {
+  const reason = useAnswerReason();
   const { status } = message;
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   return (
     <>
-      {unfinished && kept && (
+      {last && unfinished && kept && (
         <ActionButton
           className={className}
           data-testid="continue"

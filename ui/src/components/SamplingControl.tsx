@@ -3,14 +3,14 @@ import { changeSampling, changeSettings } from "../actions";
 import type { Sampling } from "../bindings";
 import { isGreedy } from "../format";
 import { radios } from "../radios";
-import { useModel, useReason, useStore } from "../store";
+import { useGeneration, useModel, useReason } from "../store";
 import { ActionButton } from "./ActionButton";
 import { NumberField } from "./NumberField";
 import { PopoverButton } from "./PopoverButton";
 
 /** How words are chosen. */
 export function SamplingControl() {
-  const sampling = useStore((state) => state.settings.sampling);
+  const { sampling } = useGeneration();
   return (
     <PopoverButton
       label={<strong>{isGreedy(sampling) ? "Greedy" : "Sampled"}</strong>}
@@ -24,7 +24,7 @@ export function SamplingControl() {
 }
 
 function SamplingForm() {
-  const { sampling, max_tokens: maxTokens } = useStore((state) => state.settings);
+  const { sampling, max_tokens: maxTokens } = useGeneration();
   const defaults = useModel()?.defaults;
   const reason = useReason("know");
   const greedy = isGreedy(sampling);

@@ -1,11 +1,14 @@
 import type { ComponentType } from "react";
-import { newChat, openChat } from "../actions";
-import type { Chat } from "../bindings";
-import { dayOf } from "../format";
+import { newChat } from "../actions";
+import { ChatList } from "../chats/ChatList";
+import { chooseImport, exportChats } from "../chats/files";
+import { SearchField, SearchResults } from "../chats/Search";
+import { TagFilter } from "../chats/TagFilter";
 import { openModels } from "../library/actions";
 import { SidebarProgress } from "../library/SidebarProgress";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
+import { MenuButton } from "./MenuButton";
 
 export function SidebarToggle() {
   const open = useStore((state) => state.sidebar);
@@ -40,45 +43,35 @@ const ENTRIES: Entry[] = [
 
 export function Sidebar() {
   const screen = useStore((state) => state.screen);
-  const chats = useStore((state) => state.chats);
-  const current = useStore((state) => state.chat);
-  const live = useStore((state) => state.live);
-  const writing = new Set(Object.values(live).map((reply) => reply.chat));
+  const searching = useStore((state) => state.query.trim() !== "");
   return (
     <nav className="sidebar" aria-label="Chats and screens">
       <div className="sidebar-head" data-tauri-drag-region>
+        <MenuButton
+          label="More for all chats"
+          testId="chats-more"
+          entries={[
+            { name: "Import chats…", reason: null, onSelect: chooseImport },
+            { name: "Export all chats…", reason: null, onSelect: () => exportChats(null, "json") },
+          ]}
+        >
+          <Icon name="more" />
+        </MenuButton>
         <SidebarToggle />
       </div>
       <button type="button" className="sidebar-row new-chat" data-testid="new-chat" onClick={newChat}>
         <Icon name="plus" />
         New chat
       </button>
-      <div className="chat-list" data-testid="chat-list">
-        {groups(chats).map(([day, group]) => (
-          <section key={day} aria-label={day}>
-            <h2>{day}</h2>
-            <ul>
-              {group.map((chat) => (
-                <li key={chat.id}>
-                  <button
-                    type="button"
-                    className="sidebar-row"
-                    data-testid="chat"
-                    aria-current={screen === "chat" && chat.id === current ? "page" : undefined}
-                    title={chat.title}
-                    onClick={() => openChat(chat.id)}
-                  >
-                    <span className="chat-title">{chat.title}</span>
-                    {writing.has(chat.id) && (
-                      <span className="writing-dot" role="img" aria-label="A reply is being written" />
-                    )}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))}
-      </div>
+      <SearchField />
+      {searching ? (
+        <SearchResults />
+      ) : (
+        <>
+          <TagFilter />
+          <ChatList />
+        </>
+      )}
       <ul className="entries">
         {ENTRIES.map(({ screen: name, name: words, icon, open, Progress }) => (
           <li key={name}>
@@ -98,15 +91,4 @@ export function Sidebar() {
       </ul>
     </nav>
   );
-}
-
-/** The chats under the days they were last written in, newest first. */
-function groups(chats: Chat[]): [string, Chat[]][] {
-  const now = Date.now();
-  const days = new Map<string, Chat[]>();
-  for (const chat of chats) {
-    const day = dayOf(chat.updated_at, now);
-    days.set(day, [...(days.get(day) ?? []), chat]);
-  }
-  return [...days];
 }

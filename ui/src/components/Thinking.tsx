@@ -1,8 +1,11 @@
 import { useEffect, useId, useState } from "react";
+import { answerNow } from "../actions";
 import { Markdown } from "../markdown/Markdown";
 import { Icon } from "./icons";
 
 interface Props {
+  /** The reply. */
+  message: number;
   text: string;
   /** The model is thinking now. */
   running: boolean;
@@ -15,7 +18,7 @@ interface Props {
 }
 
 /** What the model thought before it answered, folded away. */
-export function Thinking({ text, running, unfinished, since, seconds }: Props) {
+export function Thinking({ message, text, running, unfinished, since, seconds }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
@@ -31,6 +34,17 @@ export function Thinking({ text, running, unfinished, since, seconds }: Props) {
         <Icon name="right" />
         {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds)}
       </button>
+      {running && (
+        <button
+          type="button"
+          className="quiet-button"
+          data-testid="answer-now"
+          title="Ends the thinking; the answer is written with what is thought so far."
+          onClick={() => answerNow(message)}
+        >
+          Answer now
+        </button>
+      )}
       {open && (
         <div id={id} className="thinking-text">
           <Markdown text={text} complete={!running} />

@@ -1,10 +1,10 @@
 import { changeSettings } from "../actions";
-import { useModel, useStore } from "../store";
+import { useGeneration, useModel } from "../store";
 import { PopoverButton } from "./PopoverButton";
 
 /** Whether the model may think before it answers. */
 export function ThinkingControl() {
-  const thinking = useStore((state) => state.settings.thinking);
+  const { thinking } = useGeneration();
   const model = useModel();
   if (model !== null && !model.thinking) {
     return (

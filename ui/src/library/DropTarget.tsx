@@ -6,7 +6,7 @@ export function DropTarget() {
   if (!dragging) return null;
   return (
     <div className="drop-target" data-testid="drop-target">
-      <p>Drop the folder of a model to add it. It is used where it is.</p>
+      <p>Drop the folder of a model to add it, or a JSON file with chats to import them.</p>
     </div>
   );
 }

@@ -95,8 +95,9 @@ const Item = memo(
 
 function Table({ token }: { token: Tokens.Table }) {
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in, and a section would be a landmark
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <section className="table-scroll" tabIndex={0} aria-label="Table">
+    <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
       <table>
         <thead>
           <Row cells={token.header} />
@@ -108,7 +109,7 @@ function Table({ token }: { token: Tokens.Table }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

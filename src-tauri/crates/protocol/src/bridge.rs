@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, ReplyStats, Role,
+    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, ErrorReport, FinishReason,
+    GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -112,14 +113,38 @@ pub struct Snapshot {
     pub models: Vec<ModelEntry>,
     /// The folder of the chosen one.
     pub selected_model: String,
-    /// All chats, newest first.
-    pub chats: Vec<Chat>,
-    /// The open chat; `None` is a new one that has no message yet.
-    pub chat: Option<ChatId>,
-    /// The open chat's messages, oldest first.
-    pub messages: Vec<Message>,
-    /// Settings of the next reply.
+    /// The first chats of the list.
+    pub chats: ChatPage,
+    /// The tags of all chats.
+    pub tags: Vec<Tag>,
+    /// The presets by name.
+    pub presets: Vec<Preset>,
+    /// The open chat; `None` is a new one.
+    pub open: Option<OpenedChat>,
+    /// The chat that has no message yet.
+    pub new_chat: NewChat,
+    /// Settings of the next reply where the chat has none of its own.
     pub settings: GenerationSettings,
+    /// Why there are no chats.
+    pub trouble: Option<ChatsTrouble>,
+}
+
+/// A chat that has no message yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct NewChat {
+    /// How its replies will be written.
+    pub settings: ChatSettings,
+    /// What the person has typed and not sent.
+    pub draft: String,
+}
+
+/// The chats cannot be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct ChatsTrouble {
+    /// Why.
+    pub error: ErrorReport,
+    /// Copies that could take their place, the newest first; none unless that would help.
+    pub backups: Vec<ChatsBackup>,
 }
 
 /// Changes that concern the whole window, in order, on the channel given to `subscribe`.
@@ -138,10 +163,20 @@ pub enum AppEvent {
         /// The folder of the chosen one.
         selected_model: String,
     },
-    /// The list of chats changed.
-    Chats {
-        /// All chats, newest first.
-        chats: Vec<Chat>,
+    /// A chat is new in the list, or has changed.
+    Chat {
+        /// The chat as it stands in the list.
+        chat: ChatSummary,
+    },
+    /// A chat is no longer in the list.
+    ChatGone {
+        /// The chat.
+        chat: ChatId,
+    },
+    /// The tags, or how many chats have them, changed.
+    Tags {
+        /// All tags.
+        tags: Vec<Tag>,
     },
     /// The library or its jobs changed; at most a few times a second while a job runs.
     Library {
@@ -171,7 +206,16 @@ pub struct Sent {
     /// The chat, new if there was none.
     pub chat: ChatId,
     /// The messages that were added, the empty reply last. A retry adds the reply alone.
-    pub messages: Vec<Message>,
+    pub messages: Vec<BranchMessage>,
+}
+
+/// A message was deleted, and with it all that followed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct DeletedMessage {
+    /// Names the deletion, so that it can be undone.
+    pub deletion: DeletionId,
+    /// The chat as it is without the message.
+    pub chat: OpenedChat,
 }
 
 /// A reply as it is written, on the channel given with the question: at most one a frame.

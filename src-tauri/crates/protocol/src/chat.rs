@@ -39,4 +39,7 @@ pub struct PartialReply {
     pub thinking: String,
     /// The answer written so far.
     pub answer: String,
+    /// Whether the thinking is over although no answer has begun.
+    #[serde(default)]
+    pub thought_through: bool,
 }

@@ -52,7 +52,7 @@ pub struct ChatCursor {
 }
 
 /// A part of the list of chats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct ChatPage {
     /// The chats, in the order of the list.
     pub chats: Vec<ChatSummary>,
@@ -150,6 +150,25 @@ pub struct SearchResults {
     pub hits: Vec<SearchHit>,
     /// Whether there are more than were asked for.
     pub more: bool,
+}
+
+/// A text file that is sent with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Attachment {
+    /// The file's name, without its folder.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// What a chat becomes in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportFormat {
+    /// The branch that is shown, for people.
+    Markdown,
+    /// All branches, to be imported again.
+    Json,
 }
 
 /// What an import has added.

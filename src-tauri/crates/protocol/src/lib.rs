@@ -16,13 +16,14 @@ mod settings;
 mod stats;
 
 pub use bridge::{
-    AppEvent, Chat, ChatId, EngineState, Message, MessageId, MessageStatus, ModelEntry, ReplyEvent, Sent,
-    Snapshot,
+    AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
+    ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
-    BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId,
-    ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag,
+    Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
+    DeletionId, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
+    SnippetPart, Tag,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

@@ -40,11 +40,11 @@ pub fn render_prompt(
     }
     let start = if matches!(block, Block::Open) {
         text.push_str(&written.thinking);
-        if written.answer.is_empty() {
+        if written.answer.is_empty() && !written.thought_through {
             ReplyStart { part: Part::Thinking, resumed: !written.thinking.is_empty() }
         } else {
             text.push_str("\n</think>\n\n");
-            ReplyStart { part: Part::Answer, resumed: true }
+            ReplyStart { part: Part::Answer, resumed: !written.answer.is_empty() }
         }
     } else {
         ReplyStart { part: Part::Answer, resumed: !written.answer.is_empty() }
@@ -76,8 +76,11 @@ mod tests {
 
     fn prompt(template: &ChatTemplate, resume: Option<(&str, &str)>, thinking: bool) -> (String, Part, bool) {
         let messages = [ChatMessage { role: Role::User, content: "Hi <think>".into() }];
-        let resume = resume
-            .map(|(thinking, answer)| PartialReply { thinking: thinking.into(), answer: answer.into() });
+        let resume = resume.map(|(thinking, answer)| PartialReply {
+            thinking: thinking.into(),
+            answer: answer.into(),
+            thought_through: false,
+        });
         let prompt = render_prompt(template, &messages, resume.as_ref(), thinking).unwrap();
         let reply = prompt.text.strip_prefix(QUESTION).unwrap().to_owned();
         (reply, prompt.start.part, prompt.start.resumed)
@@ -110,6 +113,23 @@ mod tests {
         assert_eq!(prompt(&demo, answer, false), expected("<think>\n\n</think>\n\nYes,", Part::Answer, true));
         assert_eq!(prompt(&demo, both, false), expected("<think>\n\n</think>\n\nYes,", Part::Answer, true));
         assert_eq!(prompt(&demo, thought, false), expected("<think>\n\n</think>\n\n", Part::Answer, false));
+    }
+
+    #[test]
+    fn thinking_that_is_over_is_closed_before_the_answer() {
+        let demo = ChatTemplate::load(demo()).unwrap();
+        let messages = [ChatMessage { role: Role::User, content: "Hi".into() }];
+        let ended = |thinking: &str, switch: bool| {
+            let resume =
+                PartialReply { thinking: thinking.into(), answer: String::new(), thought_through: true };
+            let prompt = render_prompt(&demo, &messages, Some(&resume), switch).unwrap();
+            let reply = prompt.text.rsplit_once("assistant\n").unwrap().1.to_owned();
+            (reply, prompt.start)
+        };
+        let start = ReplyStart { part: Part::Answer, resumed: false };
+        assert_eq!(ended("One.", true), ("<think>\nOne.\n</think>\n\n".to_owned(), start));
+        assert_eq!(ended("", true), ("<think>\n\n</think>\n\n".to_owned(), start));
+        assert_eq!(ended("One.", false), ("<think>\n\n</think>\n\n".to_owned(), start));
     }
 
     #[test]

@@ -1,0 +1,122 @@
+use foretoken_protocol::{AppEvent, ChatSettings, ChatSummary, ExportFormat, GenerationSettings};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::testing::{ENDLESS_QUESTION, Running, endless, page, rest, running, some_text, write};
+
+const QUESTION: &str = "Tell me about the sea.";
+
+/// What the window is told next about a chat in the list.
+async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
+    loop {
+        if let AppEvent::Chat { chat } = changes.recv().await.unwrap() {
+            return chat;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_deleted_comes_back() {
+    let Running { app, .. } = &running().await;
+    let (channel, mut events) = page();
+    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let (_, reply) = rest(&mut events).await;
+
+    let deleted = app.delete_message(reply.id).await.unwrap();
+    assert_eq!(deleted.chat.messages.len(), 1);
+    assert_eq!(app.undo_deletion(deleted.deletion).await.unwrap(), sent.chat);
+    assert_eq!(app.show_chat(sent.chat).await.unwrap().messages[1].message, reply);
+
+    let deletion = app.delete_chat(sent.chat).await.unwrap();
+    assert_eq!(app.snapshot().await.unwrap().open, None, "a chat that is gone is not open");
+    assert_eq!(app.show_chat(sent.chat).await.unwrap_err().code, "unknown_chat");
+    app.undo_deletion(deletion).await.unwrap();
+    assert_eq!(app.show_chat(sent.chat).await.unwrap().messages.len(), 2);
+}
+
+#[tokio::test]
+async fn deleting_ends_the_reply_of_a_chat_and_waits_for_that_of_a_message() {
+    let Running { app, .. } = &running().await;
+    write(app, 4096, endless()).await;
+    let (channel, mut events) = page();
+    let sent = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    some_text(&mut events).await;
+    let reply = sent.messages[1].message.id;
+    assert_eq!(app.delete_message(reply).await.unwrap_err().code, "still_writing");
+    let deletion = app.delete_chat(sent.chat).await.unwrap();
+    let (_, ended) = rest(&mut events).await;
+    assert!(!ended.text.is_empty());
+    app.undo_deletion(deletion).await.unwrap();
+    assert_eq!(app.show_chat(sent.chat).await.unwrap().messages[1].message.text, ended.text);
+}
+
+#[tokio::test]
+async fn the_window_hears_of_every_change_in_the_list() {
+    let Running { app, .. } = &running().await;
+    let (window, mut changes) = page();
+    app.events.subscribe(window);
+    let (channel, mut events) = page();
+    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    rest(&mut events).await;
+    // It has begun, and it has ended.
+    told(&mut changes).await;
+    told(&mut changes).await;
+
+    app.rename_chat(sent.chat, "The sea".into()).await.unwrap();
+    let chat = told(&mut changes).await;
+    assert_eq!((chat.title.as_str(), chat.named), ("The sea", true));
+    app.pin_chat(sent.chat, true).await.unwrap();
+    assert!(told(&mut changes).await.pinned);
+    app.tag_chat(sent.chat, vec!["water".into(), " ".into()]).await.unwrap();
+    assert_eq!(told(&mut changes).await.tags, ["water"]);
+    assert!(matches!(changes.recv().await.unwrap(), AppEvent::Tags { tags } if tags[0].chats == 1));
+
+    let branch = app.branch(sent.messages[0].message.id).await.unwrap();
+    let chat = told(&mut changes).await;
+    assert_eq!(chat, branch.chat);
+    assert_eq!((chat.tags, branch.messages.len()), (vec!["water".to_owned()], 1));
+    assert_eq!(chat.origin.unwrap().chat, sent.chat);
+}
+
+#[tokio::test]
+async fn chats_go_into_files_and_come_back() {
+    let Running { app, folder, .. } = &running().await;
+    let (channel, mut events) = page();
+    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let (_, reply) = rest(&mut events).await;
+    let at = |name: &str| folder.path().join(name);
+
+    app.export(Some(sent.chat), ExportFormat::Markdown, at("chat.md")).await.unwrap();
+    let written = std::fs::read_to_string(at("chat.md")).unwrap();
+    assert!(written.contains(QUESTION) && written.contains(&reply.text), "{written}");
+
+    app.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
+    let report = app.import(at("all.json")).await.unwrap();
+    assert_eq!((report.chats, report.messages, report.left_out), (1, 2, 0));
+    assert_eq!(app.snapshot().await.unwrap().chats.total, 2);
+    assert_eq!(app.import(at("chat.md")).await.unwrap_err().code, "not_importable");
+}
+
+#[tokio::test]
+async fn a_chat_writes_by_its_own_settings() {
+    let Running { app, .. } = &running().await;
+    let own = |max_tokens| ChatSettings {
+        system_prompt: "Be brief.".into(),
+        generation: Some(GenerationSettings { max_tokens, ..app.settings().generation }),
+        ..ChatSettings::default()
+    };
+    app.set_chat_settings(None, own(3)).await.unwrap();
+    let (channel, mut events) = page();
+    let chat = app.ask(QUESTION.into(), channel).await.unwrap().chat;
+    assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 3);
+    assert_eq!(app.show_chat(chat).await.unwrap().settings, own(3));
+
+    app.set_chat_settings(Some(chat), own(5)).await.unwrap();
+    let (channel, mut events) = page();
+    app.ask(QUESTION.into(), channel).await.unwrap();
+    assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 5);
+
+    assert_eq!(app.begin_chat().await.unwrap().settings, ChatSettings::default());
+    let (channel, mut events) = page();
+    app.ask(QUESTION.into(), channel).await.unwrap();
+    assert!(rest(&mut events).await.1.stats.unwrap().emitted > 5, "a new chat follows the app");
+}

@@ -1,0 +1,152 @@
+//! Titles that the model gives to chats while nobody waits for it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use foretoken_chats::{Store, title_from};
+use foretoken_protocol::{
+    AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings,
+    MessageStatus, Part, Role, Sampling,
+};
+use tokio::time::sleep;
+
+use crate::engine::{Progress, Prompt};
+use crate::state::App;
+
+#[cfg(test)]
+mod tests;
+
+/// How long no reply is written before a title is.
+const CALM: Duration = Duration::from_secs(1);
+/// The most characters of a message that a title is made from.
+const EXCERPT: usize = 1500;
+/// The most tokens of a title; a model that thinks without being asked to needs some for that.
+const TITLE_TOKENS: u32 = 400;
+/// The most characters of an answer that may be a title. What is longer has missed the question.
+const LONGEST: usize = 80;
+/// What the model is asked.
+const REQUEST: &str = "Write a title for this chat in at most six words, in the language of the chat. \
+                       Reply with the title alone.";
+
+/// What came of a title.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    /// It was made, or there is none to make.
+    Done,
+    /// Somebody asked something in the meantime.
+    Interrupted,
+}
+
+impl App {
+    /// Lets a chat have a title of its own once there is time.
+    pub(crate) fn want_title(&self, chat: ChatId) {
+        // It fails only while the app closes.
+        let _ = self.untitled.send(chat);
+    }
+
+    /// Makes titles for as long as the app runs, one after the other.
+    pub(crate) async fn make_titles(self: Arc<Self>) {
+        let wanted = self.titles.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut wanted) = wanted else { return };
+        while let Some(chat) = wanted.recv().await {
+            loop {
+                self.replies.all_ended().await;
+                sleep(CALM).await;
+                match self.make_title(chat).await {
+                    Ok(Outcome::Interrupted) => {}
+                    Ok(Outcome::Done) => break,
+                    Err(error) => {
+                        tracing::info!("a chat keeps its first title: {error}");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn make_title(&self, chat: ChatId) -> Result<Outcome, ErrorReport> {
+        let EngineState::Ready { model, .. } = self.engine.state() else { return Ok(Outcome::Done) };
+        // The demo model can only tell stories.
+        if self.models.key(&model.path).is_none() {
+            return Ok(Outcome::Done);
+        }
+        let Some(messages) = self.chats.call(move |store| beginning(store, chat)).await? else {
+            return Ok(Outcome::Done);
+        };
+        let settings = GenerationSettings {
+            sampling: Sampling::default(),
+            drafting: Drafting::Auto,
+            max_tokens: TITLE_TOKENS,
+            thinking: false,
+            stop: Vec::new(),
+        };
+        let mut replies = self.replies.watch();
+        let mut generation = self.engine.generate(Prompt { messages, resume: None, settings });
+        let mut answer = String::new();
+        let ended = loop {
+            tokio::select! {
+                _ = replies.wait_for(|&count| count > 0) => {
+                    self.engine.cancel(generation.id);
+                    return Ok(Outcome::Interrupted);
+                }
+                progress = generation.progress.recv() => match progress {
+                    Some(Progress::Tokens(tokens)) => {
+                        let said = tokens.iter().filter(|token| token.part == Part::Answer);
+                        answer.extend(said.map(|token| token.text.as_str()));
+                    }
+                    Some(Progress::Finished { reason, .. }) => break reason,
+                    Some(Progress::Failed(error) | Progress::Interrupted(error)) => return Err(error),
+                    Some(_) => {}
+                    None => return Ok(Outcome::Done),
+                },
+            }
+        };
+        let Some(title) = title_in(&answer).filter(|_| ended == FinishReason::Stop) else {
+            return Ok(Outcome::Done);
+        };
+        let summary = self
+            .chats
+            .call(move |store| {
+                let given = store.set_automatic_title(chat, &title)?;
+                given.then(|| store.chat(chat)).transpose()
+            })
+            .await?;
+        if let Some(chat) = summary {
+            self.events.publish(AppEvent::Chat { chat });
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// What a title is made from; `None` if the chat needs none: the person has named it, the model has, or nothing is
+/// answered yet.
+fn beginning(
+    store: &mut Store,
+    chat: ChatId,
+) -> Result<Option<Vec<ChatMessage>>, foretoken_chats::ChatsError> {
+    let summary = store.chat(chat)?;
+    let messages = store.messages(chat)?;
+    let [question, answer, ..] = &messages[..] else { return Ok(None) };
+    let is_first = summary.title == title_from(&question.text);
+    let is_answered =
+        answer.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !answer.text.is_empty();
+    if summary.named || !is_first || !is_answered {
+        return Ok(None);
+    }
+    let excerpt = |text: &str| text.chars().take(EXCERPT).collect::<String>();
+    Ok(Some(vec![
+        ChatMessage { role: Role::User, content: excerpt(&question.text) },
+        ChatMessage { role: Role::Assistant, content: excerpt(&answer.text) },
+        ChatMessage { role: Role::User, content: REQUEST.into() },
+    ]))
+}
+
+/// The title in an answer, without the marks that models put around it; `None` if the answer is something else.
+fn title_in(answer: &str) -> Option<String> {
+    let marks = |c: char| c.is_whitespace() || "\"'“”„‘’«»「」*#_`".contains(c);
+    let answer = answer.trim_matches(marks);
+    let title = answer.strip_prefix("Title:").unwrap_or(answer).trim_matches(marks);
+    let title = title.strip_suffix('.').unwrap_or(title).trim_end_matches(marks);
+    let is_title = !title.is_empty() && !title.contains('\n') && title.chars().count() <= LONGEST;
+    is_title.then(|| title.to_owned())
+}

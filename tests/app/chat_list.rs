@@ -1,0 +1,144 @@
+//! The sidebar: names, pins, tags, and finding what was said.
+
+use serde_json::json;
+
+use crate::desk::{Desk, Theme};
+use crate::looks::Looks;
+use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
+use crate::window::Window;
+
+const OWL: &str = "Tell me a story about an owl and a bell.";
+const FOX: &str = "Tell me a story about a fox and a kite.";
+
+/// Two chats, the one about the fox open.
+fn two_chats<'desk>(desk: &'desk Desk, theme: Theme) -> Window<'desk> {
+    let window = desk.open(theme);
+    window.answer(OWL);
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    window.answer(FOX);
+    window.wait_until("both are listed", || window.texts("chat") == [FOX, OWL]);
+    window
+}
+
+fn rename(window: &Window<'_>, from: &str, to: &str) {
+    window.choose_in_menu("chat-more", from, "Rename");
+    window.wait_until("the name can be changed", || window.focus() == "rename");
+    window.type_text(to);
+    window.press(&[], ENTER);
+}
+
+fn tag(window: &Window<'_>, chat: &str, tags: &str) {
+    window.choose_in_menu("chat-more", chat, "Tags");
+    window.wait_until("the tags are asked for", || window.is_shown("tags-sheet"));
+    window.fill("tags", tags);
+    window.click("keep-tags");
+    window.wait_until("the tags are kept", || !window.is_shown("tags-sheet"));
+}
+
+#[test]
+fn chats_are_named_pinned_and_tagged() {
+    let desk = Desk::new(1280, 900);
+    let window = two_chats(&desk, Theme::Light);
+    rename(&window, OWL, "Ines the owl");
+    window.wait_until("it has its name", || window.texts("chat") == [FOX, "Ines the owl"]);
+    window.wait_until("its row has the focus", || window.focus() == "chat");
+
+    window.choose_in_menu("chat-more", FOX, "Rename");
+    window.wait_until("the name can be changed", || window.focus() == "rename");
+    window.type_text("Something else");
+    window.press(&[], ESCAPE);
+    window.wait_until("the name is as it was", || window.texts("chat") == [FOX, "Ines the owl"]);
+
+    window.choose_in_menu("chat-more", "Ines the owl", "Pin");
+    window.wait_until("it stands first", || window.texts("chat") == ["Ines the owl", FOX]);
+    assert!(window.text("chat-list").contains("Pinned"));
+
+    assert!(!window.is_shown("tag-filter"), "no chat has a tag");
+    tag(&window, FOX, "stories, animals");
+    window.click("tag-filter");
+    window.click_one("tag-choice", "stories");
+    window.wait_until("only that is listed", || window.texts("chat") == [FOX]);
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.wait_until("all are listed as they were", || window.texts("chat") == ["Ines the owl", FOX]);
+    window.answer(FOX);
+    window.wait_until("a new chat comes after what is pinned", || window.texts("chat").len() == 3);
+    assert_eq!(window.texts("chat")[0], "Ines the owl");
+}
+
+#[test]
+fn a_search_leads_to_the_place() {
+    let desk = Desk::new(1280, 600);
+    let window = two_chats(&desk, Theme::Light);
+    window.press(&[CONTROL], 'f');
+    window.wait_until("the search has the focus", || window.focus() == "chat-search");
+    window.type_text("owl bell");
+    window.wait_until("the title and the message are found", || window.texts("hit").len() >= 2);
+    assert!(window.texts("hit").iter().all(|hit| hit.to_lowercase().contains("owl")));
+    window.press(&[], ARROW_DOWN);
+    window.wait_until("the first place has the focus", || window.focus() == "hit");
+    window.press(&[], ARROW_DOWN);
+    window.press(&[], ENTER);
+    window.wait_until("its chat is open", || window.text("message-user") == OWL);
+    window.wait_until("the place is shown", || in_view(&window));
+    window.press(&[], ESCAPE);
+    window.wait_until("the list is back", || window.texts("chat") == [FOX, OWL]);
+    assert_eq!(window.focus(), "chat-search");
+
+    window.type_text("no such words anywhere");
+    window.wait_until("nothing is found", || window.text("hits").contains("Nothing was found"));
+}
+
+/// Whether what a search has led to is lit and in view.
+fn in_view(window: &Window<'_>) -> bool {
+    let lit = "const lit = document.querySelector('.lit')?.getBoundingClientRect();
+               return Boolean(lit && lit.bottom > 44 && lit.top < innerHeight)";
+    window.script(lit, json!([])) == json!(true)
+}
+
+#[test]
+fn the_list_looks_right() {
+    look(Theme::Light);
+}
+
+#[test]
+fn the_list_looks_right_in_the_dark() {
+    look(Theme::Dark);
+}
+
+fn look(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = two_chats(&desk, theme);
+    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    tag(&window, FOX, "stories, a tag with a name that is longer than the sidebar is wide");
+    window.choose_in_menu("chat-more", OWL, "Pin");
+    window.wait_until("it is pinned", || window.text("chat-list").contains("Pinned"));
+    looks.check("list-1-pinned");
+    window.open_menu("chat-more", OWL);
+    window.wait_until("the menu is open", || window.is_popover_shown());
+    looks.check("list-2-menu");
+    window.press(&[], ESCAPE);
+    window.wait_until("the menu is closed", || !window.is_popover_shown());
+    window.choose_in_menu("chat-more", OWL, "Rename");
+    window.wait_until("the name can be changed", || window.focus() == "rename");
+    looks.check("list-3-rename");
+    window.press(&[], ESCAPE);
+    window.choose_in_menu("chat-more", OWL, "Tags");
+    window.wait_until("the tags are asked for", || window.is_shown("tags-sheet"));
+    looks.check("list-4-tags");
+    window.press(&[], ESCAPE);
+    window.wait_until("the sheet is closed", || !window.is_shown("tags-sheet"));
+    window.click("tag-filter");
+    window.wait_until("the tags are shown", || window.is_popover_shown());
+    looks.check("list-5-filter");
+    window.press(&[], ESCAPE);
+    window.wait_until("the tags are closed", || !window.is_popover_shown());
+    window.fill("chat-search", "owl");
+    window.wait_until("something is found", || window.is_shown("hit"));
+    looks.check("list-6-search");
+    window.fill("chat-search", "no such words");
+    window.wait_until("nothing is found", || window.text("hits").contains("Nothing"));
+    looks.check("list-7-nothing");
+}

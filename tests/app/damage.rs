@@ -1,0 +1,85 @@
+//! Chats whose file is damaged: the last good copy takes its place, and nothing is thrown away. Chats of other programs
+//! come in.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+use foretoken_chats::Store;
+use serde_json::json;
+
+use crate::desk::{Desk, Theme};
+use crate::library::data;
+use crate::looks::Looks;
+
+/// Writes a chat, a copy of it, and then damages the file.
+fn damage(desk: &Desk) {
+    let path = data(desk).join("chats.sqlite");
+    fs::create_dir_all(data(desk)).unwrap();
+    let mut store = Store::open(&path).unwrap();
+    for number in 0..200 {
+        let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
+        store.add_user_message(chat, None, &"words ".repeat(50)).unwrap();
+    }
+    store.back_up().unwrap();
+    drop(store);
+    let file = File::options().write(true).open(&path).unwrap();
+    let pages = file.metadata().unwrap().len() / 4096;
+    for page in 2..pages {
+        file.write_all_at(&[0xa5; 2048], page * 4096).unwrap();
+    }
+}
+
+#[test]
+fn damaged_chats_are_restored_from_the_last_good_copy() {
+    restore(Theme::Light);
+}
+
+#[test]
+fn damaged_chats_look_right_in_the_dark() {
+    restore(Theme::Dark);
+}
+
+fn restore(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    damage(&desk);
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
+    looks.check("damage-1-offer");
+    window.click("restore-chats");
+    window.wait_until("the chats are back", || window.text("chat-list").contains("Chat 199"));
+    assert!(!window.answer("Hello!").is_empty());
+    assert!(data(&desk).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+}
+
+#[test]
+fn chats_of_another_program_come_in_with_a_report() {
+    let desk = Desk::new(1280, 900);
+    let file = desk.home().join("conversations.json");
+    let message = |role: &str, parts: serde_json::Value| {
+        json!({ "author": { "role": role }, "create_time": 1.0, "recipient": "all",
+                "content": { "content_type": "text", "parts": parts } })
+    };
+    let conversation = json!([{ "title": "From elsewhere", "create_time": 1.0, "update_time": 2.0, "current_node": "b",
+        "mapping": {
+            "root": { "message": null, "parent": null, "children": ["a"] },
+            "a": { "message": message("user", json!(["What is a bell?"])), "parent": "root", "children": ["b"] },
+            "b": { "message": message("assistant", json!(["It rings."])), "parent": "a", "children": [] },
+        } }]);
+    fs::write(&file, conversation.to_string()).unwrap();
+    let window = desk.open(Theme::Light);
+    // As if it was dropped on the window, which WebDriver cannot do.
+    let import = "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] })";
+    let report = window.driver.async_script(import, json!([file])).unwrap();
+    assert_eq!(report, json!({ "chats": 1, "messages": 2, "left_out": 0 }));
+    let refused = window.driver.async_script(
+        "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: '/etc/hostname' })
+             .then(() => 'done', (error) => error.code)",
+        json!([]),
+    );
+    assert_eq!(refused.unwrap(), json!("not_importable"));
+    drop(window);
+    let window = desk.open(Theme::Light);
+    window.click_one("chat", "From elsewhere");
+    window.wait_until("it is shown", || window.text("answer") == "It rings.");
+}

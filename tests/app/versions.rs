@@ -1,0 +1,132 @@
+//! Messages that are edited, answered again, branched and deleted: nothing is lost.
+
+use crate::desk::{Desk, Theme};
+use crate::looks::Looks;
+use crate::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
+use crate::window::Window;
+
+const OWL: &str = "Tell me a story about an owl and a bell.";
+const FOX: &str = "Tell me a story about a fox and a kite.";
+
+/// A window in which the model has answered, always the same to the same question.
+fn asked<'desk>(desk: &'desk Desk, theme: Theme) -> (Window<'desk>, String) {
+    let window = desk.open(theme);
+    window.choose("sampling-control", "sampling-greedy");
+    let answer = window.answer(OWL);
+    (window, answer)
+}
+
+fn shows(window: &Window<'_>, question: &str) {
+    window.wait_until(&format!("{question:?} is shown"), || window.text("message-user") == question);
+}
+
+#[test]
+fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
+    let desk = Desk::new(1280, 900);
+    let (window, owl) = asked(&desk, Theme::Light);
+    assert!(!window.is_shown("versions"), "there is one version of everything");
+
+    window.click("edit");
+    window.wait_until("the text can be changed", || window.focus() == "edit-text");
+    window.press(&[], ESCAPE);
+    shows(&window, OWL);
+    window.wait_until("one can write on", || window.focus() == "composer");
+
+    window.press(&[], ARROW_UP);
+    window.wait_until("the last message can be changed", || window.focus() == "edit-text");
+    window.fill("edit-text", FOX);
+    window.press(&[], ENTER);
+    shows(&window, FOX);
+    window.wait_for_end();
+    let fox = window.text("answer");
+    assert_ne!(fox, owl);
+    assert_eq!(window.texts("versions"), ["2 of 2"]);
+
+    window.click("version-earlier");
+    shows(&window, OWL);
+    assert_eq!(window.text("answer"), owl);
+    assert_eq!(window.texts("versions"), ["1 of 2"]);
+    window.wait_until("the button that was used keeps the focus", || window.focus() == "version-earlier");
+
+    window.click("retry");
+    window.wait_until("there is another reply", || window.texts("versions") == ["1 of 2", "2 of 2"]);
+    window.wait_for_end();
+    assert_eq!(window.text("answer"), owl);
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("chat");
+    shows(&window, OWL);
+    assert_eq!(window.texts("versions"), ["1 of 2", "2 of 2"], "the versions are there after a restart");
+}
+
+#[test]
+fn a_message_becomes_the_end_of_a_chat_of_its_own() {
+    let desk = Desk::new(1280, 900);
+    let (window, owl) = asked(&desk, Theme::Light);
+    window.answer(FOX);
+    window.choose_in_menu("message-more", "the reply", "Branch into a new chat");
+    window.wait_until("there are two chats", || window.texts("chat").len() == 2);
+    shows(&window, OWL);
+    assert_eq!(window.texts("answer"), [owl]);
+    window.answer("What is multi-token prediction?");
+    window.click("chat");
+    shows(&window, FOX);
+}
+
+#[test]
+fn what_is_deleted_can_be_brought_back() {
+    let desk = Desk::new(1280, 900);
+    let (window, owl) = asked(&desk, Theme::Light);
+    window.choose_in_menu("message-more", "the reply", "Delete");
+    window.wait_until("the reply is gone", || !window.is_shown("message-assistant"));
+    window.click("undo");
+    window.wait_until("the reply is back", || window.text("answer") == owl);
+
+    window.choose_in_menu("chat-more", OWL, "Delete");
+    window.wait_until("the chat is gone", || !window.is_shown("chat") && !window.is_shown("message-user"));
+    window.click("undo");
+    shows(&window, OWL);
+    assert_eq!(window.texts("chat"), [OWL]);
+
+    window.choose_in_menu("chat-more", OWL, "Delete");
+    window.wait_until("the chat is gone", || !window.is_shown("chat"));
+    drop(window);
+    let window = desk.open(Theme::Light);
+    window.wait_until("the list is there", || window.is_shown("chat-list"));
+    assert!(!window.is_shown("chat"), "what was deleted is gone after a restart");
+}
+
+#[test]
+fn versions_look_right() {
+    look(Theme::Light);
+}
+
+#[test]
+fn versions_look_right_in_the_dark() {
+    look(Theme::Dark);
+}
+
+fn look(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let (window, _) = asked(&desk, theme);
+    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    window.click("edit");
+    window.wait_until("the text can be changed", || window.focus() == "edit-text");
+    looks.check("versions-1-edit");
+    window.fill("edit-text", FOX);
+    window.click("send-edit");
+    window.wait_for_end();
+    window.click("retry");
+    window.wait_until("there is another reply", || window.texts("versions").len() == 2);
+    window.wait_for_end();
+    looks.check("versions-2-steppers");
+    window.open_menu("message-more", "the reply");
+    window.wait_until("the menu is open", || window.is_popover_shown());
+    looks.check("versions-3-menu");
+    window.press(&[], ESCAPE);
+    window.wait_until("the menu is closed", || !window.is_popover_shown());
+    window.choose_in_menu("message-more", "the reply", "Delete");
+    window.wait_until("it can be brought back", || window.is_shown("undo"));
+    looks.check("versions-4-deleted");
+}

@@ -1,0 +1,251 @@
+import fc from "fast-check";
+import type { ReactElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ChatSummary, Message, SearchHit } from "../bindings";
+import { Question } from "../components/Question";
+import { Thinking } from "../components/Thinking";
+import { Versions } from "../components/Versions";
+import { useStore } from "../store";
+import { likelyTokens, splitFiles, withFiles } from "./attachments";
+import { ChatRow } from "./ChatRow";
+import { contextUse, contextWords } from "./context";
+import { Files } from "./Files";
+import { importWords } from "./files";
+import { joinPage, listRows, tagsFrom, withChat } from "./list";
+import { Note } from "./Note";
+import { SearchResults } from "./Search";
+import { chatSummary } from "./samples";
+import { Trouble } from "./Trouble";
+
+const initial = useStore.getInitialState();
+/** Components that are drawn without a document see the first state of the store. */
+const first = { ...initial };
+afterEach(() => void Object.assign(initial, first));
+
+function markup(element: ReactElement, state: Partial<typeof initial> = {}): string {
+  Object.assign(initial, state);
+  return renderToStaticMarkup(element);
+}
+
+/** What a person reads of `element`. */
+const words = (element: ReactElement, state: Partial<typeof initial> = {}): string =>
+  markup(element, state)
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+
+const ids = (chats: ChatSummary[]) => chats.map(({ id }) => id);
+
+describe("the list of chats", () => {
+  const chats = [chatSummary(5, { pinned: true }), chatSummary(9), chatSummary(7), chatSummary(2)];
+
+  it("has a chat that was written in first, after those that are pinned", () => {
+    expect(ids(withChat(chats, chatSummary(2, { updated_at: 10 }), null, true))).toEqual([5, 2, 9, 7]);
+    expect(ids(withChat(chats, chatSummary(7, { pinned: true }), null, true))).toEqual([7, 5, 9, 2]);
+    expect(ids(withChat(chats, chatSummary(5), null, true))).toEqual([9, 7, 5, 2]);
+  });
+
+  it("leaves out what comes after the part that is known, and what has not the tag", () => {
+    expect(ids(withChat(chats, chatSummary(1), null, true))).toEqual([5, 9, 7, 2, 1]);
+    expect(ids(withChat(chats, chatSummary(1), null, false))).toEqual([5, 9, 7, 2]);
+    expect(ids(withChat(chats, chatSummary(9), "work", true))).toEqual([5, 7, 2]);
+    expect(ids(withChat(chats, chatSummary(9, { tags: ["work"] }), "work", true))).toEqual([5, 9, 7, 2]);
+  });
+
+  it("has each chat once, whatever changes while it is read in parts", () => {
+    const numbers = fc.uniqueArray(fc.nat(30), { minLength: 1 });
+    fc.assert(
+      fc.property(numbers, fc.integer({ min: 1, max: 30 }), fc.array(fc.nat(30)), (all, at, changed) => {
+        const whole = [...all].sort((a, b) => b - a).map((id) => chatSummary(id));
+        const begun = whole.slice(0, at);
+        const more = at < whole.length;
+        const moved = changed.reduce(
+          (list, id, index) => withChat(list, chatSummary(id, { updated_at: 100 + index }), null, !more),
+          begun,
+        );
+        const joined = joinPage(moved, whole.slice(at));
+        expect(new Set(ids(joined)).size).toBe(joined.length);
+        expect(new Set(ids(joined))).toEqual(new Set([...all, ...changed]));
+      }),
+    );
+  });
+
+  it("is under headings, each once", () => {
+    const now = new Date(2026, 10, 21, 12).getTime();
+    const day = 86_400_000;
+    const at = (id: number, days: number, pinned = false) =>
+      chatSummary(id, { updated_at: now - days * day, pinned });
+    const rows = listRows([at(1, 40, true), at(2, 0), at(3, 0), at(4, 1), at(5, 3)], now);
+    expect(rows.map((row) => ("heading" in row ? row.heading : row.chat.id))).toEqual([
+      "Pinned",
+      1,
+      "Today",
+      2,
+      3,
+      "Yesterday",
+      4,
+      "Last seven days",
+      5,
+    ]);
+  });
+
+  it("says of a chat that a reply is being written, and names its menu", () => {
+    const row = markup(<ChatRow chat={chatSummary(1, { title: "Owls" })} current writing stop />);
+    expect(row).toContain('aria-label="A reply is being written"');
+    expect(row).toContain('aria-current="page"');
+    expect(row).toContain("More for “Owls”");
+    expect(words(<ChatRow chat={chatSummary(1, { title: "" })} current={false} writing={false} stop />)).toBe(
+      "Without a name",
+    );
+  });
+
+  it("reads tags as they are typed", () => {
+    expect(tagsFrom(" work,  two   words,Work, ,")).toEqual(["work", "two words"]);
+    expect(tagsFrom("")).toEqual([]);
+  });
+});
+
+describe("the context", () => {
+  const of = (used: number, reply = 10) =>
+    ({ used, of: 100, reply, nearly: used >= 80, full: used >= 100 }) as const;
+
+  it("says what comes when it fills", () => {
+    expect(contextWords(of(10))).toBe("Nothing is dropped until it is full.");
+    expect(contextWords(of(85))).toContain("nearly full");
+    expect(contextWords(of(95))).toContain("next reply ends where the context does");
+    expect(contextWords(of(100))).toContain("is full");
+  });
+
+  it("is unknown until something was answered", () => {
+    expect(contextUse([], null, initial.settings)).toBeNull();
+  });
+});
+
+describe("attached files", () => {
+  const file = fc.record({
+    name: fc.stringMatching(/^[a-z .]*[a-z]$/),
+    text: fc.string({ unit: fc.constantFrom("a", "`", "\n", " ", "File: x", "é") }),
+  });
+
+  it("are found again behind the text, whatever is in them", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("", "Look at this", "a\n\nb ```\nc\n```"),
+        fc.array(file),
+        (text, files) => {
+          expect(splitFiles(withFiles(text, files))).toEqual({ text, files });
+        },
+      ),
+    );
+  });
+
+  it("are text where something follows them", () => {
+    const message = `${withFiles("See", [{ name: "a.txt", text: "one" }])}\nand more`;
+    expect(splitFiles(message)).toEqual({ text: message, files: [] });
+  });
+
+  it("say what they cost before they are sent", () => {
+    const files = [{ name: "a.txt", text: "word ".repeat(800) }];
+    expect(words(<Files files={files} onRemove={() => {}} />)).toContain("a.txt about 1,000 tokens");
+    expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
+    expect(likelyTokens("猫头鹰")).toBe(2);
+  });
+});
+
+describe("an import", () => {
+  it("says what came in and what was left out", () => {
+    expect(importWords({ chats: 1, messages: 2, left_out: 0 })).toBe("1 chat with 2 messages added.");
+    expect(importWords({ chats: 1200, messages: 1, left_out: 1 })).toBe(
+      "1,200 chats with 1 message added. 1 piece without a place here, such as images, left out.",
+    );
+  });
+});
+
+describe("chats that cannot be opened", () => {
+  const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };
+
+  it("are restored from the newest copy, where there is one", () => {
+    const backups = [
+      { path: "/b1", made_at: new Date(2026, 10, 20, 14, 3).getTime(), bytes: 12_000_000 },
+      { path: "/b2", made_at: 0, bytes: 1 },
+    ];
+    const shown = words(<Trouble trouble={{ error, backups }} />);
+    expect(shown).toContain("November 20");
+    expect(shown).toContain("12 MB");
+    expect(words(<Trouble trouble={{ error, backups: [] }} />)).not.toContain("copy");
+  });
+});
+
+describe("a search", () => {
+  const hit: SearchHit = {
+    chat: 1,
+    title: "Owls",
+    message: 2,
+    snippet: [
+      { text: "a careful ", matched: false },
+      { text: "owl", matched: true },
+    ],
+    at: 0,
+  };
+
+  it("marks what was found and says how much there is", () => {
+    const found = markup(<SearchResults />, { hits: { hits: [hit], more: true } });
+    expect(found).toContain("<mark>owl</mark>");
+    expect(found).toContain("1 place found");
+    expect(found).toContain("There is more.");
+  });
+
+  it("shows a title that matches once", () => {
+    expect(words(<SearchResults />, { hits: { hits: [{ ...hit, message: null }], more: false } })).toBe(
+      "1 place found a careful owl",
+    );
+  });
+
+  it("says when there is nothing", () => {
+    expect(words(<SearchResults />, { hits: { hits: [], more: false } })).toContain("Nothing was found.");
+  });
+});
+
+describe("a message", () => {
+  const message: Message = {
+    id: 2,
+    parent: null,
+    role: "user",
+    text: "Hello",
+    thinking: "",
+    status: { state: "finished", reason: "stop" },
+    stats: null,
+    error: null,
+    model: null,
+    created_at: 0,
+  };
+
+  it("shows which version it is where there are several", () => {
+    expect(words(<Versions message={message} />, { versions: { 2: [2] } })).toBe("");
+    const first = markup(<Versions message={message} />, { versions: { 2: [2, 5, 7] } });
+    expect(first.replace(/<[^>]+>/g, "")).toBe("1 of 3");
+    expect(first).toContain("There is no earlier version.");
+    expect(first).not.toContain("There is no later version.");
+  });
+
+  it("is a field while it is edited, and says that nothing is lost", () => {
+    const edited = markup(<Question message={message} />, { editing: 2, opened: true });
+    expect(edited).toContain(">Hello</textarea>");
+    expect(edited).toContain("The earlier version is kept.");
+  });
+
+  it("can be answered at once only while the model thinks", () => {
+    const thinking = (running: boolean) => (
+      <Thinking message={2} text="Hm" running={running} unfinished={false} since={null} seconds={1} />
+    );
+    expect(words(thinking(true))).toBe("Thinking… Answer now");
+    expect(words(thinking(false))).toBe("Thought for 1 s");
+  });
+
+  it("that was deleted can be brought back", () => {
+    expect(words(<Note />)).toBe("");
+    const note = { words: "The message was deleted.", undo: { deletion: 1, shown: true } };
+    expect(words(<Note />, { note })).toBe("The message was deleted. Undo");
+  });
+});

@@ -1,0 +1,105 @@
+import { type KeyboardEvent, memo, useState } from "react";
+import { edit } from "../actions";
+import type { Message } from "../bindings";
+import { splitFiles, withFiles } from "../chats/attachments";
+import { Files } from "../chats/Files";
+import { focusComposer } from "../focus";
+import { setView, useAnswerReason, useStore } from "../store";
+import { ActionButton } from "./ActionButton";
+import { CopyButton } from "./CopyButton";
+import { MessageMenu } from "./MessageMenu";
+import { Versions } from "./Versions";
+
+/** What the person wrote. */
+export const Question = memo(function Question({ message }: { message: Message }) {
+  const editing = useStore((state) => state.editing === message.id);
+  const reason = useAnswerReason();
+  const { text, files } = splitFiles(message.text);
+  return (
+    <article className="question-turn" aria-label="You" data-message={message.id}>
+      {editing ? (
+        <QuestionForm message={message} />
+      ) : (
+        <>
+          <div className="question" data-testid="message-user">
+            {text}
+            <Files files={files} />
+          </div>
+          <div className="question-foot">
+            <span className="message-actions when-near">
+              <CopyButton text={message.text} label="Copy" />
+              <ActionButton
+                className="quiet-button"
+                data-testid="edit"
+                reason={reason}
+                onClick={() => setView({ editing: message.id })}
+              >
+                Edit
+              </ActionButton>
+              <MessageMenu message={message} />
+            </span>
+            <Versions message={message} />
+          </div>
+        </>
+      )}
+    </article>
+  );
+});
+
+function QuestionForm({ message }: { message: Message }) {
+  const [{ text: before, files }] = useState(() => splitFiles(message.text));
+  const [text, setText] = useState(before);
+  const answerReason = useAnswerReason();
+  const reason =
+    answerReason ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
+  const submit = () => {
+    if (reason === null) edit(message.id, withFiles(text, files));
+  };
+  const cancel = () => {
+    setView({ editing: null });
+    focusComposer();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // What an input method does with these keys is its own.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+    if (event.key === "Escape") cancel();
+    else if (event.key === "Enter" && !event.shiftKey) submit();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <form
+      className="question-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <div className="growing" data-text={text}>
+        <textarea
+          // biome-ignore lint/a11y/noAutofocus: the person has just asked to edit it
+          autoFocus
+          rows={1}
+          value={text}
+          aria-label="Your message"
+          data-testid="edit-text"
+          data-escape
+          onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <Files files={files} />
+      <div className="question-form-foot">
+        <span className="soft">The earlier version is kept.</span>
+        <span className="spring" />
+        <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>
+          Cancel
+        </button>
+        <ActionButton type="submit" className="button primary" data-testid="send-edit" reason={reason}>
+          Send
+        </ActionButton>
+      </div>
+    </form>
+  );
+}

@@ -56,9 +56,10 @@ impl Answering {
 }
 
 impl App {
-    /// Adds a question to the open chat, or to a new one, and begins the reply.
+    /// Adds a question to a chat, or to a new one, and begins the reply.
     pub(crate) async fn ask(
         self: &Arc<Self>,
+        chat: Option<ChatId>,
         text: String,
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
@@ -66,13 +67,12 @@ impl App {
             return Err(no_question());
         }
         let _one_at_a_time = self.asking.lock().await;
-        let open = self.open_chat();
-        self.check_free(open)?;
+        self.check_free(chat)?;
         let (answering, new) = (self.answering(), self.new_chat_settings());
         let begun = self
             .chats
             .call(move |store| {
-                let (chat, parent) = match open {
+                let (chat, parent) = match chat {
                     Some(chat) => (chat, store.messages(chat)?.last().map(|message| message.id)),
                     None => {
                         let chat = store.create_chat(&title_from(&text))?.id;
@@ -84,7 +84,9 @@ impl App {
                 answering.begin(store, chat, question.id, Some(question))
             })
             .await?;
-        self.set_open_chat(Some(begun.chat));
+        if chat.is_none() {
+            self.new_chat_begun(begun.chat);
+        }
         Ok(self.write(begun, page).await)
     }
 

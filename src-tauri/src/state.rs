@@ -121,6 +121,13 @@ impl App {
         *self.lock_open_chat() = chat;
     }
 
+    /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one
+    /// follows the app again.
+    pub(crate) fn new_chat_begun(&self, chat: ChatId) {
+        self.set_new_chat_settings(ChatSettings::default());
+        self.lock_open_chat().get_or_insert(chat);
+    }
+
     /// How replies of the next new chat are written.
     pub(crate) fn new_chat_settings(&self) -> ChatSettings {
         self.new_chat.lock().unwrap_or_else(PoisonError::into_inner).clone()

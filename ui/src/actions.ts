@@ -19,10 +19,21 @@ import { dispatch, draftKey, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 
+/** Who speaks of a reply, by message: where writing it was begun anew, the one before may still be heard. */
+const speakers = new Map<number, object>();
+
 function listener(from: number | null): ReplyListener<Sent> {
+  const speaker = {};
   return {
-    begun: (sent) => dispatch({ kind: "sent", from, sent }),
-    event: (message, event) => dispatch({ kind: "reply", message, event, at: performance.now() }),
+    begun: (sent) => {
+      const reply = sent.messages.at(-1);
+      if (reply) speakers.set(reply.message.id, speaker);
+      dispatch({ kind: "sent", from, sent });
+    },
+    event: (message, event) => {
+      if (speakers.get(message) === speaker)
+        dispatch({ kind: "reply", message, event, at: performance.now() });
+    },
   };
 }
 
@@ -31,9 +42,15 @@ function follow({ chat: { id: chat }, messages }: OpenedChat): void {
   for (const { message } of messages) {
     const { id, status } = message;
     if (status.state !== "streaming" || state().live[id]) continue;
+    const speaker = {};
     const attached: ReplyListener<Message> = {
-      begun: (message) => dispatch({ kind: "attached", chat, message }),
-      event: (message, event) => dispatch({ kind: "reply", message, event, at: performance.now() }),
+      begun: (message) => {
+        speakers.set(id, speaker);
+        dispatch({ kind: "attached", chat, message });
+      },
+      event: (message, event) => {
+        if (speakers.get(id) === speaker) dispatch({ kind: "reply", message, event, at: performance.now() });
+      },
     };
     shell.attach(id, attached).catch(showError);
   }
@@ -101,8 +118,7 @@ async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): P
 /** Sends `text` with files. Both are given up only once the shell has them. */
 export async function send(text: string, files: Attachment[] = []): Promise<void> {
   const { chat } = state();
-  setView({ note: null });
-  if (!(await begin((replies) => shell.send(withFiles(text, files), replies)))) return;
+  if (!(await begin((replies) => shell.send(chat, withFiles(text, files), replies)))) return;
   dropDraft(chat, text);
   if (files.length > 0) attach(chat, []);
 }
@@ -130,7 +146,18 @@ function attach(chat: number | null, files: Attachment[]): void {
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */
 export async function edit(message: number, text: string): Promise<void> {
-  if (await begin((replies) => shell.edit(message, text, replies))) setView({ editing: null });
+  if (await begin((replies) => shell.edit(message, text, replies))) leaveEdit(message);
+}
+
+/** Keeps what a message of the person's is being changed to: the form is only there while it is in view. */
+export function keepEdit(message: number, text: string): void {
+  setView({ edits: { ...state().edits, [message]: text } });
+}
+
+/** Closes the form of a message, and forgets what it held. */
+export function leaveEdit(message: number): void {
+  const { [message]: _, ...edits } = state().edits;
+  setView({ editing: null, edits });
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
@@ -146,7 +173,7 @@ export function stop(): boolean {
 }
 
 export async function newChat(): Promise<void> {
-  setView({ screen: "chat", editing: null, note: null });
+  setView({ screen: "chat", editing: null });
   try {
     saveDrafts();
     dispatch({ kind: "new", chat: await shell.newChat() });
@@ -178,7 +205,7 @@ export async function showChat(open: () => Promise<OpenedChat>): Promise<boolean
 }
 
 export async function openChat(chat: number): Promise<void> {
-  setView({ screen: "chat", note: null });
+  setView({ screen: "chat" });
   if (state().chat !== chat) await showChat(() => shell.openChat(chat));
 }
 

@@ -54,10 +54,10 @@ export const commands = {
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
 	/**
-	 *  Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
-	 *  `events`, which may speak before this returns.
+	 *  Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
+	 *  before this returns.
 	 */
-	sendMessage: (text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { text, events })),
+	sendMessage: (chat: number | null, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { chat, text, events })),
 	/**  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it. */
 	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */

@@ -86,8 +86,8 @@ export const shell = {
   },
 
   snapshot: () => answered(commands.snapshot()),
-  send: (text: string, listener: ReplyListener<Sent>) =>
-    listen((events) => commands.sendMessage(text, events), replyOf, listener),
+  send: (chat: number | null, text: string, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.sendMessage(chat, text, events), replyOf, listener),
   edit: (message: number, text: string, listener: ReplyListener<Sent>) =>
     listen((events) => commands.editMessage(message, text, events), replyOf, listener),
   retry: (message: number, listener: ReplyListener<Sent>) =>

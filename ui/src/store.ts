@@ -57,6 +57,8 @@ interface View {
   screen: Screen;
   /** The message of the person's that is being edited. */
   editing: number | null;
+  /** What messages are being changed to, by message. */
+  edits: Record<number, string>;
   /** The chat that is being renamed in the list. */
   renaming: number | null;
   /** The chat whose tags are being chosen. */
@@ -133,6 +135,7 @@ const FIRST: Shown & View = {
   modelPicker: false,
   screen: "chat",
   editing: null,
+  edits: {},
   renaming: null,
   tagging: null,
   note: null,

@@ -19,7 +19,7 @@ async fn a_question_is_answered_and_kept() {
     let (window, mut changes) = page();
     app.events.subscribe(window);
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert_eq!(sent.messages.len(), 2);
     let (text, message) = rest(&mut events).await;
     assert!(!message.text.is_empty());
@@ -42,7 +42,7 @@ async fn a_question_is_answered_and_kept() {
     assert_eq!((chat.id, chat.title.as_str()), (sent.chat, QUESTION));
 
     let (channel, mut events) = page();
-    let follow_up = app.ask("And then?".into(), channel).await.unwrap();
+    let follow_up = app.ask(app.open_chat(), "And then?".into(), channel).await.unwrap();
     assert_eq!(follow_up.chat, sent.chat);
     assert_eq!(follow_up.messages[0].message.parent, Some(message.id));
     rest(&mut events).await;
@@ -52,7 +52,7 @@ async fn a_question_is_answered_and_kept() {
 async fn a_stopped_reply_goes_on_in_the_same_words() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    app.ask(QUESTION.into(), channel).await.unwrap();
+    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
 
     write(app, 12, Sampling::default()).await;
@@ -77,10 +77,11 @@ async fn a_reply_is_stopped() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply =
+        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     some_text(&mut events).await;
 
-    let refused = app.ask("Too early".into(), page().0).await.unwrap_err();
+    let refused = app.ask(app.open_chat(), "Too early".into(), page().0).await.unwrap_err();
     assert_eq!(refused.code, "still_writing");
     app.stop(reply);
     let (_, message) = rest(&mut events).await;
@@ -93,12 +94,12 @@ async fn chats_are_answered_side_by_side() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let one = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let one = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut first).await;
 
     app.set_open_chat(None);
     let (channel, mut second) = page();
-    let two = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let two = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     assert_ne!(one.chat, two.chat);
     some_text(&mut second).await;
     // What has come until now may be from before the second one began.
@@ -115,12 +116,15 @@ async fn chats_are_answered_side_by_side() {
 #[tokio::test]
 async fn a_page_that_opens_later_gets_the_rest() {
     let Running { app, .. } = &running().await;
-    write(app, 400, endless()).await;
+    write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply =
+        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     some_text(&mut first).await;
     let (channel, mut second) = page();
     let standing = app.attach(reply, channel).await.unwrap();
+    some_text(&mut first).await;
+    app.stop(reply);
     let (added, message) = rest(&mut second).await;
     assert!(message.text.starts_with(&format!("{}{added}", standing.text)));
     assert_eq!(app.attach(reply, page().0).await.unwrap(), message);
@@ -131,7 +135,7 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
     let Running { app, engine, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     let begun = some_text(&mut events).await;
     kill(engine);
     let (_, message) = rest(&mut events).await;
@@ -141,7 +145,7 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
 
     write(app, 24, Sampling::default()).await;
     let (channel, mut events) = page();
-    app.ask("Are you there?".into(), channel).await.unwrap();
+    app.ask(app.open_chat(), "Are you there?".into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
     assert!(!answer.text.is_empty());
     assert!(matches!(app.engine.state(), EngineState::Ready { .. }));
@@ -158,7 +162,8 @@ async fn closing_the_app_keeps_what_was_written() {
     let Running { app, folder, .. } = running().await;
     write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply =
+        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     let begun = some_text(&mut events).await;
     timeout(PATIENCE, app.close()).await.unwrap();
 
@@ -175,8 +180,11 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.load_selected_model().await;
-    assert_eq!(app.ask(" \n".into(), page().0).await.unwrap_err().code, "no_question");
-    assert_eq!(app.ask(QUESTION.into(), page().0).await.unwrap_err().code, "engine_not_started");
+    assert_eq!(app.ask(app.open_chat(), " \n".into(), page().0).await.unwrap_err().code, "no_question");
+    assert_eq!(
+        app.ask(app.open_chat(), QUESTION.into(), page().0).await.unwrap_err().code,
+        "engine_not_started"
+    );
     assert_eq!(app.retry(7, page().0).await.unwrap_err().code, "unknown_message");
     assert_eq!(app.snapshot().await.unwrap().chats.chats, []);
 }
@@ -185,7 +193,7 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
 async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let first = app.ask(QUESTION.into(), channel).await.unwrap();
+    let first = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
 
     let (channel, mut events) = page();
@@ -212,7 +220,7 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     let generation = GenerationSettings { thinking: true, max_tokens: 3, ..app.settings().generation };
     app.set_generation(generation).await.unwrap();
     let (channel, mut events) = page();
-    app.ask("Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
+    app.ask(app.open_chat(), "Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
     let (_, part) = rest(&mut events).await;
     assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
 
@@ -230,7 +238,8 @@ async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let reply = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply =
+        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
     let begun = some_text(&mut first).await;
     let (channel, mut second) = page();
     app.answer_now(reply, channel).await.unwrap();
@@ -246,7 +255,7 @@ async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
 async fn the_instructions_of_a_chat_come_first() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
     let prompt = || app.chats.call(move |store| crate::chats::conversation(store, answer.id));
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<Role> {

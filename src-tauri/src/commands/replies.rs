@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{Attachment, ErrorReport, Message, MessageId, ReplyEvent, Sent};
+use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, ReplyEvent, Sent};
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
@@ -12,16 +12,17 @@ use tokio::sync::oneshot;
 use crate::attachments;
 use crate::state::App;
 
-/// Adds a question to the open chat, or to a new one if none is open, and begins the reply. What is written comes on
-/// `events`, which may speak before this returns.
+/// Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
+/// before this returns.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn send_message(
     app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
     text: String,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.ask(text, events).await
+    app.ask(chat, text, events).await
 }
 
 /// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it.

@@ -18,7 +18,7 @@ async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
 async fn what_is_deleted_comes_back() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
 
     let deleted = app.delete_message(reply.id).await.unwrap();
@@ -38,7 +38,7 @@ async fn deleting_ends_the_reply_of_a_chat_and_waits_for_that_of_a_message() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut events).await;
     let reply = sent.messages[1].message.id;
     assert_eq!(app.delete_message(reply).await.unwrap_err().code, "still_writing");
@@ -55,7 +55,7 @@ async fn the_window_hears_of_every_change_in_the_list() {
     let (window, mut changes) = page();
     app.events.subscribe(window);
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     rest(&mut events).await;
     // It has begun, and it has ended.
     told(&mut changes).await;
@@ -81,7 +81,7 @@ async fn the_window_hears_of_every_change_in_the_list() {
 async fn chats_go_into_files_and_come_back() {
     let Running { app, folder, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
     let at = |name: &str| folder.path().join(name);
 
@@ -106,17 +106,17 @@ async fn a_chat_writes_by_its_own_settings() {
     };
     app.set_chat_settings(None, own(3)).await.unwrap();
     let (channel, mut events) = page();
-    let chat = app.ask(QUESTION.into(), channel).await.unwrap().chat;
+    let chat = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 3);
     assert_eq!(app.show_chat(chat).await.unwrap().settings, own(3));
 
     app.set_chat_settings(Some(chat), own(5)).await.unwrap();
     let (channel, mut events) = page();
-    app.ask(QUESTION.into(), channel).await.unwrap();
+    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 5);
 
     assert_eq!(app.begin_chat().await.unwrap().settings, ChatSettings::default());
     let (channel, mut events) = page();
-    app.ask(QUESTION.into(), channel).await.unwrap();
+    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert!(rest(&mut events).await.1.stats.unwrap().emitted > 5, "a new chat follows the app");
 }

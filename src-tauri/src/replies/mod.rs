@@ -77,8 +77,9 @@ impl Replies {
 
     /// Waits until a reply is no longer being written.
     pub(crate) async fn ended(&self, message: MessageId) {
-        // It fails only without a sender, which is here.
-        let _ = self.watch().wait_for(|_| self.request(message).is_none()).await;
+        let mut count = self.watch();
+        // Not in `wait_for`: it asks while it holds what `tell_count` waits for, which holds what `request` waits for.
+        while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
     /// How many replies are being written, for whoever waits for one to begin or for all to end.

@@ -67,7 +67,7 @@ async fn a_chat_gets_a_title_without_the_thinking_and_keeps_the_one_that_the_per
     tokio::spawn(Arc::clone(app).make_titles());
 
     let (channel, mut events) = page();
-    let sent = app.ask(QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     rest(&mut events).await;
     let chat = renamed(&mut changes).await;
     assert_eq!((chat.id, chat.named), (sent.chat, false));
@@ -76,12 +76,12 @@ async fn a_chat_gets_a_title_without_the_thinking_and_keeps_the_one_that_the_per
 
     app.begin_chat().await.unwrap();
     let (channel, mut events) = page();
-    let second = app.ask(QUESTION.into(), channel).await.unwrap().chat;
+    let second = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     app.rename_chat(second, "The sea".into()).await.unwrap();
     rest(&mut events).await;
     app.begin_chat().await.unwrap();
     let (channel, mut events) = page();
-    let third = app.ask(QUESTION.into(), channel).await.unwrap().chat;
+    let third = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     rest(&mut events).await;
     // Titles are made in the order in which they are wanted.
     while renamed(&mut changes).await.id != third {}

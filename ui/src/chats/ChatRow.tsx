@@ -76,8 +76,9 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
 
 function RenameField({ chat }: { chat: ChatSummary }) {
   const [title, setTitle] = useState(chat.title);
-  const done = (name: string | null) => {
-    setView({ renaming: null, spotlight: rowOf(chat.id) });
+  const done = (name: string | null, byKey: boolean) => {
+    // Whoever has clicked elsewhere wants the focus there.
+    setView({ renaming: null, ...(byKey && { spotlight: rowOf(chat.id) }) });
     if (name !== null && name !== chat.title) renameChat(chat.id, name);
   };
   return (
@@ -94,13 +95,13 @@ function RenameField({ chat }: { chat: ChatSummary }) {
       data-escape
       onFocus={(event) => event.target.select()}
       onChange={(event) => setTitle(event.target.value)}
-      onBlur={() => done(title)}
+      onBlur={() => done(title, false)}
       onKeyDown={(event) => {
         if (event.nativeEvent.isComposing) return;
         if (event.key !== "Enter" && event.key !== "Escape") return;
         // The row that gets the focus is not to be opened by the same key.
         event.preventDefault();
-        done(event.key === "Enter" ? title : null);
+        done(event.key === "Enter" ? title : null, true);
       }}
     />
   );

@@ -11,7 +11,7 @@ export function TagFilter() {
   const tags = useStore((state) => state.tags);
   const tag = useStore((state) => state.tag);
   const [open, setOpen] = useState(false);
-  if (tags.length === 0) return null;
+  if (tags.length === 0 && tag === null) return null;
   const choices = [
     { name: null, words: "All chats", chats: null },
     ...tags.map(({ name, chats }) => ({ name, words: name, chats })),

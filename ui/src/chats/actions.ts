@@ -62,7 +62,6 @@ export async function searchChats(query: string): Promise<void> {
 /** Opens the place that a search has found. */
 export async function openHit(chat: number, message: number | null): Promise<void> {
   if (message === null) return openChat(chat);
-  setView({ note: null });
   if (await showChat(() => shell.showMessage(message))) setView({ jump: { message, lit: true } });
 }
 
@@ -104,11 +103,12 @@ export const deleteChat = (chat: number, title: string) =>
 
 /** Brings back what was deleted last. */
 export async function undoDeletion(): Promise<void> {
-  const undo = state().note?.undo;
+  const { note } = state();
+  const undo = note?.undo;
   if (!undo) return;
-  setView({ note: null });
   await attempt(async () => {
     const chat = await shell.undoDeletion(undo.deletion);
+    if (state().note === note) setView({ note: null });
     if (undo.shown) show(await shell.openChat(chat));
   });
 }

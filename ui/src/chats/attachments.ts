@@ -7,7 +7,8 @@ const HEAD = /\n\nFile: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n|$)/g;
 export function withFiles(text: string, files: Attachment[]): string {
   return files.reduce((message, file) => {
     // Longer than any run of backticks in the file, so that nothing in it ends it.
-    const longest = Math.max(2, ...[...file.text.matchAll(/`+/g)].map(([run]) => run.length));
+    let longest = 2;
+    for (const [run] of file.text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
     const fence = "`".repeat(longest + 1);
     return `${message}\n\nFile: ${file.name}\n${fence}\n${file.text}\n${fence}`;
   }, text);

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, memo, useState } from "react";
-import { edit } from "../actions";
+import { edit, keepEdit, leaveEdit } from "../actions";
 import type { Message } from "../bindings";
 import { splitFiles, withFiles } from "../chats/attachments";
 import { Files } from "../chats/Files";
@@ -48,7 +48,7 @@ export const Question = memo(function Question({ message }: { message: Message }
 
 function QuestionForm({ message }: { message: Message }) {
   const [{ text: before, files }] = useState(() => splitFiles(message.text));
-  const [text, setText] = useState(before);
+  const text = useStore((state) => state.edits[message.id] ?? before);
   const answerReason = useAnswerReason();
   const reason =
     answerReason ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
@@ -56,7 +56,7 @@ function QuestionForm({ message }: { message: Message }) {
     if (reason === null) edit(message.id, withFiles(text, files));
   };
   const cancel = () => {
-    setView({ editing: null });
+    leaveEdit(message.id);
     focusComposer();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -85,7 +85,7 @@ function QuestionForm({ message }: { message: Message }) {
           data-testid="edit-text"
           data-escape
           onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => keepEdit(message.id, event.target.value)}
           onKeyDown={onKeyDown}
         />
       </div>

@@ -182,3 +182,49 @@ async fn only_what_a_move_has_left_is_removed() {
     assert_is(&old.join("org--model"), &app.files);
     assert_is(&away.join("org--model"), &app.files);
 }
+
+#[tokio::test]
+async fn what_others_have_put_there_stays() {
+    let app = App::new().await;
+    let library = app.location().open().unwrap();
+    let (old, target) = (library.root().to_owned(), app.at("disk"));
+    let refused = |_: &Library| Err(LibraryError::Offline { path: PathBuf::from("nowhere") });
+    library.move_to(&target, |_, _| true, refused).unwrap_err();
+    fs::write(target.join("letter.txt"), "mine").unwrap();
+    fs::create_dir(target.join("org--model/notes")).unwrap();
+    fs::write(target.join("org--model/notes/letter.txt"), "mine too").unwrap();
+    library.settle_move().unwrap();
+    let left = read_folder(&target);
+    let names: Vec<&String> = left.keys().collect();
+    assert_eq!(names, ["letter.txt", "org--model/notes/letter.txt"]);
+    assert_is(&old.join("org--model"), &app.files);
+
+    // And in the old place, after the last look at what is there.
+    let target = app.at("other disk");
+    let switch = |new: &Library| {
+        fs::write(old.join("letter.txt"), "mine").unwrap();
+        app.location().choose(new)
+    };
+    let moved = library.move_to(&target, |_, _| true, switch).unwrap().unwrap();
+    assert_is(&moved.root().join("org--model"), &app.files);
+    assert_eq!(read_folder(&old).len(), 1);
+}
+
+/// A disk that is a copy of another shows the same library in two places.
+#[tokio::test]
+async fn a_library_never_removes_itself_under_another_name() {
+    let app = App::new().await;
+    let library = app.location().open().unwrap();
+    let target = app.at("disk");
+    let refused = |_: &Library| Err(LibraryError::Offline { path: PathBuf::from("nowhere") });
+    library.move_to(&target, |_, _| true, refused).unwrap_err();
+    let old = library.root().to_owned();
+    fs::rename(&old, app.at("away")).unwrap();
+    fs::rename(&target, app.at("alias")).unwrap();
+    // In the place that the copy came from there is now another copy of it.
+    let copied = std::process::Command::new("cp").arg("-r").args([app.at("alias"), old.clone()]).status();
+    assert!(copied.unwrap().success());
+    Library::open(&app.at("alias")).unwrap().settle_move().unwrap();
+    assert_is(&old.join("org--model"), &app.files);
+    assert_is(&app.at("alias/org--model"), &app.files);
+}

@@ -476,6 +476,8 @@ impl Scheduler {
     fn end(&mut self, model: &Qwen, mut ended: Vec<Departed>) {
         if !ended.is_empty() {
             self.share_memory(0);
+            // What too many rows had no room for may have room now.
+            self.most_rows = (self.most_rows + 1).min(MAX_ROWS);
             ended.iter_mut().for_each(|departed| self.remember(model, departed));
         }
         // Their memory is no longer needed, before more of it is asked for.
@@ -546,7 +548,7 @@ impl Scheduler {
             .into_iter()
             .filter_map(|row| self.running.remove(&row.id).map(|terms| (row, terms)))
             .collect();
-        let cleared = rows.iter().all(|(_, terms)| terms.standing == Standing::Cleared);
+        let cleared = !rows.is_empty() && rows.iter().all(|(_, terms)| terms.standing == Standing::Cleared);
         if cleared && !alone {
             self.most_rows = rows.len().saturating_sub(1).max(1);
         }

@@ -175,8 +175,10 @@ impl Session {
                     }
                 }
                 Happening::Failed { row, error } => {
-                    self.writing.remove(&row);
-                    progress.push((row, Progress::Failed(error.into())));
+                    // Its text may have ended it already, in the step before.
+                    if self.writing.remove(&row).is_some() {
+                        progress.push((row, Progress::Failed(error.into())));
+                    }
                 }
             }
         }

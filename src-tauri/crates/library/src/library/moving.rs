@@ -1,12 +1,13 @@
 //! Moving the library to another folder or disk: copy, verify, switch, and only then remove.
 //!
-//! As long as there are two places, both hold the same note. Whatever ended a move, the place that counts then is
-//! the library, and the other one, which its note tells apart from anything else, is removed.
+//! As long as there are two places, both hold a note of the move. Whatever ended it, the place that counts then is the
+//! library, and what the move has put or left in the other one is removed: the files that its note lists and nothing
+//! else, so that what somebody has put there since stays.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{ErrorKind, Write};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,30 @@ struct Note {
     id: u64,
     from: PathBuf,
     to: PathBuf,
+    /// Which of the two it lies in: paths do not tell, where one disk is a copy of another or has two names.
+    here: End,
+    /// Everything that is moved, relative to either place.
+    files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    From,
+    To,
+}
+
+impl Note {
+    fn other_place(&self) -> &Path {
+        match self.here {
+            End::From => &self.to,
+            End::To => &self.from,
+        }
+    }
+
+    fn is_other_end_of(&self, note: &Self) -> bool {
+        self.id == note.id && self.here != note.here
+    }
 }
 
 impl Library {
@@ -45,17 +70,22 @@ impl Library {
         let root = self.root.canonicalize().map_err(|error| LibraryError::io(&self.root, error))?;
         let above = target.parent().unwrap_or(target);
         let above = above.canonicalize().map_err(|error| LibraryError::io(above, error))?;
-        let is_empty = fs::read_dir(target).map_or(true, |mut entries| entries.next().is_none());
+        let is_empty = match fs::read_dir(target) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) if error.kind() == ErrorKind::NotFound => true,
+            Err(error) => return Err(LibraryError::io(target, error)),
+        };
         if above.starts_with(&root) || !is_empty {
             return Err(LibraryError::NotEmpty { path: target.to_owned() });
         }
-        let note = Note { id: fastrand::u64(..), from: self.root.clone(), to: target.to_owned() };
+        let files = self.own_files()?;
+        let (from, to) = (self.root.clone(), target.to_owned());
+        let note = Note { id: fastrand::u64(..), from, to, here: End::From, files: files.clone() };
         let moved = Self { root: target.to_owned() };
         // The old place first: a copy of which it knew nothing would stay for ever.
         write_json(&self.home(NOTE), &note)?;
         fs::create_dir_all(moved.root.join(HOME)).map_err(|error| LibraryError::io(target, error))?;
-        write_json(&moved.home(NOTE), &note)?;
-        let files = self.own_files()?;
+        write_json(&moved.home(NOTE), &Note { here: End::To, ..note })?;
         match copy_all(&self.root, target, &files, &mut progress) {
             Ok(true) => {}
             ended => {
@@ -74,7 +104,7 @@ impl Library {
     /// Where the library was, as long as what the move left there is not removed.
     pub fn moved_from(&self) -> Option<PathBuf> {
         let note = self.move_note()?;
-        (note.to == self.root).then_some(note.from)
+        (note.here == End::To).then_some(note.from)
     }
 
     /// Removes the other place of a move that ended early. To be called for the library that counts; if there is
@@ -83,15 +113,17 @@ impl Library {
         self.check_online()?;
         self.remove_half_note()?;
         let Some(note) = self.move_note() else { return Ok(()) };
-        let other = Self { root: if note.to == self.root { note.from.clone() } else { note.to.clone() } };
+        let other = Self { root: note.other_place().to_owned() };
         let apart = !same_place(&self.root, &other.root);
-        if apart && other.move_note().as_ref() == Some(&note) {
-            other.remove_all()?;
-        } else if apart && other.check_online().is_err() {
-            // Its note was not yet written, or is removed already. A folder with anything else in it stays.
-            other.remove_half_note()?;
-            let _ = fs::remove_dir(other.root.join(HOME));
-            let _ = fs::remove_dir(&other.root);
+        match other.move_note() {
+            Some(found) if apart && found.is_other_end_of(&note) => other.remove_moved(&found.files)?,
+            // Its note was not yet written, or is removed already. A folder with anything in it stays.
+            None if apart && other.check_online().is_err() => {
+                let _ = other.remove_half_note();
+                let _ = fs::remove_dir(other.root.join(HOME));
+                let _ = fs::remove_dir(&other.root);
+            }
+            _ => {}
         }
         // A disk that is not connected may come back.
         if other.root.parent().is_some_and(Path::exists) { remove_file(&self.home(NOTE)) } else { Ok(()) }
@@ -105,21 +137,31 @@ impl Library {
         remove_file(&self.home(NOTE).with_extension("json.new"))
     }
 
-    /// The mark goes first, so that what is left after a crash is no library, and the note last, so that it is found.
-    fn remove_all(&self) -> Result<(), LibraryError> {
+    /// Removes these files, what Foretoken keeps for itself, and the folders that are empty then. The mark goes first,
+    /// so that what is left after a crash is no library, and the note last, so that it is found.
+    fn remove_moved(&self, files: &[PathBuf]) -> Result<(), LibraryError> {
         remove_file(&self.home(MARK))?;
         let home = self.root.join(HOME);
-        for folder in [&self.root, &home] {
-            for entry in fs::read_dir(folder).map_err(|error| LibraryError::io(folder, error))?.flatten() {
-                let path = entry.path();
-                match entry.file_type() {
-                    _ if path == home || path == self.home(NOTE) => {}
-                    Ok(kind) if kind.is_dir() => remove_folder(&path)?,
-                    _ => remove_file(&path)?,
-                }
+        for entry in fs::read_dir(&home).map_err(|error| LibraryError::io(&home, error))?.flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                _ if path == self.home(NOTE) => {}
+                Ok(kind) if kind.is_dir() => remove_folder(&path)?,
+                _ => remove_file(&path)?,
             }
         }
-        remove_folder(&self.root)
+        let inside = |file: &&PathBuf| file.components().all(|part| matches!(part, Component::Normal(_)));
+        files.iter().filter(inside).try_for_each(|file| remove_file(&self.root.join(file)))?;
+        for entry in fs::read_dir(&self.root).map_err(|error| LibraryError::io(&self.root, error))?.flatten()
+        {
+            if entry.path() != home && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                remove_empty(&entry.path());
+            }
+        }
+        remove_folder(&home)?;
+        // It fails where somebody else has files in it, which are not the library's.
+        let _ = fs::remove_dir(&self.root);
+        Ok(())
     }
 
     /// Everything in the library but the mark, the note and the trash.
@@ -137,9 +179,19 @@ fn same_place(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a.starts_with(&b) || b.starts_with(&a))
 }
 
+/// Removes the folders in a folder, and itself, as far as there is nothing in them.
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    let _ = fs::remove_dir(folder);
+}
+
 fn remove_file(path: &Path) -> Result<(), LibraryError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LibraryError::io(path, error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(LibraryError::io(path, error)),
         _ => Ok(()),
     }
 }

@@ -70,7 +70,7 @@ impl Drag {
     }
 
     /// Takes the folder away again.
-    pub(crate) fn leave(self) {
+    pub(crate) fn leave(&self) {
         self.tell(self.atoms.XdndLeave, [0; 4]);
     }
 

@@ -123,10 +123,10 @@ async fn a_page_that_opens_later_gets_the_rest() {
     some_text(&mut first).await;
     let (channel, mut second) = page();
     let standing = app.attach(reply, channel).await.unwrap();
-    some_text(&mut first).await;
+    let more = some_text(&mut second).await;
     app.stop(reply);
     let (added, message) = rest(&mut second).await;
-    assert!(message.text.starts_with(&format!("{}{added}", standing.text)));
+    assert!(message.text.starts_with(&format!("{}{more}{added}", standing.text)));
     assert_eq!(app.attach(reply, page().0).await.unwrap(), message);
 }
 

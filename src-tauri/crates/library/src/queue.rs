@@ -344,18 +344,18 @@ impl Worker {
         let wanted = run.as_ref().map_or(Intent::Run, |run| *run.intent.borrow());
         match result {
             Ok(Outcome::Complete { .. }) => entry.item.state = ItemState::Complete,
-            Ok(Outcome::Paused) if run.is_some_and(|run| run.again) => entry.item.state = ItemState::Waiting,
-            Ok(Outcome::Paused) => entry.item.state = ItemState::Paused,
-            Ok(Outcome::Cancelled) => {
-                self.entries.remove(place);
-            }
-            // It failed at the moment it was to be cancelled.
-            Err(_) if wanted == Intent::Cancel => {
+            // It failed or had stopped at the moment it was to be cancelled.
+            Ok(Outcome::Paused) | Err(_) if wanted == Intent::Cancel => {
                 if let Err(error) = discard(&self.library, repo) {
                     entry.item.state = ItemState::Failed { error: error.into() };
                 } else {
                     self.entries.remove(place);
                 }
+            }
+            Ok(Outcome::Paused) if run.is_some_and(|run| run.again) => entry.item.state = ItemState::Waiting,
+            Ok(Outcome::Paused) => entry.item.state = ItemState::Paused,
+            Ok(Outcome::Cancelled) => {
+                self.entries.remove(place);
             }
             // As when a process that was killed is not quite gone yet.
             Err(error @ LibraryError::InUse { .. }) => {

@@ -145,7 +145,7 @@ function KeepPreset() {
             data-testid="update-preset"
             onClick={() => updatePreset(preset)}
           >
-            Update “{preset.name}”
+            <span>Update “{preset.name}”</span>
           </button>
           <button
             type="button"

@@ -130,7 +130,16 @@ fn a_fetched_model_answers_through_the_program_as_the_original_does() {
     let model = fixture("tiny-dense");
     let fetched = fetch(&model);
     let reply = |folder: &Path| {
-        let arguments = ["generate", "--prompt", "Tell me a story.", "--max-tokens", "24", "--model"];
+        let arguments = [
+            "generate",
+            "--temperature",
+            "0",
+            "--prompt",
+            "Tell me a story.",
+            "--max-tokens",
+            "24",
+            "--model",
+        ];
         let output = Command::new(built("foretoken-engine")).args(arguments).arg(folder).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout

@@ -318,7 +318,11 @@ mod tests {
         let any = RemoteFilter { text: "whole".into(), with_mtp: false, fitting: false, kind: None };
         let all = search(&client, &inspector, query(&any)).await.unwrap();
         let names = |found: &Search, filter: &RemoteFilter, ram: u64| -> Vec<String> {
-            found.shown(filter, 4_096, ram, |_| None).into_iter().map(|model| model.name).collect()
+            found
+                .shown(filter, 4_096, KvPrecision::Full, ram, |_| None)
+                .into_iter()
+                .map(|model| model.name)
+                .collect()
         };
         assert_eq!(names(&all, &any, ROOM), ["Whole", "Whole-MTP", "Whole-small", "Whole-gated"]);
         assert_eq!(
@@ -337,7 +341,7 @@ mod tests {
         let fitting = RemoteFilter { fitting: true, ..any.clone() };
         assert_eq!(names(&all, &fitting, ROOM), ["Whole", "Whole-MTP", "Whole-small"]);
         assert!(names(&all, &fitting, 1 << 20).is_empty());
-        let gated = all.shown(&any, 4_096, ROOM, |_| None).pop().unwrap();
+        let gated = all.shown(&any, 4_096, KvPrecision::Full, ROOM, |_| None).pop().unwrap();
         assert_eq!((gated.mtp, gated.fit, gated.format), (None, None, None));
     }
 

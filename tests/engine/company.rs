@@ -154,7 +154,7 @@ fn a_row_may_join_when_anothers_buffers_grow() {
     let others = known_rows(&model, &mut dice, 2, 12);
     for depth in [0, 1, 4] {
         let mut joined_at = BTreeSet::new();
-        for early in 0..=depth + 2 {
+        for early in [0, depth, depth + 5] {
             let mut company = Company::new(&model);
             company.join(0, &forced(&long.spec, &long.tokens, 0.8));
             let mut grown = false;
@@ -182,7 +182,7 @@ fn a_row_may_join_when_anothers_buffers_grow() {
         }
         println!("depth {depth}: joined with room for {joined_at:?} left");
         // The very step that they join makes the buffers grow.
-        assert!(joined_at.iter().any(|&left| left <= depth) && joined_at.len() > 1, "{joined_at:?}");
+        assert!(joined_at.iter().any(|&left| left <= depth), "{joined_at:?}");
     }
 }
 

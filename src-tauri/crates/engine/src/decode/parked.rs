@@ -33,7 +33,7 @@ pub struct Lost {
     /// Why.
     pub error: SpillError,
     /// The row, which can be read again.
-    pub row: Row,
+    pub row: Box<Row>,
 }
 
 impl Departed {
@@ -61,7 +61,7 @@ impl Departed {
         };
         match write() {
             Ok((spill, kv, head, states, next)) => Ok(Parked { row, spill, kv, head, states, next }),
-            Err(error) => Err(Lost { error, row }),
+            Err(error) => Err(Lost { error, row: Box::new(row) }),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Parked {
             Ok(states) => Ok(Batch::of_row(row, states)),
             Err(error) => {
                 row.forget(row.ctx.len());
-                Err(Lost { error, row })
+                Err(Lost { error, row: Box::new(row) })
             }
         }
     }

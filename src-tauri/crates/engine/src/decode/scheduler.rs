@@ -632,5 +632,5 @@ impl Scheduler {
 /// A row whose memory is lost, to be read again.
 fn afresh(Lost { error, row }: Lost) -> Row {
     tracing::warn!("a row that made room is read again: {error}");
-    row
+    *row
 }

@@ -37,6 +37,7 @@ const COMMANDS: &[&str] = &[
     "choose_model_folder",
     "open_model",
     "select_model",
+    "set_kv_precision",
     "library",
     "catalogue",
     "search_models",

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, ModelInfo,
-    NewChat, OpenedChat, Snapshot,
+    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, KvPrecision,
+    ModelInfo, NewChat, OpenedChat, Snapshot,
 };
 
 use tokio::sync::mpsc;
 
 use crate::chats::Chats;
-use crate::engine::{Engine, Supervisor};
+use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
 use crate::library::{ModelLibrary, Surroundings};
 use crate::models::Models;
@@ -165,7 +165,8 @@ impl App {
 
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
     pub(crate) async fn load_model(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
-        let model = self.engine.load(path.to_owned()).await?;
+        let kv_precision = self.settings.current().kv_precision;
+        let model = self.engine.load(Model { folder: path.to_owned(), kv_precision }).await?;
         let (key, recommended) = (self.models.key(path), model.defaults);
         if let Err(error) =
             self.update_settings(move |settings| settings.select_model(key, recommended)).await
@@ -175,6 +176,16 @@ impl App {
         self.publish_models();
         self.events.publish(AppEvent::Settings { settings: self.settings.current().generation });
         Ok(model)
+    }
+
+    /// Chooses how models keep keys and values, and loads the selected one again that way. If it does not load, nothing
+    /// is changed.
+    pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
+        let folder = self.models.selected(&self.settings.current());
+        self.engine.load(Model { folder, kv_precision }).await?;
+        self.update_settings(move |settings| settings.kv_precision = kv_precision).await?;
+        self.library.judge_anew();
+        Ok(())
     }
 
     /// Tells the page which models there are to choose from.

@@ -588,3 +588,39 @@ fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
         window.text("model-picker").contains("Little") && !window.is_shown("engine-banner")
     });
 }
+
+/// The model is loaded again, answers as before, and the app starts that way the next time.
+#[test]
+fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
+    const IS_ON: &str = "return document.querySelector('[data-testid=smaller-memory]')?.checked ?? null";
+    let desk = Desk::new(1280, 900);
+    let settings = desk.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    let learned = desk.home().join(".cache/dev.foretoken.Foretoken/engine");
+    // What is learned about drafts names the form that the engine keeps keys and values in.
+    let is_kept = |precision: &str| {
+        let words = format!("\"kv_precision\":\"{precision}\"");
+        let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(&words));
+        files_below(&learned).iter().any(has)
+    };
+    let window = desk.open(Theme::Light);
+    window.ask("Tell me a story about an owl.");
+    window.wait_for_end();
+    window.wait_until("the engine has learned", || is_kept("full"));
+    window.click("open-models");
+    window.wait_until("it is off", || window.script(IS_ON, json!([])) == json!(false));
+    window.click("smaller-memory");
+    let is_written = || fs::read_to_string(&settings).is_ok_and(|text| text.contains("\"eight\""));
+    window.wait_until("it holds", is_written);
+    window.wait_until("it is on", || window.script(IS_ON, json!([])) == json!(true));
+    window.click("new-chat");
+    assert!(!window.answer("Tell me a story about a fox.").is_empty());
+    window.wait_until("the engine has learned anew", || is_kept("eight"));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("open-models");
+    window.wait_until("it is remembered", || window.script(IS_ON, json!([])) == json!(true));
+    window.click("smaller-memory");
+    window.wait_until("it is off again", || !is_written());
+    window.wait_until("and says so", || window.script(IS_ON, json!([])) == json!(false));
+}

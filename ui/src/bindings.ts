@@ -89,6 +89,11 @@ export const commands = {
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
+	/**
+	 *  Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
+	 *  replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other verdicts.
+	 */
+	setKvPrecision: (kvPrecision: KvPrecision) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_kv_precision", { kvPrecision })),
 	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
 	/**
@@ -516,6 +521,16 @@ error: ErrorReport } |
 /**  The model's folder. */
 path: string };
 
+/**  In which form a model keeps what its attention remembers of a chat. */
+export type KvPrecision = 
+/**  As it is computed. */
+"full" | 
+/**
+ *  Each number in 8 bits, with a scale and an offset for every 64 of them: about half the memory of 16 bits, and a
+ *  text that may differ.
+ */
+"eight";
+
 /**  The folder that downloaded models are kept in. */
 export type LibraryPlace = {
 	/**  The folder. */
@@ -540,6 +555,8 @@ export type LibrarySnapshot = {
 	deleted: DeletedModel[],
 	/**  What the verdicts are for. */
 	context: FitContext,
+	/**  How models keep what their attention remembers of a chat; the verdicts follow it. */
+	kv_precision: KvPrecision,
 	/**  Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page. */
 	has_token: boolean,
 };
@@ -664,6 +681,8 @@ export type ModelInfo = {
 	thinking: boolean,
 	/**  Memory that the loaded weights take. */
 	weight_bytes: number,
+	/**  How it keeps keys and values. */
+	kv_precision: KvPrecision,
 	/**  What is odd about the checkpoint though it loads, a sentence each. */
 	notes: string[],
 };

@@ -8,6 +8,7 @@ import {
   type ErrorReport,
   type ExportFormat,
   type GenerationSettings,
+  type KvPrecision,
   type Message,
   type ModelInfo,
   type Preset,
@@ -133,6 +134,7 @@ export const shell = {
   chooseModelFolder: () => answered(commands.chooseModelFolder()),
   openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),
   selectModel: (path: string): Promise<ModelInfo> => answered(commands.selectModel(path)),
+  setKvPrecision: (kvPrecision: KvPrecision) => answered(commands.setKvPrecision(kvPrecision)),
 
   library: () => answered(commands.library()),
   catalogue: (refresh: boolean) => answered(commands.catalogue(refresh)),

@@ -104,6 +104,7 @@ describe("the MTP control", () => {
     defaults: useStore.getInitialState().settings.sampling,
     thinking: true,
     weight_bytes: 1,
+    kv_precision: "full",
     notes: [],
   });
   const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });

@@ -202,6 +202,7 @@ describe("the window", () => {
       jobs: [],
       deleted: [],
       context: { chosen: 16384, choices: [16384] },
+      kv_precision: "full",
       has_token: false,
     });
     const asked: Change = { kind: "library", library: library(1) };

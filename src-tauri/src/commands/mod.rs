@@ -48,6 +48,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         models::choose_model_folder,
         models::open_model,
         models::select_model,
+        models::set_kv_precision,
         library::library,
         library::catalogue,
         library::search_models,

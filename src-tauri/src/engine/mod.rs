@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo,
-    PartialReply, ReplyStats, RequestId, TokenText,
+    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats,
+    ModelInfo, PartialReply, ReplyStats, RequestId, TokenText,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -23,6 +23,15 @@ pub(crate) struct Engine {
     orders: mpsc::UnboundedSender<Order>,
     state: watch::Receiver<EngineState>,
     ids: RequestIds,
+}
+
+/// What is to be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Model {
+    /// Its folder.
+    pub(crate) folder: String,
+    /// How it keeps keys and values.
+    pub(crate) kv_precision: KvPrecision,
 }
 
 /// What a reply is made from.
@@ -67,7 +76,7 @@ pub(crate) enum Progress {
 /// From the shell to the supervisor.
 #[derive(Debug)]
 enum Order {
-    Load { model: String, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
+    Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
     Cancel(RequestId),
     ShutDown,
@@ -111,8 +120,8 @@ impl Engine {
         self.state.clone()
     }
 
-    /// Loads the model in a folder. If that fails, the model before it is loaded again.
-    pub(crate) async fn load(&self, model: String) -> Result<ModelInfo, ErrorReport> {
+    /// Loads a model. If that fails, the model before it is loaded again, as it was.
+    pub(crate) async fn load(&self, model: Model) -> Result<ModelInfo, ErrorReport> {
         let (answer, loaded) = oneshot::channel();
         self.order(Order::Load { model, answer });
         loaded.await.unwrap_or_else(|_| Err(closed()))

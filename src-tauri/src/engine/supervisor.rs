@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    EngineState, ErrorReport, Event, FinishReason, KvPrecision, ModelInfo, ReplyStats, Request, RequestId,
+    EngineState, ErrorReport, Event, FinishReason, ModelInfo, ReplyStats, Request, RequestId,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
 
 use super::process::{Ending, Process};
-use super::{Job, Order, Progress, RequestIds, closed};
+use super::{Job, Model, Order, Progress, RequestIds, closed};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -31,8 +31,8 @@ pub(crate) struct Supervisor {
     orders: mpsc::UnboundedReceiver<Order>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
-    /// The folder of the model that loaded last; a new process loads it again.
-    model: Option<String>,
+    /// The model that loaded last; a new process loads it again.
+    model: Option<Model>,
     /// The model that is being loaded, or is to be loaded as soon as a process is ready.
     loading: Option<Load>,
     /// Why no model can answer, when neither of the two above is there.
@@ -51,7 +51,7 @@ pub(crate) struct Supervisor {
 #[derive(Debug)]
 struct Load {
     id: RequestId,
-    model: String,
+    model: Model,
     /// Whoever asked for it; nobody when a new process takes up the model of the last.
     answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
 }
@@ -137,7 +137,7 @@ impl Supervisor {
     fn load(
         &mut self,
         process: &Process,
-        model: String,
+        model: Model,
         answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
     ) {
         let load = Load { id: self.ids.next(), model, answer };
@@ -150,12 +150,9 @@ impl Supervisor {
     }
 
     fn send_load(&self, process: &Process, load: &Load) {
-        self.state.send_replace(EngineState::Loading { path: load.model.clone(), done: 0, total: 0 });
-        process.send(Request::Load {
-            id: load.id,
-            model: load.model.clone(),
-            kv_precision: KvPrecision::Full,
-        });
+        let Model { folder, kv_precision } = load.model.clone();
+        self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
+        process.send(Request::Load { id: load.id, model: folder, kv_precision });
     }
 
     fn generate(&mut self, process: &Process, job: Job) {
@@ -202,7 +199,8 @@ impl Supervisor {
             }
             Event::Loading { id, done, total } => {
                 if let Some(load) = self.loading.as_ref().filter(|load| load.id == id) {
-                    self.state.send_replace(EngineState::Loading { path: load.model.clone(), done, total });
+                    let path = load.model.folder.clone();
+                    self.state.send_replace(EngineState::Loading { path, done, total });
                 }
             }
             Event::Loaded { id, model } => {
@@ -265,7 +263,7 @@ impl Supervisor {
         self.fail(error);
     }
 
-    fn restore(&mut self, process: &Process, model: String) {
+    fn restore(&mut self, process: &Process, model: Model) {
         self.model = Some(model.clone());
         self.load(process, model, None);
     }

@@ -28,8 +28,8 @@ use foretoken_library::{
     RetryPolicy, Trashed,
 };
 use foretoken_protocol::{
-    ConversionChoice, EngineState, ErrorReport, FitContext, JobId, LibrarySnapshot, LocalState, ModelOrigin,
-    RemoteFilter, RemoteModel,
+    ConversionChoice, EngineState, ErrorReport, FitContext, JobId, KvPrecision, LibrarySnapshot, LocalState,
+    ModelOrigin, RemoteFilter, RemoteModel,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -232,12 +232,23 @@ impl ModelLibrary {
             }
         };
         let context = self.context().chosen;
-        Ok(found.shown(filter, context, self.machine.ram_bytes, |repo| self.installed(repo)))
+        let (kv_precision, ram) = (self.kv_precision(), self.machine.ram_bytes);
+        Ok(found.shown(filter, context, kv_precision, ram, |repo| self.installed(repo)))
     }
 
     /// The context that models are judged at.
     fn context(&self) -> FitContext {
         fit::context(self.settings.current().fit_context)
+    }
+
+    /// How models keep keys and values.
+    fn kv_precision(&self) -> KvPrecision {
+        self.settings.current().kv_precision
+    }
+
+    /// What the verdicts follow has changed.
+    pub(crate) fn judge_anew(&self) {
+        self.changed.notify_one();
     }
 
     /// Chooses the context that models are judged at, in tokens.

@@ -105,7 +105,12 @@ impl Batch {
 
     /// A batch of one row, whose prompt has been read.
     pub fn of(lane: Lane) -> Self {
-        Self { rows: vec![lane.row], states: lane.states, committed: vec![0], drafting_steps: 0 }
+        Self::of_row(lane.row, lane.states)
+    }
+
+    /// The same with the row's recurrent states, settled.
+    pub(super) fn of_row(row: Row, states: Vec<DeltaState>) -> Self {
+        Self { rows: vec![row], states, committed: vec![0], drafting_steps: 0 }
     }
 
     /// Takes in a row whose prompt has been read. The caches of all rows stay where they are; after an error the
@@ -115,7 +120,7 @@ impl Batch {
     }
 
     /// Takes in the rows of another batch, at whichever step they are. After an error the batch is as before.
-    pub(super) fn merge(&mut self, other: Self) -> Result<()> {
+    pub fn merge(&mut self, other: Self) -> Result<()> {
         if other.rows.is_empty() {
             return Ok(());
         }

@@ -27,7 +27,8 @@ interface GroupProps {
   blocks: readonly Token[];
 }
 
-const Group = memo(
+/** Blocks that are drawn again only if one of them has changed. */
+export const Group = memo(
   function Group({ blocks }: GroupProps) {
     return blocks.map((token, index) => (
       // A block keeps its place from its first character on.

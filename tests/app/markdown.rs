@@ -46,7 +46,7 @@ fn a_stored_reply_shows_all_that_markdown_means() {
              return Math.abs(line.right - box.right) < 2 ? 'right' : Math.abs(line.left - box.left) < 2 ? 'left' : line;
          };
          return {
-             headings: texts('h3, h4, h5'),
+             headings: texts('h2'),
              displayed: all('.formula.display math').length,
              sources: texts('.formula-source'),
              money: texts('p')[0].includes('costs $5 and a stopwatch $6, and $HOME is no formula.'),

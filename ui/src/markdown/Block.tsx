@@ -63,19 +63,13 @@ function Blocks({ tokens }: { tokens: Token[] }) {
     ));
 }
 
-function Heading({ token }: { token: Tokens.Heading }) {
-  const text = <Inline tokens={token.tokens} />;
-  // The page's own headings are the first two levels.
-  switch (token.depth) {
-    case 1:
-      return <h3 className="heading-1">{text}</h3>;
-    case 2:
-      return <h4 className="heading-2">{text}</h4>;
-    case 3:
-      return <h5 className="heading-3">{text}</h5>;
-    default:
-      return <h6 className="heading-4">{text}</h6>;
-  }
+/** All are of one level to a screen reader: a model begins with any of them, and levels must not be left out. */
+function Heading({ token: { depth, tokens } }: { token: Tokens.Heading }) {
+  return (
+    <h2 className={`heading-${Math.min(depth, 4)}`}>
+      <Inline tokens={tokens} />
+    </h2>
+  );
 }
 
 function List({ token }: { token: Tokens.List }) {

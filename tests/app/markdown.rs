@@ -73,7 +73,8 @@ fn a_stored_reply_shows_all_that_markdown_means() {
     for number in ["55.0", "9.81", "44.1"] {
         assert!(shown["numbers"].as_array().unwrap().contains(&json!(number)), "{number}: {shown:#}");
     }
-    let written = ANSWER.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1.trim_end());
+    let written =
+        ANSWER.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1.trim_end());
     assert_eq!(shown["code"], json!(written.collect::<Vec<_>>()), "code is shown as it was written");
 }
 

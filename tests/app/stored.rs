@@ -14,13 +14,13 @@ pub(crate) struct StoredChat {
 
 /// Writes chats into the app's data folder, the newest last.
 pub(crate) fn write_chats(data: &Path, chats: impl IntoIterator<Item = StoredChat>) {
-    let chats: Vec<Value> = chats.into_iter().enumerate().map(|(number, chat)| as_json(number, chat)).collect();
+    let chats: Vec<Value> =
+        chats.into_iter().enumerate().map(|(number, chat)| as_json(number, chat)).collect();
     fs::create_dir_all(data).expect("a folder for the data");
     let file = data.join("chats.json");
     // The format comes first.
     let listed = serde_json::to_string(&chats).expect("chats are JSON");
-    let text =
-        format!("{{\"format\":\"foretoken-chats\",\"version\":1,\"presets\":[],\"chats\":{listed}}}");
+    let text = format!("{{\"format\":\"foretoken-chats\",\"version\":1,\"presets\":[],\"chats\":{listed}}}");
     fs::write(&file, text).expect("a file with chats");
     let mut store = Store::open(&data.join("chats.sqlite")).expect("a store");
     let report = store.import(&file).expect("the chats can be read");

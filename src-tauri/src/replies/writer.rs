@@ -177,7 +177,9 @@ mod tests {
         let mut heard = String::new();
         let mut messages = 0;
         while heard.len() < written.len() {
-            let Some(ReplyEvent::Text { answer, .. }) = events.recv().await else { panic!("only text was written") };
+            let Some(ReplyEvent::Text { answer, .. }) = events.recv().await else {
+                panic!("only text was written")
+            };
             heard += &answer;
             messages += 1;
         }

@@ -139,11 +139,12 @@ impl Writer {
 mod tests {
     use std::time::Instant;
 
-    use foretoken_protocol::{GenerationSettings, TokenText};
+    use foretoken_protocol::TokenText;
     use tempfile::tempdir;
     use tokio::time::sleep;
 
     use super::*;
+    use crate::settings::Settings;
     use crate::testing::page;
 
     /// Tokens come faster than the page draws: what comes within a frame is one message.
@@ -155,7 +156,7 @@ mod tests {
             .call(|store| {
                 let chat = store.create_chat("Owls")?.id;
                 let question = store.add_user_message(chat, None, "Tell me.")?;
-                store.begin_reply(chat, question.id, "demo", &GenerationSettings::default())
+                store.begin_reply(chat, question.id, "demo", &Settings::default().generation)
             })
             .await
             .unwrap();

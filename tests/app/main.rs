@@ -21,6 +21,8 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod following;
 #[cfg(target_os = "linux")]
+mod frame;
+#[cfg(target_os = "linux")]
 mod hub;
 #[cfg(target_os = "linux")]
 mod keyboard;
@@ -34,6 +36,8 @@ mod many;
 mod markdown;
 #[cfg(target_os = "linux")]
 mod models_screen;
+#[cfg(target_os = "linux")]
+mod notifications;
 #[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]

@@ -33,6 +33,8 @@ mod looks;
 #[cfg(target_os = "linux")]
 mod many;
 #[cfg(target_os = "linux")]
+mod markdown;
+#[cfg(target_os = "linux")]
 mod models_screen;
 #[cfg(target_os = "linux")]
 mod notifications;
@@ -42,6 +44,10 @@ mod replies;
 mod security;
 #[cfg(target_os = "linux")]
 mod stopping;
+#[cfg(target_os = "linux")]
+mod stored;
+#[cfg(target_os = "linux")]
+mod streaming;
 #[cfg(target_os = "linux")]
 mod versions;
 #[cfg(target_os = "linux")]

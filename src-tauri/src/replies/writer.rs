@@ -134,3 +134,62 @@ impl Writer {
         stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use foretoken_protocol::TokenText;
+    use tempfile::tempdir;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::settings::Settings;
+    use crate::testing::page;
+
+    /// Tokens come faster than the page draws: what comes within a frame is one message.
+    #[tokio::test]
+    async fn the_page_gets_one_message_a_frame() {
+        let folder = tempdir().unwrap();
+        let chats = Chats::open(folder.path().join("chats.sqlite")).unwrap();
+        let message = chats
+            .call(|store| {
+                let chat = store.create_chat("Owls")?.id;
+                let question = store.add_user_message(chat, None, "Tell me.")?;
+                store.begin_reply(chat, question.id, "demo", &Settings::default().generation)
+            })
+            .await
+            .unwrap();
+        let (page, mut events) = page();
+        let (engine, progress) = mpsc::unbounded_channel();
+        let (_pages, attachments) = mpsc::unbounded_channel();
+        let begun = Instant::now();
+        let writing = tokio::spawn(Writer { message, page, chats }.run(progress, attachments));
+
+        let mut written = String::new();
+        for number in 0..300 {
+            let text = format!("{number} ");
+            written += &text;
+            engine
+                .send(Progress::Tokens(vec![TokenText { text, part: Part::Answer, draft_position: None }]))
+                .unwrap();
+            sleep(Duration::from_millis(1)).await;
+        }
+        let mut heard = String::new();
+        let mut messages = 0;
+        while heard.len() < written.len() {
+            let Some(ReplyEvent::Text { answer, .. }) = events.recv().await else {
+                panic!("only text was written")
+            };
+            heard += &answer;
+            messages += 1;
+        }
+        assert_eq!(heard, written);
+        let frames = begun.elapsed().as_millis() / FRAME.as_millis() + 2;
+        assert!(messages <= frames, "{messages} messages in {frames} frames");
+
+        drop(engine);
+        let (_, message) = writing.await.unwrap();
+        assert_eq!(message.text, written);
+    }
+}

@@ -2,7 +2,8 @@ import { useEffect, useState } from "react";
 import { copy } from "../clipboard";
 
 interface Props {
-  text: string;
+  /** What is copied, or what makes it. */
+  text: string | (() => string);
   label: string;
   className?: string;
 }
@@ -18,7 +19,7 @@ export function CopyButton({ text, label, className = "quiet-button" }: Props) {
   }, [result]);
 
   const onClick = () =>
-    copy(text).then(
+    copy(typeof text === "string" ? text : text()).then(
       () => setResult("Copied"),
       () => setResult("Could not copy"),
     );

@@ -15,7 +15,7 @@ import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
 import { generation, streamingReply } from "./state";
-import { dispatch, draftKey, setView, useStore } from "./store";
+import { dispatch, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 

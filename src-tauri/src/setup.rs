@@ -156,15 +156,13 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
             }
         }
         WindowEvent::DragDrop(drag) => {
-            let event = match drag {
-                DragDropEvent::Enter { .. } => AppEvent::Dragging { inside: true },
-                DragDropEvent::Leave => AppEvent::Dragging { inside: false },
-                DragDropEvent::Drop { paths, .. } => AppEvent::Dropped {
-                    paths: paths.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
-                },
-                _ => return,
-            };
-            window.state::<Arc<App>>().events.publish(event);
+            let app = window.state::<Arc<App>>();
+            match drag {
+                DragDropEvent::Enter { .. } => app.events.publish(AppEvent::Dragging { inside: true }),
+                DragDropEvent::Leave => app.events.publish(AppEvent::Dragging { inside: false }),
+                DragDropEvent::Drop { paths, .. } => app.drop_on_window(paths),
+                _ => {}
+            }
         }
         _ => {}
     }

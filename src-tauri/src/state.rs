@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, KvPrecision,
-    ModelInfo, NewChat, OpenedChat, Snapshot,
+    AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
+    KvPrecision, ModelInfo, NewChat, OpenedChat, Snapshot,
 };
 
 use tokio::sync::mpsc;
@@ -34,6 +34,8 @@ pub(crate) struct App {
     open_chat: Mutex<Option<ChatId>>,
     /// How replies of the next new chat are written.
     new_chat: Mutex<ChatSettings>,
+    /// The files that were dropped on the window last.
+    dropped: Mutex<Vec<PathBuf>>,
     /// Takes chats that may have a title of their own.
     pub(crate) untitled: mpsc::UnboundedSender<ChatId>,
     /// The same, for the one who makes the titles.
@@ -73,6 +75,7 @@ impl App {
             settings,
             open_chat: Mutex::new(None),
             new_chat: Mutex::default(),
+            dropped: Mutex::default(),
             untitled,
             titles: Mutex::new(Some(titles)),
             asking: tokio::sync::Mutex::new(()),
@@ -91,7 +94,7 @@ impl App {
             tags: Vec::new(),
             presets: Vec::new(),
             open: None,
-            new_chat: NewChat { settings: self.new_chat_settings(), draft: String::new() },
+            new_chat: NewChat { settings: self.new_chat_settings(), draft: Draft::default() },
             settings: settings.generation,
             trouble: self.chats.trouble().await,
         };
@@ -119,6 +122,23 @@ impl App {
     /// Makes a chat the open one.
     pub(crate) fn set_open_chat(&self, chat: Option<ChatId>) {
         *self.lock_open_chat() = chat;
+    }
+
+    /// Tells the page what was dropped on the window.
+    pub(crate) fn drop_on_window(&self, paths: &[PathBuf]) {
+        let (folders, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path.is_dir());
+        let words =
+            |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
+        // Before the page can ask for them.
+        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = files;
+        self.events.publish(event);
+    }
+
+    /// Those of `files` that were dropped on the window last.
+    pub(crate) fn dropped(&self, files: Vec<String>) -> Vec<PathBuf> {
+        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        files.into_iter().map(PathBuf::from).filter(|file| dropped.contains(file)).collect()
     }
 
     /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one

@@ -24,7 +24,7 @@ fn value(window: &Window<'_>, name: &str) -> String {
 /// Waits until the shell has kept a draft of the new chat.
 fn kept(window: &Window<'_>, text: &str) {
     window.wait_until("the draft is kept", || {
-        let body = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft";
+        let body = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft.text";
         window.driver.async_script(body, json!([])) == Ok(json!(text))
     });
 }

@@ -11,13 +11,19 @@ mod chat_settings;
 #[cfg(target_os = "linux")]
 mod damage;
 #[cfg(target_os = "linux")]
+mod deaths;
+#[cfg(target_os = "linux")]
 mod desk;
+#[cfg(target_os = "linux")]
+mod dialog;
 #[cfg(target_os = "linux")]
 mod drafting;
 #[cfg(target_os = "linux")]
 mod drag;
 #[cfg(target_os = "linux")]
 mod faults;
+#[cfg(target_os = "linux")]
+mod files;
 #[cfg(target_os = "linux")]
 mod following;
 #[cfg(target_os = "linux")]

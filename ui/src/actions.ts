@@ -11,11 +11,11 @@ import type {
 } from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
 import { withFiles } from "./chats/attachments";
-import { dropDraft, saveDrafts, takeDraft } from "./chats/drafts";
+import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
 import { generation, streamingReply } from "./state";
-import { dispatch, draftKey, setView, useStore } from "./store";
+import { dispatch, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 
@@ -62,14 +62,18 @@ export function showError(error: unknown): void {
 
 function onAppEvent(event: AppEvent): void {
   dispatch({ kind: "app", event });
-  if (event.type === "dropped") onDropped(event.paths);
+  if (event.type === "dropped") onDropped(event.folders, event.files);
 }
 
-/** A JSON file holds chats; everything else may be a model. */
-function onDropped(paths: string[]): void {
-  const [chats, others] = [paths.filter(isJson), paths.filter((path) => !isJson(path))];
+/** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
+function onDropped(folders: string[], files: string[]): void {
+  const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
   for (const path of chats) importChats(path);
-  if (others.length > 0) addModels(others);
+  if (folders.length > 0) addModels(folders);
+  if (others.length > 0) {
+    setView({ screen: "chat" });
+    addFiles(() => shell.attachDropped(others));
+  }
 }
 
 const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
@@ -120,15 +124,18 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
   const { chat } = state();
   if (!(await begin((replies) => shell.send(chat, withFiles(text, files), replies)))) return;
   dropDraft(chat, text);
-  if (files.length > 0) attach(chat, []);
+  // A file that came meanwhile goes with the next message.
+  if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
 }
 
-/** Lets the person choose text files that go with the next message. */
-export async function chooseAttachments(): Promise<void> {
+/** Lets the person choose files that go with the next message. */
+export const chooseAttachments = () => addFiles(shell.chooseAttachments);
+
+async function addFiles(read: () => Promise<Attachment[]>): Promise<void> {
   const { chat } = state();
   try {
-    const files = await shell.chooseAttachments();
-    attach(chat, [...(state().attached[draftKey(chat)] ?? []), ...files]);
+    const files = await read();
+    if (files.length > 0) setFiles(chat, (attached) => [...attached, ...files]);
   } catch (error) {
     showError(error);
   }
@@ -136,12 +143,7 @@ export async function chooseAttachments(): Promise<void> {
 
 /** Takes a file away from the next message. */
 export function detach(index: number): void {
-  const { chat, attached } = state();
-  attach(chat, (attached[draftKey(chat)] ?? []).toSpliced(index, 1));
-}
-
-function attach(chat: number | null, files: Attachment[]): void {
-  setView({ attached: { ...state().attached, [draftKey(chat)]: files } });
+  setFiles(state().chat, (files) => files.toSpliced(index, 1));
 }
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */

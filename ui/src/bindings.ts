@@ -33,7 +33,9 @@ export const commands = {
 	/**  Brings back what was deleted, and returns its chat. */
 	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
 	/**  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. */
-	setDraft: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft", { chat, text })),
+	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
+	/**  Keeps the files that are to go with what is typed. */
+	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
 	/**  Changes how replies are written in a chat, or in the one that is not begun yet. */
 	setChatSettings: (chat: number | null, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
@@ -69,8 +71,12 @@ export const commands = {
 	continueReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("continue_reply", { message, events })),
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
-	/**  Lets the person choose text files in the system's dialog and reads them; none if they chose none. */
+	/**  Lets the person choose files in the system's dialog and reads their text; none if they chose none. */
 	chooseAttachments: () => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments")),
+	/**  Reads the text of files that were dropped on the window last; no other file is read. */
+	attachDropped: (files: string[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
+	/**  The tokens of each text as the loaded model reads it. */
+	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
 	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
 	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
@@ -188,14 +194,16 @@ library: LibrarySnapshot } |
 inside: boolean } | 
 /**  Files or folders were dropped on the window. */
 { type: "dropped"; 
-/**  Where they are. */
-paths: string[] } | 
+/**  Where the folders are. */
+folders: string[]; 
+/**  Where the files are. */
+files: string[] } | 
 /**  The settings of the next reply changed, as when a model brings its own. */
 { type: "settings"; 
 /**  The new ones. */
 settings: GenerationSettings };
 
-/**  A text file that is sent with a message. */
+/**  A file whose text is sent with a message. */
 export type Attachment = {
 	/**  The file's name, without its folder. */
 	name: string,
@@ -313,6 +321,14 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  A message that is not sent yet. */
+export type Draft = {
+	/**  What was typed. */
+	text: string,
+	/**  The files that will go with it. */
+	files: Attachment[],
 };
 
 /**  How many tokens the MTP head drafts per step. */
@@ -728,8 +744,8 @@ declared: boolean } |
 export type NewChat = {
 	/**  How its replies will be written. */
 	settings: ChatSettings,
-	/**  What the person has typed and not sent. */
-	draft: string,
+	/**  What the person has written and not sent. */
+	draft: Draft,
 };
 
 /**  A chat as it opens. */
@@ -738,8 +754,8 @@ export type OpenedChat = {
 	chat: ChatSummary,
 	/**  How its replies are written. */
 	settings: ChatSettings,
-	/**  What the person has typed and not sent. */
-	draft: string,
+	/**  What the person has written and not sent. */
+	draft: Draft,
 	/**  The branch that is shown, oldest first. */
 	messages: BranchMessage[],
 };

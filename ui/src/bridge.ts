@@ -1,6 +1,7 @@
 import { Channel } from "@tauri-apps/api/core";
 import {
   type AppEvent,
+  type Attachment,
   type ChatCursor,
   type ChatSettings,
   type ConversionChoice,
@@ -96,6 +97,8 @@ export const shell = {
   answerNow: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.answerNow(message, events), replyOf, listener),
   chooseAttachments: () => answered(commands.chooseAttachments()),
+  attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
+  countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),
   attach: (message: number, listener: ReplyListener<Message>) =>
@@ -119,7 +122,8 @@ export const shell = {
   deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
-  setDraft: (chat: number | null, text: string) => answered(commands.setDraft(chat, text)),
+  setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
   setChatSettings: (chat: number | null, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>

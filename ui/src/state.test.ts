@@ -171,7 +171,7 @@ describe("the window", () => {
       tags: [],
       presets: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
-      new_chat: { settings: FOLLOWS, draft: "" },
+      new_chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
       settings,
       trouble: null,
     };
@@ -215,7 +215,7 @@ describe("the window", () => {
   it("shows that files are held over it until they leave or are dropped", () => {
     const over: Change = { kind: "app", event: { type: "dragging", inside: true } };
     const away: Change = { kind: "app", event: { type: "dragging", inside: false } };
-    const dropped: Change = { kind: "app", event: { type: "dropped", paths: ["/m"] } };
+    const dropped: Change = { kind: "app", event: { type: "dropped", folders: ["/m"], files: [] } };
     expect(replay(over).dragging).toBe(true);
     expect(replay(over, away).dragging).toBe(false);
     expect(replay(over, dropped).dragging).toBe(false);
@@ -257,7 +257,7 @@ describe("the window", () => {
   it("is empty in a new chat", () => {
     const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), {
       kind: "new",
-      chat: { settings: FOLLOWS, draft: "" },
+      chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
     });
     expect(shown).toMatchObject({ chat: null, messages: [] });
   });

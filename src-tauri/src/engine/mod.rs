@@ -78,6 +78,7 @@ pub(crate) enum Progress {
 enum Order {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
+    Count { texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>> },
     Cancel(RequestId),
     ShutDown,
 }
@@ -133,6 +134,13 @@ impl Engine {
         let id = self.ids.next();
         self.order(Order::Generate(Job { id, prompt, progress: sender }));
         Generation { id, progress }
+    }
+
+    /// The tokens of each text as the loaded model reads it.
+    pub(crate) async fn count_tokens(&self, texts: Vec<String>) -> Result<Vec<u32>, ErrorReport> {
+        let (answer, counted) = oneshot::channel();
+        self.order(Order::Count { texts, answer });
+        counted.await.unwrap_or_else(|_| Err(closed()))
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.

@@ -41,6 +41,8 @@ pub(crate) struct Supervisor {
     waiting: VecDeque<Job>,
     /// Replies that the process writes.
     running: HashMap<RequestId, mpsc::UnboundedSender<Progress>>,
+    /// Texts whose tokens the process counts.
+    counting: HashMap<RequestId, oneshot::Sender<Result<Vec<u32>, ErrorReport>>>,
     /// What computes, once the process has said so.
     device: Option<String>,
     /// Starts in a row that came to nothing.
@@ -83,6 +85,7 @@ impl Supervisor {
             failure: no_model(),
             waiting: VecDeque::new(),
             running: HashMap::new(),
+            counting: HashMap::new(),
             device: None,
             failures: 0,
         }
@@ -118,6 +121,7 @@ impl Supervisor {
                 order = self.orders.recv() => match order {
                     Some(Order::Load { model, answer }) => self.load(&process, model, Some(answer)),
                     Some(Order::Generate(job)) => self.generate(&process, job),
+                    Some(Order::Count { texts, answer }) => self.count(&process, texts, answer),
                     Some(Order::Cancel(id)) => self.cancel(&process, id),
                     Some(Order::ShutDown) | None => break Parting::ShutDown,
                 },
@@ -173,6 +177,20 @@ impl Supervisor {
         }
     }
 
+    fn count(
+        &mut self,
+        process: &Process,
+        texts: Vec<String>,
+        answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>>,
+    ) {
+        let EngineState::Ready { .. } = *self.state.borrow() else {
+            return drop(answer.send(Err(no_model())));
+        };
+        let id = self.ids.next();
+        self.counting.insert(id, answer);
+        process.send(Request::Count { id, texts });
+    }
+
     fn cancel(&mut self, process: &Process, id: RequestId) {
         if let Some(index) = self.waiting.iter().position(|job| job.id == id)
             && let Some(job) = self.waiting.remove(index)
@@ -208,6 +226,7 @@ impl Supervisor {
                     self.loaded(process, load, model);
                 }
             }
+            Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
             Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
             Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
             Event::Tokens { id, tokens, .. } => self.report(id, Progress::Tokens(tokens)),
@@ -222,6 +241,8 @@ impl Supervisor {
             Event::Failed { id: Some(id), error } => {
                 if let Some(load) = self.loading.take_if(|load| load.id == id) {
                     self.load_failed(process, load, error);
+                } else if self.counting.contains_key(&id) {
+                    self.counted(id, Err(error));
                 } else {
                     self.report(id, Progress::Failed(error));
                     self.running.remove(&id);
@@ -230,6 +251,12 @@ impl Supervisor {
             Event::Failed { id: None, error } => {
                 tracing::error!("the engine could not read a request: {error}")
             }
+        }
+    }
+
+    fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) {
+        if let Some(answer) = self.counting.remove(&id) {
+            let _ = answer.send(counted);
         }
     }
 
@@ -283,6 +310,9 @@ impl Supervisor {
         for (_, listener) in self.running.drain() {
             let _ = listener.send(Progress::Interrupted(error.clone()));
         }
+        for (_, answer) in self.counting.drain() {
+            let _ = answer.send(Err(error.clone()));
+        }
         // With a model to go back to, the one that was being loaded is not tried again: it may be what failed.
         if self.model.is_some()
             && let Some(Load { answer: Some(answer), .. }) = self.loading.take()
@@ -314,6 +344,7 @@ impl Supervisor {
                 Order::Generate(job) => {
                     let _ = job.progress.send(Progress::Failed(error.clone()));
                 }
+                Order::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 Order::Cancel(_) => {}
                 Order::ShutDown => break,
             }

@@ -14,7 +14,7 @@ use crate::engine::{Progress, closed};
 /// The page is told at most once in this time.
 const FRAME: Duration = Duration::from_millis(16);
 /// The store is at most this much behind.
-const SAVE_EVERY: Duration = Duration::from_secs(1);
+const SAVE_EVERY: Duration = Duration::from_millis(500);
 
 /// A page that wants the rest of a reply, in place of the page before.
 pub(super) struct Attach {

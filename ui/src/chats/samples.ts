@@ -17,6 +17,6 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
   settings: { system_prompt: "", generation: null, model: null, preset: null },
-  draft: "",
+  draft: { text: "", files: [] },
   messages,
 });

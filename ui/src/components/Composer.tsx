@@ -90,8 +90,8 @@ export function Composer() {
           <button
             type="button"
             className="icon-button"
-            aria-label="Attach text files"
-            title="Attach text files"
+            aria-label="Attach files"
+            title="Attach text files or PDFs"
             data-testid="attach"
             onClick={chooseAttachments}
           >

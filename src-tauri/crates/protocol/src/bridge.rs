@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, ErrorReport, FinishReason,
-    GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats, Role, Tag,
+    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft, ErrorReport,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats,
+    Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -134,8 +135,8 @@ pub struct Snapshot {
 pub struct NewChat {
     /// How its replies will be written.
     pub settings: ChatSettings,
-    /// What the person has typed and not sent.
-    pub draft: String,
+    /// What the person has written and not sent.
+    pub draft: Draft,
 }
 
 /// The chats cannot be read.
@@ -190,8 +191,10 @@ pub enum AppEvent {
     },
     /// Files or folders were dropped on the window.
     Dropped {
-        /// Where they are.
-        paths: Vec<String>,
+        /// Where the folders are.
+        folders: Vec<String>,
+        /// Where the files are.
+        files: Vec<String>,
     },
     /// The settings of the next reply changed, as when a model brings its own.
     Settings {

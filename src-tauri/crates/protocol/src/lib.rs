@@ -22,7 +22,7 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
-    DeletionId, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
+    DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
     SnippetPart, Tag,
 };
 pub use conversion::{

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use foretoken_protocol::{
-    ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId, MessageStatus,
-    PresetId, ReplyStats, Role,
+    Attachment, ChatId, ChatOrigin, ChatSettings, Draft, ErrorReport, GenerationSettings, Message, MessageId,
+    MessageStatus, PresetId, ReplyStats, Role,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,11 @@ pub(super) struct ChatRecord {
     pub(super) created_at: u64,
     pub(super) updated_at: u64,
     pub(super) settings: ChatSettings,
+    /// What was typed and not sent.
     pub(super) draft: String,
+    /// The files that were to go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) draft_files: Vec<Attachment>,
     pub(super) origin: Option<ChatOrigin>,
     /// The last message of the branch that is shown.
     pub(super) shown: Option<u32>,
@@ -98,6 +102,7 @@ impl ChatRecord {
             .enumerate()
             .map(|(before, (message, _))| (message.id, number_after(before)))
             .collect();
+        let draft = settings::draft(db, Some(id))?;
         let shown = "SELECT active_leaf FROM chat WHERE id = ?1";
         let shown: Option<MessageId> = first(db, shown, [id], |row| row.get(0))?.flatten();
         let origin = match summary.origin {
@@ -112,7 +117,8 @@ impl ChatRecord {
             created_at: summary.created_at,
             updated_at: summary.updated_at,
             settings,
-            draft: settings::draft(db, Some(id))?,
+            draft: draft.text,
+            draft_files: draft.files,
             origin,
             shown: shown.and_then(|id| numbers.get(&id).copied()),
             messages: read
@@ -145,7 +151,8 @@ impl ChatRecord {
             VALUES (:title, :named, :pinned, :created_at, :updated_at, :origin_chat, :origin_message) RETURNING id";
         let chat = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
         settings::set_chat_settings(db, chat, &ChatSettings { preset, ..self.settings.clone() })?;
-        settings::set_draft(db, Some(chat), &self.draft)?;
+        let draft = Draft { text: self.draft.clone(), files: self.draft_files.clone() };
+        settings::set_draft(db, Some(chat), &draft)?;
         list::set_tags(db, chat, &self.tags)?;
         let mut messages: Vec<MessageId> = Vec::with_capacity(self.messages.len());
         for message in &self.messages {

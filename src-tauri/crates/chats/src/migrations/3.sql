@@ -1,0 +1,2 @@
+-- Which text of a reply came from drafts. Behind the text, so that nobody reads it who reads that.
+ALTER TABLE message ADD COLUMN provenance TEXT;

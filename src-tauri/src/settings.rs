@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) built_in_sampling: Option<Sampling>,
     /// The context that models are judged at, in tokens; `None` is the usual one.
     pub(crate) fit_context: Option<u32>,
+    /// Whether text that came from drafts is marked.
+    pub(crate) reveal_drafts: bool,
 }
 
 impl Default for Settings {
@@ -43,6 +45,7 @@ impl Default for Settings {
             sampling: BTreeMap::new(),
             built_in_sampling: None,
             fit_context: None,
+            reveal_drafts: false,
         }
     }
 }

@@ -332,7 +332,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
         assert_eq!((stats.sampling, stats.shared_steps), (sampling, 0));
         assert_eq!(stats.version, env!("CARGO_PKG_VERSION"));
         let known = stats.draft_seconds + stats.verify_seconds + stats.sample_seconds + stats.host_seconds;
-        assert!(known <= stats.decode_seconds * 1.001, "{stats:?}");
+        assert!(known <= stats.decode_seconds * 1.001 + 1e-6, "{stats:?}");
         if steps > 2 {
             assert!(stats.sample_seconds > 0.0, "{stats:?}");
         }

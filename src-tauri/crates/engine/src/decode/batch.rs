@@ -26,7 +26,7 @@ pub struct Batch {
     pub(super) states: Vec<DeltaState>,
     /// Tokens of the last step that each row kept.
     pub(super) committed: Vec<usize>,
-    /// Steps so far, without drafts and with them.
+    /// Steps since there were rows, without drafts and with them.
     steps: [u64; 2],
 }
 
@@ -125,7 +125,7 @@ impl Batch {
             return Ok(());
         }
         if self.rows.is_empty() {
-            (self.states, self.committed) = (other.states, other.committed);
+            (self.states, self.committed, self.steps) = (other.states, other.committed, other.steps);
         } else {
             let states = self.states.iter().zip(&other.states);
             let joined: Vec<DeltaState> = states

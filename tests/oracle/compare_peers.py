@@ -11,6 +11,8 @@ machine's load while measuring. mlx-lm decodes without drafts, so each depth is 
 engine's prefill fills the MTP head's cache too, which takes the last layer's output at every position; on a checkpoint
 without a head it does what mlx-lm's does. "host" is the time in which a plain step's graph is built, nothing of it handed over, and
 "primitives" what that graph holds, caches included: both go into the same evaluation, whose cost grows with them.
+"memory" is the most that MLX held while prefill and decoding were timed, weights included: the engine's holds the MTP
+head and its cache, which mlx-lm leaves out.
 """
 
 import argparse
@@ -76,19 +78,23 @@ def measure_mlx_lm(checkpoint, prompt_tokens, gen_tokens):
 
     prefill(), decode(), build_steps()
     host, primitives = build_steps()
-    return {"prefill": prefill(), "decode": decode(), "host": host, "primitives": primitives}
+    mx.clear_cache()
+    mx.reset_peak_memory()
+    speed = {"prefill": prefill(), "decode": decode()}
+    return {**speed, "host": host, "primitives": primitives, "memory": mx.get_peak_memory() / 1e6}
 
 
 def measure_engine(engine, checkpoint, args):
     """Tokens per second of the engine: prefill, and decoding by depth."""
     command = [engine, "bench", "--model", checkpoint, "--runs", "1", "--depths", args.depths, "--json",
-               "--prompt-tokens", str(args.prompt_tokens), "--gen-tokens", str(args.gen_tokens)]
+               "--chat-tokens", "64", "--prompt-tokens", str(args.prompt_tokens), "--gen-tokens", str(args.gen_tokens)]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     decode = {depth["depth"]: depth["tokens_per_second"]["median"] for depth in report["depths"]}
     per_pass = {depth["depth"]: depth["tokens_per_pass"]["median"] for depth in report["depths"]}
     one_row = report["rows"][0]
     return {"prefill": report["prefill_tokens_per_second"]["median"], "decode": decode, "per_pass": per_pass,
-            "host": one_row["host_milliseconds"]["median"], "primitives": one_row["primitives"]}
+            "host": one_row["host_milliseconds"]["median"], "primitives": one_row["primitives"],
+            "memory": report["peak_memory_bytes"]["median"] / 1e6}
 
 
 def compare(checkpoint, args):
@@ -108,7 +114,7 @@ def compare(checkpoint, args):
         per_pass = statistics.median(run["per_pass"][depth] for run in ours)
         row("plain" if depth == 0 else f"depth {depth}", [run["decode"][depth] for run in ours],
             [run["decode"] for run in peers], f"{per_pass:8.2f}")
-    for name, digits in [("host, ms", 2), ("primitives", 0)]:
+    for name, digits in [("host, ms", 2), ("primitives", 0), ("memory, MB", 1)]:
         key = name.split(",")[0]
         row(name, [run[key] for run in ours], [run[key] for run in peers], digits=digits)
 

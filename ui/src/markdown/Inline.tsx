@@ -38,6 +38,9 @@ function Piece({ token }: { token: Token }): ReactNode {
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "br":
       return <br />;
+    case "checkbox":
+      // The item has drawn it.
+      return null;
     case "link": {
       const { href, tokens } = token as Tokens.Link;
       const text = <Inline tokens={tokens} />;

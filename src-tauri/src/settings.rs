@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) fit_context: Option<u32>,
     /// How models keep what their attention remembers of a chat.
     pub(crate) kv_precision: KvPrecision,
+    /// Whether text that came from drafts is marked.
+    pub(crate) reveal_drafts: bool,
 }
 
 impl Default for Settings {
@@ -46,6 +48,7 @@ impl Default for Settings {
             built_in_sampling: None,
             fit_context: None,
             kv_precision: KvPrecision::Full,
+            reveal_drafts: false,
         }
     }
 }

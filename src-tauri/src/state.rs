@@ -96,6 +96,7 @@ impl App {
             open: None,
             new_chat: NewChat { settings: self.new_chat_settings(), draft: Draft::default() },
             settings: settings.generation,
+            reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
         };
         if snapshot.trouble.is_some() {
@@ -181,6 +182,11 @@ impl App {
     /// Takes over settings for the next reply.
     pub(crate) async fn set_generation(&self, generation: GenerationSettings) -> Result<(), ErrorReport> {
         self.update_settings(|settings| settings.set_generation(generation)).await
+    }
+
+    /// Keeps whether text that came from drafts is marked.
+    pub(crate) async fn set_reveal_drafts(&self, reveal: bool) -> Result<(), ErrorReport> {
+        self.update_settings(move |settings| settings.reveal_drafts = reveal).await
     }
 
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.

@@ -49,6 +49,8 @@ mod replies;
 #[cfg(target_os = "linux")]
 mod security;
 #[cfg(target_os = "linux")]
+mod speed;
+#[cfg(target_os = "linux")]
 mod stopping;
 #[cfg(target_os = "linux")]
 mod stored;

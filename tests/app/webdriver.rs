@@ -19,6 +19,7 @@ pub(crate) mod keys {
     pub(crate) const ENTER: char = '\u{e007}';
     pub(crate) const SHIFT: char = '\u{e008}';
     pub(crate) const CONTROL: char = '\u{e009}';
+    pub(crate) const ALT: char = '\u{e00a}';
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const SPACE: char = ' ';
     pub(crate) const ARROW_UP: char = '\u{e013}';

@@ -189,7 +189,7 @@ export async function newChat(): Promise<void> {
 export function show(opened: OpenedChat): void {
   takeDraft(opened.chat.id, opened.draft);
   dispatch({ kind: "opened", opened });
-  setView({ actionError: null, editing: null });
+  setView({ actionError: null, editing: null, numbers: null });
   follow(opened);
 }
 
@@ -225,6 +225,35 @@ export async function changeSettings(change: Partial<GenerationSettings>): Promi
     if (state().settings === settings) dispatch({ kind: "settings", settings: before });
     showError(error);
   }
+}
+
+/** Marks text that came from drafts, or no longer. */
+export async function toggleRevealDrafts(): Promise<void> {
+  const reveal = !state().revealDrafts;
+  dispatch({ kind: "reveal drafts", reveal });
+  try {
+    await shell.setRevealDrafts(reveal);
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
+export function toggleNumbers(): boolean {
+  const { numbers, messages } = state();
+  if (numbers !== null) {
+    setView({ numbers: null });
+    return true;
+  }
+  const focused = document.activeElement?.closest<HTMLElement>("[data-message]")?.dataset.message;
+  const measured = messages.filter(({ stats }) => stats !== null && stats.emitted > 0);
+  const reply = measured.find(({ id }) => String(id) === focused) ?? measured.at(-1);
+  if (!reply) return false;
+  setView({ numbers: reply.id });
+  // Far out of view nothing is drawn.
+  if (!document.querySelector(`[data-message="${reply.id}"]`))
+    setView({ jump: { message: reply.id, lit: false } });
+  return true;
 }
 
 /** The last change of a chat's settings; the next one comes after it. */

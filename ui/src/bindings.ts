@@ -82,10 +82,14 @@ export const commands = {
 	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
 	 */
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
+	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */
+	provenance: (message: number) => typedError<Provenance, ErrorReport>(__TAURI_INVOKE("provenance", { message })),
 	/**  Ends a reply early; its `ended` event says so. Does nothing if it has ended. */
 	stopReply: (message: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
 	/**  Keeps the settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (settings: GenerationSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { settings })),
+	/**  Keeps whether text that came from drafts is marked. */
+	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
@@ -330,6 +334,20 @@ export type Draft = {
 	/**  The files that will go with it. */
 	files: Attachment[],
 };
+
+/**  How many drafts the passes of a reply verified, from its first pass to its last. */
+export type DepthTrace = {
+	/**  Passes that one entry stands for; the last one may stand for fewer. */
+	steps_per_entry: number,
+	/**  The mean number of drafts in a pass. */
+	depths: number[],
+};
+
+/**
+ *  A stretch of text whose tokens came from the same place of the chain of drafts: how many characters (Unicode scalar
+ *  values) it has, and the place, from 1; 0 for the model's own tokens.
+ */
+export type DraftRun = [number, number];
 
 /**  How many tokens the MTP head drafts per step. */
 export type Drafting = 
@@ -760,6 +778,38 @@ export type OpenedChat = {
 	messages: BranchMessage[],
 };
 
+/**  The passes that wrote one part of a reply. */
+export type PartStats = {
+	/**  Tokens that they emitted, the stop token not counted. */
+	emitted: number,
+	/**  How many passes. */
+	steps: number,
+	/**  Drafts that they verified. */
+	drafted: number,
+	/**  Of those, how many were accepted. */
+	accepted: number,
+};
+
+/**  How a speed of plain decoding came to be known. */
+export type PlainSource = 
+/**  A measurement of the model by itself. */
+"tune" | 
+/**  Replies that were written without drafts. */
+"replies";
+
+/**
+ *  How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of the
+ *  reply that it is compared with.
+ */
+export type PlainSpeed = {
+	/**  Tokens per second. */
+	tokens_per_second: number,
+	/**  What was measured. */
+	source: PlainSource,
+	/**  When it was measured last, milliseconds since 1970. */
+	measured_at: number,
+};
+
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {
 	/**  Steps that verified a draft at this position. */
@@ -778,6 +828,17 @@ export type Preset = {
 	system_prompt: string,
 	/**  How replies are written; `None` follows what the model's own files recommend. */
 	generation: GenerationSettings | null,
+};
+
+/**
+ *  Where the text of a reply came from, each part from its first character on. Text behind the last stretch is the
+ *  model's own, as far as is known.
+ */
+export type Provenance = {
+	/**  Of the thinking. */
+	thinking: DraftRun[],
+	/**  Of the answer. */
+	answer: DraftRun[],
 };
 
 /**  Which models a search of the Hub returns. */
@@ -833,13 +894,17 @@ ahead: number } |
 /**  Tokens read so far. */
 done: number; 
 /**  Tokens of the prompt. */
-total: number } | 
+total: number; 
+/**  Of those read, how many were remembered when the reading began. */
+cached: number } | 
 /**  Text to append. */
 { type: "text"; 
 /**  To the thinking. */
 thinking: string; 
 /**  To the answer. */
-answer: string } | 
+answer: string; 
+/**  Where both came from. */
+provenance: Provenance } | 
 /**  The numbers so far. */
 { type: "live"; 
 /**  Since the first token. */
@@ -849,7 +914,7 @@ stats: LiveStats } |
 /**  The whole message. */
 message: Message };
 
-/**  What one reply took. */
+/**  What one reply took. What an older version did not measure is zero or empty. */
 export type ReplyStats = {
 	/**  Tokens of the rendered prompt. */
 	prompt_tokens: number,
@@ -873,16 +938,30 @@ export type ReplyStats = {
 	draft_seconds: number,
 	/**  Part of decoding spent in the model's own passes. */
 	verify_seconds: number,
+	/**  Part of decoding spent in drawing tokens and judging drafts. */
+	sample_seconds: number,
 	/**  Part of decoding in which the host built graphs and handled tokens. */
 	host_seconds: number,
 	/**  The most memory MLX held since the reply, or one that it shared steps with, was begun. */
 	peak_memory_bytes: number,
+	/**  Passes that were made together with other replies, which slows each of them. */
+	shared_steps: number,
 	/**  Drafts by position. */
 	positions: PositionStats[],
+	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
+	thinking: PartStats,
+	/**  How far was drafted as the reply went on. */
+	depth: DepthTrace,
+	/**  How tokens were drawn. */
+	sampling: Sampling,
 	/**  The seed that was used. */
 	seed: number,
 	/**  Why drafts were not used, or not all the time, in a few words. */
 	drafting_note: string | null,
+	/**  The version of the program. */
+	version: string,
+	/**  What the same reply could have been compared with when it ended. The engine does not know it; the shell does. */
+	plain: PlainSpeed | null,
 };
 
 /**  Who wrote a message. */
@@ -970,6 +1049,8 @@ export type Snapshot = {
 	new_chat: NewChat,
 	/**  Settings of the next reply where the chat has none of its own. */
 	settings: GenerationSettings,
+	/**  Whether text that came from drafts is marked. */
+	reveal_drafts: boolean,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };

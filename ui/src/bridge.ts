@@ -108,6 +108,8 @@ export const shell = {
       listener,
     ),
 
+  provenance: (message: number) => answered(commands.provenance(message)),
+  setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),
   stop: (message: number) => answered(commands.stopReply(message)),
   newChat: () => answered(commands.newChat()),
   openChat: (chat: number) => answered(commands.openChat(chat)),

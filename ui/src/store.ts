@@ -59,6 +59,8 @@ interface View {
   editing: number | null;
   /** What messages are being changed to, by message. */
   edits: Record<number, string>;
+  /** The reply whose numbers are open. */
+  numbers: number | null;
   /** The chat that is being renamed in the list. */
   renaming: number | null;
   /** The chat whose tags are being chosen. */
@@ -119,6 +121,7 @@ const FIRST: Shown & View = {
   },
   chatSettings: FOLLOWS,
   presets: [],
+  revealDrafts: false,
   trouble: null,
   library: null,
   dragging: false,
@@ -136,6 +139,7 @@ const FIRST: Shown & View = {
   screen: "chat",
   editing: null,
   edits: {},
+  numbers: null,
   renaming: null,
   tagging: null,
   note: null,

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { newChat, stop } from "./actions";
+import { newChat, stop, toggleNumbers, toggleRevealDrafts } from "./actions";
 import { focusComposer } from "./focus";
 import { MAC } from "./platform";
 import { setView, useStore } from "./store";
@@ -31,10 +31,17 @@ function act(event: KeyboardEvent): boolean {
     setView({ sidebar: !sidebar });
     return true;
   }
+  // By its place too: with Option the key writes another letter.
+  if (command && event.altKey && !event.shiftKey && (key === "d" || event.code === "KeyD")) {
+    toggleRevealDrafts();
+    return true;
+  }
   if (!command || event.shiftKey || event.altKey) return false;
   switch (key) {
     case ".":
       return screen === "chat" && stop();
+    case "i":
+      return screen === "chat" && toggleNumbers();
     case "n":
       newChat();
       return true;

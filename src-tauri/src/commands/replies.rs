@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, ReplyEvent, Sent};
+use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, Provenance, ReplyEvent, Sent};
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
@@ -81,6 +81,16 @@ pub(crate) async fn attach(
     events: Channel<ReplyEvent>,
 ) -> Result<Message, ErrorReport> {
     app.attach(message, events).await
+}
+
+/// Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn provenance(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<Provenance, ErrorReport> {
+    app.chats.call(move |store| store.provenance(message)).await
 }
 
 /// Ends a reply early; its `ended` event says so. Does nothing if it has ended.

@@ -9,6 +9,7 @@ mod fit;
 mod jobs;
 mod keychain;
 mod notes;
+mod plain;
 mod remote;
 mod shelf;
 mod snapshot;
@@ -29,7 +30,7 @@ use foretoken_library::{
 };
 use foretoken_protocol::{
     ConversionChoice, EngineState, ErrorReport, FitContext, JobId, KvPrecision, LibrarySnapshot, LocalState,
-    ModelOrigin, RemoteFilter, RemoteModel,
+    ModelOrigin, PlainSpeed, RemoteFilter, RemoteModel, ReplyStats,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -406,11 +407,16 @@ impl ModelLibrary {
         if is_shown && path.exists() { Ok(path) } else { Err(no_such_model(&path)) }
     }
 
-    /// Notes that the model in a folder has answered.
-    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf) {
+    /// How fast the model in a folder decodes without drafts, where that was measured under the conditions of a reply.
+    pub(crate) fn comparison(&self, folder: &Path, stats: &ReplyStats) -> Option<PlainSpeed> {
+        self.notes.comparison(folder, stats)
+    }
+
+    /// Notes that the model in a folder has answered, and what that took.
+    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf, stats: Option<ReplyStats>) {
         let library = Arc::clone(self);
         blocking(move || {
-            library.notes.used(&folder, now());
+            library.notes.used(&folder, stats.as_ref(), now());
             if let Ok(own) = library.library()
                 && folder.parent() == Some(own.root())
                 && let Err(error) = own.touch(&folder_name(&folder))

@@ -95,7 +95,7 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
     let own = old.join("org--Little");
     running.library.current().await;
     running.wait("the model is listed", |told| lists(told, &own)).await;
-    running.library.used(own.clone()).await;
+    running.library.used(own.clone(), None).await;
     let listed = own.to_string_lossy().into_owned();
     running.settings.update(|settings| settings.add_model(listed)).unwrap();
 

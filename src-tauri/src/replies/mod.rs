@@ -1,12 +1,13 @@
 //! Replies in the making, several at a time: each is written by a task of its own.
 
 mod outbox;
+mod provenance;
 mod writer;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{ChatId, Message, MessageId, ReplyEvent, RequestId};
+use foretoken_protocol::{ChatId, Message, MessageId, PlainSpeed, ReplyEvent, ReplyStats, RequestId};
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -28,6 +29,14 @@ struct Running {
     pages: mpsc::UnboundedSender<Attach>,
 }
 
+/// What it takes to write a reply.
+pub(crate) struct Means {
+    /// Where it is kept.
+    pub(crate) chats: Chats,
+    /// Knows what its speed can be compared with.
+    pub(crate) compare: Box<dyn Fn(&ReplyStats) -> Option<PlainSpeed> + Send + Sync>,
+}
+
 impl Replies {
     /// Lists a reply as being written and returns the work of writing it, to be spawned. The work returns the message
     /// as it was stored, once the page has been told.
@@ -36,20 +45,21 @@ impl Replies {
         chat: ChatId,
         message: Message,
         page: Channel<ReplyEvent>,
-        chats: Chats,
         generation: Generation,
-    ) -> impl Future<Output = ()> + Send + 'static {
+        means: Means,
+    ) -> impl Future<Output = Message> + Send + 'static {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
         self.tell_count();
         let replies = Arc::clone(self);
         async move {
-            let writer = Writer { message, page, chats };
+            let writer = Writer { message, page, means };
             let (page, message) = writer.run(generation.progress, attachments).await;
             replies.lock().remove(&id);
-            let _ = page.send(ReplyEvent::Ended { message: Box::new(message) });
+            let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.tell_count();
+            message
         }
     }
 

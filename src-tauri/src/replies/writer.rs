@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use foretoken_protocol::{ErrorReport, FinishReason, Message, MessageStatus, Part, ReplyEvent, ReplyStats};
+use foretoken_protocol::{
+    ErrorReport, FinishReason, Message, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
+};
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::outbox::Outbox;
-use crate::chats::Chats;
+use super::Means;
+use super::outbox::{Outbox, Reading};
+use super::provenance::{append, fit};
 use crate::engine::{Progress, closed};
 
 /// The page is told at most once in this time.
@@ -28,7 +31,7 @@ pub(super) struct Attach {
 pub(super) struct Writer {
     pub(super) message: Message,
     pub(super) page: Channel<ReplyEvent>,
-    pub(super) chats: Chats,
+    pub(super) means: Means,
 }
 
 /// How a reply ended.
@@ -45,6 +48,7 @@ impl Writer {
         mut progress: mpsc::UnboundedReceiver<Progress>,
         mut pages: mpsc::UnboundedReceiver<Attach>,
     ) -> (Channel<ReplyEvent>, Message) {
+        let mut provenance = self.provenance().await;
         let mut outbox = Outbox::default();
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -53,29 +57,36 @@ impl Writer {
         let mut unsaved = false;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
+        // What was remembered of the prompt that is being read.
+        let mut cached = None;
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
                     Progress::Waiting { ahead } => {
-                        waiting = Some(ahead);
+                        (waiting, cached) = (Some(ahead), None);
                         outbox.waiting(ahead);
                     }
                     Progress::Reading { done, total } => {
                         waiting = None;
-                        outbox.reading(done, total);
+                        let cached = *cached.get_or_insert(done);
+                        outbox.reading(Reading { done, total, cached });
                     }
                     Progress::Live(stats) => outbox.live(stats),
                     Progress::Tokens(tokens) => {
+                        cached = None;
                         for token in &tokens {
                             outbox.token(token);
-                            match token.part {
-                                Part::Thinking => self.message.thinking.push_str(&token.text),
-                                Part::Answer => self.message.text.push_str(&token.text),
-                            }
+                            let (text, runs) = match token.part {
+                                Part::Thinking => (&mut self.message.thinking, &mut provenance.thinking),
+                                Part::Answer => (&mut self.message.text, &mut provenance.answer),
+                            };
+                            text.push_str(&token.text);
+                            append(runs, &token.text, token.draft_position);
                         }
                         unsaved = true;
                     }
                     Progress::Finished { reason, stats } => {
+                        let stats = ReplyStats { plain: (self.means.compare)(&stats), ..stats };
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -105,30 +116,52 @@ impl Writer {
                 }
                 _ = save.tick(), if unsaved => {
                     unsaved = false;
-                    self.save().await;
+                    self.save(provenance.clone()).await;
                 }
             }
         };
-        let message = self.end(ending).await;
+        let message = self.end(ending, provenance).await;
         (self.page, message)
     }
 
-    async fn save(&self) {
+    /// Where the text came from that is there already, as in a reply that is continued.
+    async fn provenance(&self) -> Provenance {
+        let Message { id, text, thinking, .. } = &self.message;
+        if text.is_empty() && thinking.is_empty() {
+            return Provenance::default();
+        }
+        let id = *id;
+        let known = self.means.chats.call(move |store| store.provenance(id)).await;
+        let mut provenance = known.unwrap_or_else(|error| {
+            tracing::error!("where a reply came from could not be read: {error}");
+            Provenance::default()
+        });
+        fit(&mut provenance.thinking, thinking);
+        fit(&mut provenance.answer, text);
+        provenance
+    }
+
+    async fn save(&self, provenance: Provenance) {
         let (id, text, thinking) =
             (self.message.id, self.message.text.clone(), self.message.thinking.clone());
-        let saved = self.chats.call(move |store| store.update_reply(id, &text, &thinking)).await;
+        let saved = self.means.chats.call(move |store| {
+            store.update_reply(id, &text, &thinking)?;
+            store.set_provenance(id, &provenance)
+        });
+        let saved = saved.await;
         if let Err(error) = saved {
             tracing::error!("a reply could not be saved: {error}");
         }
     }
 
     /// Stores the whole reply. One that cannot be stored says so itself, for as long as the app runs.
-    async fn end(&self, ending: Ending) -> Message {
+    async fn end(&self, ending: Ending, provenance: Provenance) -> Message {
         let Ending { status, stats, error } = ending;
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
         let (id, text, thinking) = (written.id, written.text.clone(), written.thinking.clone());
-        let stored = self.chats.call(move |store| {
+        let stored = self.means.chats.call(move |store| {
             store.update_reply(id, &text, &thinking)?;
+            store.set_provenance(id, &provenance)?;
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
         stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })

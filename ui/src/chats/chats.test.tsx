@@ -246,7 +246,15 @@ describe("a message", () => {
 
   it("can be answered at once only while the model thinks", () => {
     const thinking = (running: boolean) => (
-      <Thinking message={2} text="Hm" running={running} unfinished={false} since={null} seconds={1} />
+      <Thinking
+        message={2}
+        text="Hm"
+        runs={null}
+        running={running}
+        unfinished={false}
+        since={null}
+        seconds={1}
+      />
     );
     expect(words(thinking(true))).toBe("Thinking… Answer now");
     expect(words(thinking(false))).toBe("Thought for 1 s");

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    Attachment, BranchMessage, ChatSettings, Drafting, ErrorReport, FinishReason, GenerationSettings,
-    ImportReport, Message, MessageStatus, PositionStats, ReplyStats, Role, Sampling,
+    Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, FinishReason,
+    GenerationSettings, ImportReport, Message, MessageStatus, PositionStats, Provenance, ReplyStats, Role,
+    Sampling,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -165,6 +166,9 @@ fn make(store: &mut Store, steps: &[Step]) {
                 };
                 let error = ErrorReport { code: "c".into(), message: text.clone(), hint: "h".into() };
                 store.finish_reply(reply, status, Some(&stats), Some(&error)).unwrap();
+                let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
+                let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
+                store.set_provenance(reply, &provenance).unwrap();
             }
             Step::Show(index) => {
                 // Any message, not only one that is shown.

@@ -5,8 +5,8 @@ use specta::Type;
 
 use crate::{
     BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats,
-    Role, Tag,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, Provenance,
+    ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -126,6 +126,8 @@ pub struct Snapshot {
     pub new_chat: NewChat,
     /// Settings of the next reply where the chat has none of its own.
     pub settings: GenerationSettings,
+    /// Whether text that came from drafts is marked.
+    pub reveal_drafts: bool,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -236,6 +238,8 @@ pub enum ReplyEvent {
         done: u32,
         /// Tokens of the prompt.
         total: u32,
+        /// Of those read, how many were remembered when the reading began.
+        cached: u32,
     },
     /// Text to append.
     Text {
@@ -243,6 +247,8 @@ pub enum ReplyEvent {
         thinking: String,
         /// To the answer.
         answer: String,
+        /// Where both came from.
+        provenance: Provenance,
     },
     /// The numbers so far.
     Live {

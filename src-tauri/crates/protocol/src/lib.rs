@@ -12,6 +12,7 @@ mod error;
 mod library;
 mod logprobs;
 mod model;
+mod provenance;
 mod settings;
 mod stats;
 
@@ -37,5 +38,8 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
+pub use provenance::{DraftRun, Provenance};
 pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
-pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};
+pub use stats::{
+    DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats, ReplyStats,
+};

@@ -114,7 +114,7 @@ impl Session {
         let ReplyRequest { prompt, settings, logprobs, asked } = request;
         let text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop)?;
         let seed = settings.sampling.seed.unwrap_or_else(random_seed);
-        let recorder = Recorder::start(asked, prompt.ids.len(), seed);
+        let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
             marks: self.message_starts(&prompt.ids),
@@ -272,6 +272,7 @@ impl Writer {
         tokenizer: &Tokenizer,
     ) -> (Vec<ReplyToken>, Option<FinishReason>) {
         let mut reason = advance.finish;
+        let part = self.text.part();
         let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));
         let mut tokens = Vec::with_capacity(visible);
         for i in 0..visible {
@@ -286,7 +287,7 @@ impl Writer {
                 break;
             }
         }
-        self.recorder.step(&advance, timing, advance.tokens.len() > tokens.len());
+        self.recorder.step(&advance, timing, part, advance.tokens.len() > tokens.len());
         self.ids.extend(tokens.iter().map(|token| token.id));
         (tokens, reason)
     }

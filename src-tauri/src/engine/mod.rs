@@ -66,7 +66,7 @@ pub(crate) enum Progress {
     /// The numbers so far.
     Live(LiveStats),
     /// It is complete, or was cancelled.
-    Finished { reason: FinishReason, stats: ReplyStats },
+    Finished { reason: FinishReason, stats: Box<ReplyStats> },
     /// The engine could not write it.
     Failed(ErrorReport),
     /// The engine stopped in the middle.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    EngineState, ErrorReport, Event, FinishReason, ModelInfo, ReplyStats, Request, RequestId,
+    EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
@@ -195,7 +195,7 @@ impl Supervisor {
         if let Some(index) = self.waiting.iter().position(|job| job.id == id)
             && let Some(job) = self.waiting.remove(index)
         {
-            let stats = ReplyStats::default();
+            let stats = Box::default();
             let _ = job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
         } else if self.running.contains_key(&id) {
             process.send(Request::Cancel { id });
@@ -233,7 +233,7 @@ impl Supervisor {
             Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
             Event::Finished { id, reason, stats } => {
                 self.failures = 0;
-                self.report(id, Progress::Finished { reason, stats });
+                self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
                 self.running.remove(&id);
             }
             // The app does not ask for conversions.

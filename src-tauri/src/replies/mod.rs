@@ -29,12 +29,15 @@ struct Running {
     pages: mpsc::UnboundedSender<Attach>,
 }
 
+/// Tells what the speed of a reply can be compared with.
+type Compare = dyn Fn(&ReplyStats) -> Option<PlainSpeed> + Send + Sync;
+
 /// What it takes to write a reply.
 pub(crate) struct Means {
     /// Where it is kept.
     pub(crate) chats: Chats,
     /// Knows what its speed can be compared with.
-    pub(crate) compare: Box<dyn Fn(&ReplyStats) -> Option<PlainSpeed> + Send + Sync>,
+    pub(crate) compare: Box<Compare>,
 }
 
 impl Replies {

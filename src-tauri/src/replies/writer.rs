@@ -86,7 +86,7 @@ impl Writer {
                         unsaved = true;
                     }
                     Progress::Finished { reason, stats } => {
-                        let stats = ReplyStats { plain: (self.means.compare)(&stats), ..stats };
+                        let stats = ReplyStats { plain: (self.means.compare)(&stats), ..*stats };
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }

@@ -16,7 +16,7 @@ use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
-use crate::session::{Prepared, Progress, ReplyRequest, Session};
+use crate::session::{Prepared, Progress, Reply, ReplyRequest, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -275,7 +275,8 @@ impl Server {
                 }
                 Progress::Finished(reply) => {
                     self.last_live.remove(&id);
-                    self.out.write(&Event::Finished { id, reason: reply.reason, stats: reply.stats })?;
+                    let Reply { reason, stats, .. } = *reply;
+                    self.out.write(&Event::Finished { id, reason, stats })?;
                 }
                 Progress::Failed(error) => {
                     self.last_live.remove(&id);

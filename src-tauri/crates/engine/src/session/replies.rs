@@ -72,7 +72,7 @@ pub enum Progress {
     /// become a stop text.
     Rest(Vec<TokenText>),
     /// It has ended.
-    Finished(Reply),
+    Finished(Box<Reply>),
     /// It could not be written to its end.
     Failed(EngineError),
 }
@@ -211,7 +211,7 @@ impl Session {
         loop {
             for (_, progress) in progress {
                 match progress {
-                    Progress::Finished(reply) => return Ok(reply),
+                    Progress::Finished(reply) => return Ok(*reply),
                     Progress::Failed(error) => return Err(error),
                     progress => {
                         if observe(&progress).is_break() && !self.is_idle() {
@@ -231,7 +231,7 @@ impl Session {
     ) -> Result<Reply, EngineError> {
         for (_, progress) in self.cancel(&[id]) {
             match progress {
-                Progress::Finished(reply) => return Ok(reply),
+                Progress::Finished(reply) => return Ok(*reply),
                 // It is over either way.
                 progress => _ = observe(&progress),
             }
@@ -247,7 +247,8 @@ impl Session {
         }
         let stats =
             writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
-        progress.push((id, Progress::Finished(Reply { reason, ids: writer.ids, stats })));
+        let reply = Reply { reason, ids: writer.ids, stats };
+        progress.push((id, Progress::Finished(Box::new(reply))));
     }
 
     /// Why a reply was not drafted, or why it was slower for its drafts. `drafted`: whether most of its steps were.

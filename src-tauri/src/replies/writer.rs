@@ -177,6 +177,7 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
+    use crate::chats::Chats;
     use crate::settings::Settings;
     use crate::testing::page;
 
@@ -197,7 +198,8 @@ mod tests {
         let (engine, progress) = mpsc::unbounded_channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
-        let writing = tokio::spawn(Writer { message, page, chats }.run(progress, attachments));
+        let means = Means { chats, compare: Box::new(|_| None) };
+        let writing = tokio::spawn(Writer { message, page, means }.run(progress, attachments));
 
         let mut written = String::new();
         for number in 0..300 {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, Sampling};
+use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, Preferences, Sampling};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) built_in_sampling: Option<Sampling>,
     /// The context that models are judged at, in tokens; `None` is the usual one.
     pub(crate) fit_context: Option<u32>,
+    /// How the app looks and behaves.
+    pub(crate) preferences: Preferences,
 }
 
 impl Default for Settings {
@@ -43,6 +45,7 @@ impl Default for Settings {
             sampling: BTreeMap::new(),
             built_in_sampling: None,
             fit_context: None,
+            preferences: Preferences::default(),
         }
     }
 }

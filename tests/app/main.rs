@@ -33,9 +33,13 @@ mod many;
 #[cfg(target_os = "linux")]
 mod models_screen;
 #[cfg(target_os = "linux")]
+mod palette;
+#[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]
 mod security;
+#[cfg(target_os = "linux")]
+mod settings;
 #[cfg(target_os = "linux")]
 mod stopping;
 #[cfg(target_os = "linux")]

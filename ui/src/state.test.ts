@@ -162,7 +162,7 @@ describe("a reply", () => {
 
 describe("the window", () => {
   it("starts from the snapshot and follows each event", () => {
-    const { settings } = useStore.getInitialState();
+    const { settings, preferences } = useStore.getInitialState();
     const snapshot: Snapshot = {
       engine: { state: "starting" },
       models: [],
@@ -173,6 +173,7 @@ describe("the window", () => {
       open: openedChat(1, [versioned(message(1, "user", null))]),
       new_chat: { settings: FOLLOWS, draft: "" },
       settings,
+      preferences,
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });
@@ -183,6 +184,7 @@ describe("the window", () => {
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
+      { kind: "app", event: { type: "preferences", preferences: { ...preferences, zoom: 125 } } },
       { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
     ] satisfies Change[];
     expect(changed.reduce(reduce, shown)).toMatchObject({

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, ErrorReport, FinishReason,
-    GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats, Role, Tag,
+    ActionId, BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, ErrorReport,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preferences, Preset,
+    ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -125,6 +126,8 @@ pub struct Snapshot {
     pub new_chat: NewChat,
     /// Settings of the next reply where the chat has none of its own.
     pub settings: GenerationSettings,
+    /// How the app looks and behaves.
+    pub preferences: Preferences,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -197,6 +200,16 @@ pub enum AppEvent {
     Settings {
         /// The new ones.
         settings: GenerationSettings,
+    },
+    /// How the app looks and behaves changed.
+    Preferences {
+        /// The new ones.
+        preferences: Preferences,
+    },
+    /// Something was chosen in the menu bar.
+    Action {
+        /// What is to be done.
+        action: ActionId,
     },
 }
 

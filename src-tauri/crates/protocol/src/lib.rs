@@ -3,18 +3,22 @@
 //! Only types live here: serde for the wire, specta for the TypeScript bindings. The engine speaks [`Request`] and
 //! [`Event`] as JSON, one object a line, on stdin and stdout.
 
+mod actions;
 mod bridge;
 mod chat;
 mod chats;
 mod conversion;
+mod diagnostics;
 mod engine;
 mod error;
 mod library;
 mod logprobs;
 mod model;
+mod preferences;
 mod settings;
 mod stats;
 
+pub use actions::{Action, ActionId, Availability, Keys};
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
     ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,
@@ -28,6 +32,7 @@ pub use chats::{
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
+pub use diagnostics::{LogLevel, LogLine, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
@@ -37,5 +42,6 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
+pub use preferences::{Appearance, Preferences};
 pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
 pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};

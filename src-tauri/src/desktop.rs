@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{Appearance, ErrorReport, Job, JobStage, LibrarySnapshot, Preferences};
+use foretoken_protocol::{Appearance, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot, Preferences};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
 use tauri::{AppHandle, Manager, Theme, Url};
 use tauri_plugin_notification::NotificationExt;
@@ -76,6 +76,9 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
     now.iter()
         .filter(|job| stage_before(job.id).is_some_and(|stage| *stage != job.stage))
         .filter_map(|job| match &job.stage {
+            JobStage::Done { path } if job.kind == JobKind::Move => {
+                Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
+            }
             JobStage::Done { .. } => {
                 Some((format!("{} is ready", job.name), "It can be used now.".to_owned()))
             }
@@ -179,8 +182,6 @@ pub(crate) async fn reveal(folder: PathBuf) -> Result<(), ErrorReport> {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::JobKind;
-
     use super::*;
 
     fn job(id: u32, stage: JobStage, done: u64, total: u64) -> Job {
@@ -244,5 +245,9 @@ mod tests {
         assert_eq!(endings(&before, &now), [("model 1 is ready".into(), "It can be used now.".into())]);
         assert_eq!(endings(&now, &now), []);
         assert_eq!(endings(&[], &now), []);
+
+        let a_move = |stage| Job { kind: JobKind::Move, ..job(4, stage, 0, 0) };
+        let told = endings(&[a_move(JobStage::Moving)], &[a_move(done())]);
+        assert_eq!(told, [("The model library has moved".into(), "It is in /m now.".into())]);
     }
 }

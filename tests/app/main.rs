@@ -21,6 +21,8 @@ mod faults;
 #[cfg(target_os = "linux")]
 mod following;
 #[cfg(target_os = "linux")]
+mod frame;
+#[cfg(target_os = "linux")]
 mod hub;
 #[cfg(target_os = "linux")]
 mod keyboard;
@@ -32,6 +34,8 @@ mod looks;
 mod many;
 #[cfg(target_os = "linux")]
 mod models_screen;
+#[cfg(target_os = "linux")]
+mod notifications;
 #[cfg(target_os = "linux")]
 mod palette;
 #[cfg(target_os = "linux")]

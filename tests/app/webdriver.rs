@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 /// How long the driver may take to start, or to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Names an element in the protocol's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 

@@ -12,7 +12,7 @@ use crate::desk::Desk;
 use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// How often the page is asked.

@@ -15,11 +15,13 @@ pub(crate) async fn places(app: State<'_, Arc<App>>) -> Result<Vec<Place>, Error
     Ok(app.folders())
 }
 
-/// Shows one of the app's folders in the system's file manager.
+/// Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn reveal_place(app: State<'_, Arc<App>>, kind: PlaceKind) -> Result<(), ErrorReport> {
-    crate::desktop::reveal(app.places.folder(kind)).await
+    let folder = app.places.folder(kind);
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(&folder).to_owned();
+    crate::desktop::reveal(there).await
 }
 
 /// The lines of the log that came after the one of a number, oldest first, as far as they are kept.

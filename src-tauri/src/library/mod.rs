@@ -522,6 +522,10 @@ impl ModelLibrary {
             if online != was_online {
                 self.stir();
             }
+            // What was being fetched goes on when the disk is back: the queue on it says that it runs.
+            if !online && !is_moving {
+                self.close_queue().await;
+            }
             sleep(WATCH).await;
         }
     }

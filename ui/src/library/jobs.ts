@@ -49,8 +49,9 @@ export function moved(jobs: Job[], job: number, step: -1 | 1): number | null {
 export function endings(before: Job[], after: Job[]): string {
   return after
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
-    .map(({ name, stage }) => {
-      if (stage.stage === "done") return `${name} is ready.`;
+    .map(({ name, kind, stage }) => {
+      if (stage.stage === "done")
+        return kind === "move" ? "The model library has moved." : `${name} is ready.`;
       return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";
     })
     .filter(Boolean)

@@ -66,6 +66,10 @@ describe("the queue", () => {
     expect(endings(done, done)).toBe("");
     expect(endings([], done)).toBe("");
     expect(endings(jobs, [job(1, { stage: "verifying" })])).toBe("");
+    const move = (stage: JobStage) => [job(1, stage, { kind: "move" })];
+    expect(endings(move({ stage: "moving" }), move({ stage: "done", path: "/m" }))).toBe(
+      "The model library has moved.",
+    );
   });
 
   it("shows each job with its numbers, and why one has stopped", () => {

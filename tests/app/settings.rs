@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Theme};
+use crate::frame::Frame;
 use crate::looks::Looks;
+use crate::notifications::Notifications;
+use crate::stopping::open_endless_model;
 use crate::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
 use crate::window::Window;
 
@@ -106,6 +111,35 @@ fn a_closed_window_comes_back_where_the_app_keeps_running() {
     assert_eq!(desk.running("foretoken").len(), 1, "two starts are one app");
     assert_eq!(desk.running("foretoken-engine").len(), 1);
     assert!(window.is_shown("settings-screen"), "the page is as it was");
+}
+
+#[test]
+fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let (frame, notifications) = (Frame::on(&desk), Notifications::on(&desk));
+    open_endless_model(&window, &desk);
+    let ends_unseen = |long: Duration| {
+        window.ask("Tell me a story about an owl and a bell.");
+        sleep(long);
+        frame.lose_focus();
+        // Not with the mouse, which would bring the focus back.
+        window.script("document.querySelector('[data-testid=stop]').click()", json!([]));
+        window.wait_for_end();
+        frame.take_focus();
+    };
+    ends_unseen(Duration::ZERO);
+    ends_unseen(Duration::from_secs(11));
+    window.wait_until("it is told", || !notifications.told().is_empty());
+    let bodies = || notifications.told().into_iter().map(|told| told.body).collect::<Vec<_>>();
+    assert_eq!(bodies(), ["The reply is finished."]);
+
+    open_settings(&window);
+    window.click("notifications");
+    window.wait_until("it is kept", || kept(&desk)["preferences"]["notifications"] == json!(false));
+    window.press(&[], ESCAPE);
+    ends_unseen(Duration::from_secs(11));
+    assert_eq!(bodies().len(), 1);
 }
 
 #[test]

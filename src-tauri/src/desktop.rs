@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_zoom_is_one_of_those_that_there_are() {
-        for (asked, taken) in [(0, 80), (100, 100), (118, 110), (u32::MAX, 160)] {
+        for (asked, taken) in [(0, 80), (100, 100), (116, 110), (u32::MAX, 160)] {
             let preferences = in_bounds(Preferences { zoom: asked, ..Preferences::default() });
             assert_eq!(preferences.zoom, taken);
         }

@@ -18,7 +18,7 @@ export const commands = {
 	setPreferences: (preferences: Preferences) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_preferences", { preferences })),
 	/**  Where the app keeps its files. */
 	places: () => typedError<Place[], ErrorReport>(__TAURI_INVOKE("places")),
-	/**  Shows one of the app's folders in the system's file manager. */
+	/**  Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet. */
 	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),

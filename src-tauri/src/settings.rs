@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, KvPrecision, Sampling};
+use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, KvPrecision, Preferences, Sampling};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) kv_precision: KvPrecision,
     /// Whether text that came from drafts is marked.
     pub(crate) reveal_drafts: bool,
+    /// How the app looks and behaves.
+    pub(crate) preferences: Preferences,
 }
 
 impl Default for Settings {
@@ -49,6 +51,7 @@ impl Default for Settings {
             fit_context: None,
             kv_precision: KvPrecision::Full,
             reveal_drafts: false,
+            preferences: Preferences::default(),
         }
     }
 }

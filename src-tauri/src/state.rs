@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
-    KvPrecision, ModelInfo, NewChat, OpenedChat, Snapshot,
+    KvPrecision, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences, Snapshot,
 };
 
 use tokio::sync::mpsc;
@@ -14,6 +14,7 @@ use crate::chats::Chats;
 use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
 use crate::library::{ModelLibrary, Surroundings};
+use crate::log::Log;
 use crate::models::Models;
 use crate::places::Places;
 use crate::replies::Replies;
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(crate) events: AppEvents,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
+    pub(crate) places: Places,
+    pub(crate) log: Log,
     settings: Arc<SettingsFile>,
     open_chat: Mutex<Option<ChatId>>,
     /// How replies of the next new chat are written.
@@ -51,6 +54,7 @@ impl App {
         places: &Places,
         engine_program: PathBuf,
         built_in_model: &Path,
+        log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
         let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
@@ -69,6 +73,8 @@ impl App {
             chats: Chats::open(places.chats.clone())?,
             replies,
             library: Arc::new(library),
+            places: places.clone(),
+            log,
             moves: Mutex::new(Some(moves)),
             events: AppEvents::default(),
             models: Models::new(built_in_model),
@@ -95,6 +101,7 @@ impl App {
             presets: Vec::new(),
             open: None,
             new_chat: NewChat { settings: self.new_chat_settings(), draft: Draft::default() },
+            preferences: settings.preferences,
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
@@ -174,6 +181,13 @@ impl App {
         Ok(opened)
     }
 
+    /// The folders that the app keeps its files in.
+    pub(crate) fn folders(&self) -> Vec<Place> {
+        [PlaceKind::Settings, PlaceKind::Chats, PlaceKind::Models, PlaceKind::Cache, PlaceKind::Log]
+            .map(|kind| Place { kind, path: self.places.folder(kind).to_string_lossy().into_owned() })
+            .into()
+    }
+
     /// The settings as they are now.
     pub(crate) fn settings(&self) -> Settings {
         self.settings.current()
@@ -187,6 +201,13 @@ impl App {
     /// Keeps whether text that came from drafts is marked.
     pub(crate) async fn set_reveal_drafts(&self, reveal: bool) -> Result<(), ErrorReport> {
         self.update_settings(move |settings| settings.reveal_drafts = reveal).await
+    }
+
+    /// Takes over how the app looks and behaves, and tells the page.
+    pub(crate) async fn set_preferences(&self, preferences: Preferences) -> Result<(), ErrorReport> {
+        let kept = self.update_settings(move |settings| settings.preferences = preferences).await;
+        self.events.publish(AppEvent::Preferences { preferences });
+        kept
     }
 
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.

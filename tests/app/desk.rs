@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::programs::built;
 use tempfile::TempDir;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt, MapState};
+use x11rb::rust_connection::RustConnection;
 
 use crate::webdriver::WebDriver;
 use crate::window::Window;
@@ -24,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(240);
 pub(crate) enum Theme {
     Light,
     Dark,
+    /// The desktop does not ask.
+    System,
 }
 
 pub(crate) struct Desk {
@@ -83,7 +88,11 @@ impl Desk {
     /// Opens the app and waits until its model is ready.
     pub(crate) fn open(&self, theme: Theme) -> Window<'_> {
         let port = free_port();
-        let theme = if theme == Theme::Dark { "Adwaita:dark" } else { "Adwaita" };
+        let theme = match theme {
+            Theme::Light => Some("Adwaita"),
+            Theme::Dark => Some("Adwaita:dark"),
+            Theme::System => None,
+        };
         let session: &[&str] = if self.keychain { &["--", "sh", "-c", WITH_KEYCHAIN, "sh"] } else { &["--"] };
         let bus = Command::new("dbus-run-session")
             .args(session)
@@ -94,7 +103,7 @@ impl Desk {
             .env("XDG_RUNTIME_DIR", self.home().join("run"))
             .env("DISPLAY", &self.display)
             .env("LANG", "C.UTF-8")
-            .env("GTK_THEME", theme)
+            .envs(theme.map(|theme| ("GTK_THEME", theme)))
             .env("NO_AT_BRIDGE", "1")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
@@ -118,6 +127,48 @@ impl Desk {
         let runs =
             |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
         self.processes().into_iter().filter(runs).collect()
+    }
+
+    /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.
+    pub(crate) fn start_again(&self) -> bool {
+        let running = self.running("foretoken");
+        let first = running.first().expect("the app runs");
+        let environment = fs::read(format!("/proc/{first}/environ")).expect("a process tells its variables");
+        let variables = environment.split(|&byte| byte == 0).filter_map(|variable| {
+            let (name, value) = std::str::from_utf8(variable).ok()?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        let mut second = Command::new(built("foretoken"))
+            .env_clear()
+            .envs(variables)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(self.log())
+            .spawn()
+            .expect("the app can be started");
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Ok(Some(status)) = second.try_wait() {
+                return status.success();
+            }
+            sleep(Duration::from_millis(20));
+        }
+        let _ = second.kill();
+        let _ = second.wait();
+        false
+    }
+
+    /// How many windows of the app are on the screen.
+    pub(crate) fn shown_windows(&self) -> usize {
+        let (connection, screen) = RustConnection::connect(Some(&self.display)).expect("the screen answers");
+        let root = connection.setup().roots[screen].root;
+        let tree = connection.query_tree(root).expect("a request").reply().expect("an answer");
+        let is_shown = |&window: &u32| {
+            let attributes = connection.get_window_attributes(window).ok()?.reply().ok()?;
+            let size = connection.get_geometry(window).ok()?.reply().ok()?;
+            Some(attributes.map_state == MapState::VIEWABLE && size.width > 100)
+        };
+        tree.children.iter().filter(|window| is_shown(window).unwrap_or(false)).count()
     }
 
     /// Kills the one process on this desk that runs a program, as a fault would.

@@ -45,9 +45,13 @@ mod models_screen;
 #[cfg(target_os = "linux")]
 mod notifications;
 #[cfg(target_os = "linux")]
+mod palette;
+#[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]
 mod security;
+#[cfg(target_os = "linux")]
+mod settings;
 #[cfg(target_os = "linux")]
 mod speed;
 #[cfg(target_os = "linux")]

@@ -23,7 +23,10 @@ pub(crate) mod keys {
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const SPACE: char = ' ';
     pub(crate) const ARROW_UP: char = '\u{e013}';
+    pub(crate) const ARROW_RIGHT: char = '\u{e014}';
     pub(crate) const ARROW_DOWN: char = '\u{e015}';
+    pub(crate) const PAGE_UP: char = '\u{e00e}';
+    pub(crate) const PAGE_DOWN: char = '\u{e00f}';
 }
 
 /// A session with one window.

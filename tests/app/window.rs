@@ -146,6 +146,17 @@ impl<'desk> Window<'desk> {
             .to_owned()
     }
 
+    /// Presses Tab until something has the focus.
+    pub(crate) fn tab_to(&self, name: &str) {
+        for _ in 0..80 {
+            if self.focus() == name {
+                return;
+            }
+            self.press(&[], keys::TAB);
+        }
+        panic!("{name} cannot be reached with Tab");
+    }
+
     /// Asks something and waits until the reply is begun.
     pub(crate) fn ask(&self, question: &str) {
         // Not how many there are: only what is in view is drawn.

@@ -14,6 +14,7 @@ import { withFiles } from "./chats/attachments";
 import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
+import { run } from "./palette/table";
 import { generation, streamingReply } from "./state";
 import { dispatch, setView, useStore } from "./store";
 
@@ -63,6 +64,7 @@ export function showError(error: unknown): void {
 function onAppEvent(event: AppEvent): void {
   dispatch({ kind: "app", event });
   if (event.type === "dropped") onDropped(event.folders, event.files);
+  else if (event.type === "action") run(event.action);
 }
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
@@ -151,6 +153,12 @@ export async function edit(message: number, text: string): Promise<void> {
   if (await begin((replies) => shell.edit(message, text, replies))) leaveEdit(message);
 }
 
+/** Brings the last message of the person's into view, to be changed. */
+export function editLast(): void {
+  const last = state().messages.findLast(({ role }) => role === "user");
+  if (last) setView({ editing: last.id, jump: { message: last.id, lit: false } });
+}
+
 /** Keeps what a message of the person's is being changed to: the form is only there while it is in view. */
 export function keepEdit(message: number, text: string): void {
   setView({ edits: { ...state().edits, [message]: text } });
@@ -165,6 +173,9 @@ export function leaveEdit(message: number): void {
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 export const answerNow = (message: number) => begin((replies) => shell.answerNow(message, replies));
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
+
+/** Opens an address that was shown in the program that the person uses for it. */
+export const openLink = (address: string): Promise<void> => shell.openLink(address).then(() => {}, showError);
 
 /** Stops the reply of the open chat, if one is being written. */
 export function stop(): boolean {

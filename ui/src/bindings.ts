@@ -8,6 +8,22 @@ export const commands = {
 	snapshot: () => typedError<Snapshot, ErrorReport>(__TAURI_INVOKE("snapshot")),
 	/**  Sends the changes that concern the whole window from now on, in place of an earlier subscription. */
 	subscribe: (events: Channel<AppEvent>) => typedError<null, ErrorReport>(__TAURI_INVOKE("subscribe", { events })),
+	/**  Closes the window, as the button in its title bar does. */
+	closeWindow: () => typedError<null, ErrorReport>(__TAURI_INVOKE("close_window")),
+	/**  Ends the app. What is being written is kept as far as it has come. */
+	quit: () => typedError<null, ErrorReport>(__TAURI_INVOKE("quit")),
+	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
+	openLink: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_link", { address })),
+	/**  Takes over how the app looks and behaves. It holds at once. */
+	setPreferences: (preferences: Preferences) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_preferences", { preferences })),
+	/**  Where the app keeps its files. */
+	places: () => typedError<Place[], ErrorReport>(__TAURI_INVOKE("places")),
+	/**  Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet. */
+	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
+	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
+	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
+	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
 	/**  Leaves the open chat; the next message begins a new one. */
 	newChat: () => typedError<NewChat, ErrorReport>(__TAURI_INVOKE("new_chat")),
 	/**  Opens a chat. Attach to a reply that is still streaming. */
@@ -156,6 +172,11 @@ export const commands = {
 	reveal: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal", { path })),
 };
 
+/* Constants */
+export const ACTIONS = [{"id":"new_chat","name":"New chat","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"next_chat","name":"Next chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_chats"},{"id":"previous_chat","name":"Previous chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_chats"},{"id":"export_chat","name":"Export this chat…","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","menu":null,"mac":null,"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+
+export const ZOOMS = [80,90,100,110,125,140,160] as const;
+
 /* Types */
 /**  When a draft of a drawn token stays. Either way every token is as likely as the model makes it. */
 export type AcceptanceRule = 
@@ -163,6 +184,27 @@ export type AcceptanceRule =
 "coupled" | 
 /**  With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts. */
 "rejection";
+
+/**  An action, as menus, keys and lists offer it. */
+export type Action = {
+	/**  Names it. */
+	id: ActionId,
+	/**  What it is called. */
+	name: string,
+	/**  The menu of the menu bar that it stands in, if any. */
+	menu: string | null,
+	/**  The keys that the menu shows on macOS. */
+	mac: Keys | null,
+	/**  The keys elsewhere. */
+	elsewhere: Keys | null,
+	/**  Other keys that do the same on every system. */
+	also: Keys | null,
+	/**  When it can be taken. */
+	available: Availability,
+};
+
+/**  Names an action. */
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "next_chat" | "previous_chat" | "palette" | "models" | "settings" | "diagnostics" | "shortcuts";
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
@@ -205,7 +247,24 @@ files: string[] } |
 /**  The settings of the next reply changed, as when a model brings its own. */
 { type: "settings"; 
 /**  The new ones. */
-settings: GenerationSettings };
+settings: GenerationSettings } | 
+/**  How the app looks and behaves changed. */
+{ type: "preferences"; 
+/**  The new ones. */
+preferences: Preferences } | 
+/**  Something was chosen in the menu bar. */
+{ type: "action"; 
+/**  What is to be done. */
+action: ActionId };
+
+/**  Light or dark. */
+export type Appearance = 
+/**  As the system is. */
+"auto" | 
+/**  Light. */
+"light" | 
+/**  Dark. */
+"dark";
 
 /**  A file whose text is sent with a message. */
 export type Attachment = {
@@ -214,6 +273,21 @@ export type Attachment = {
 	/**  What it holds. */
 	text: string,
 };
+
+/**  When an action can be taken. */
+export type Availability = 
+/**  Always. */
+"always" | 
+/**  While a chat with messages is open. */
+"in_chat" | 
+/**  While a reply is being written in the open chat. */
+"while_writing" | 
+/**  While nothing is written in the open chat and a message of the person's can be changed. */
+"with_question" | 
+/**  While the open chat shows a reply with numbers. */
+"with_statistics" | 
+/**  While there is a chat to go to. */
+"with_chats";
 
 /**  A message of the branch that is shown, with its other versions. */
 export type BranchMessage = {
@@ -564,6 +638,19 @@ export type KvPrecision =
  *  text that may differ.
  */
 "eight";
+/**  Keys that are pressed together. */
+export type Keys = {
+	/**  ⌘ on macOS, Ctrl elsewhere. */
+	command: boolean,
+	/**  ⌃, on macOS beside ⌘. */
+	control: boolean,
+	/**  ⌥ or Alt. */
+	alt: boolean,
+	/**  ⇧. */
+	shift: boolean,
+	/**  The key as the page names it, letters in lower case: `n`, `ArrowUp`. */
+	key: string,
+};
 
 /**  The folder that downloaded models are kept in. */
 export type LibraryPlace = {
@@ -647,6 +734,31 @@ export type LocalState =
 { state: "broken"; 
 /**  Why, and what to do. */
 error: ErrorReport };
+
+/**  How much a line of the log matters, the gravest first. */
+export type LogLevel = 
+/**  Something failed. */
+"error" | 
+/**  Something is not as it should be. */
+"warn" | 
+/**  Something that is worth knowing. */
+"info" | 
+/**  Everything else. */
+"debug";
+
+/**  A line of the log. */
+export type LogLine = {
+	/**  Counts the lines since the app was started, from 1. */
+	number: number,
+	/**  When, in milliseconds since 1970. */
+	at: number,
+	/**  How much it matters. */
+	level: LogLevel,
+	/**  The part of the program that says it. */
+	source: string,
+	/**  What it says. */
+	text: string,
+};
 
 /**  One message of a chat. */
 export type Message = {
@@ -809,6 +921,26 @@ export type PlainSpeed = {
 	/**  When it was measured last, milliseconds since 1970. */
 	measured_at: number,
 };
+/**  Where the app keeps something. */
+export type Place = {
+	/**  What it is for. */
+	kind: PlaceKind,
+	/**  The folder. */
+	path: string,
+};
+
+/**  What a folder of the app is for. */
+export type PlaceKind = 
+/**  Settings. */
+"settings" | 
+/**  Chats and their copies. */
+"chats" | 
+/**  The model library. */
+"models" | 
+/**  What can be made again. */
+"cache" | 
+/**  The log of this start and of the one before. */
+"log";
 
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {
@@ -816,6 +948,18 @@ export type PositionStats = {
 	drafted: number,
 	/**  Of those, how many drafts equalled what the model emits. */
 	accepted: number,
+};
+
+/**  What the person prefers, for the whole app. */
+export type Preferences = {
+	/**  Light or dark. */
+	appearance: Appearance,
+	/**  The size of everything in the window, in percent. */
+	zoom: number,
+	/**  Whether the system tells of work that ends while the window is not looked at. */
+	notifications: boolean,
+	/**  Whether the app goes on when its window is closed. */
+	keep_running: boolean,
 };
 
 /**  Settings to choose by name. */
@@ -1051,6 +1195,8 @@ export type Snapshot = {
 	settings: GenerationSettings,
 	/**  Whether text that came from drafts is marked. */
 	reveal_drafts: boolean,
+	/**  How the app looks and behaves. */
+	preferences: Preferences,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };

@@ -12,6 +12,8 @@ import {
   type KvPrecision,
   type Message,
   type ModelInfo,
+  type PlaceKind,
+  type Preferences,
   type Preset,
   type RemoteFilter,
   type ReplyEvent,
@@ -88,6 +90,14 @@ export const shell = {
   },
 
   snapshot: () => answered(commands.snapshot()),
+  closeWindow: () => answered(commands.closeWindow()),
+  quit: () => answered(commands.quit()),
+  openLink: (address: string) => answered(commands.openLink(address)),
+  setPreferences: (preferences: Preferences) => answered(commands.setPreferences(preferences)),
+  places: () => answered(commands.places()),
+  revealPlace: (kind: PlaceKind) => answered(commands.revealPlace(kind)),
+  logLines: (after: number) => answered(commands.logLines(after)),
+  report: () => answered(commands.report()),
   send: (chat: number | null, text: string, listener: ReplyListener<Sent>) =>
     listen((events) => commands.sendMessage(chat, text, events), replyOf, listener),
   edit: (message: number, text: string, listener: ReplyListener<Sent>) =>

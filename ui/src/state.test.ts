@@ -192,7 +192,7 @@ describe("a reply", () => {
 
 describe("the window", () => {
   it("starts from the snapshot and follows each event", () => {
-    const { settings } = useStore.getInitialState();
+    const { settings, preferences } = useStore.getInitialState();
     const snapshot: Snapshot = {
       engine: { state: "starting" },
       models: [],
@@ -204,6 +204,7 @@ describe("the window", () => {
       new_chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
       settings,
       reveal_drafts: true,
+      preferences,
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });
@@ -214,6 +215,7 @@ describe("the window", () => {
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
+      { kind: "app", event: { type: "preferences", preferences: { ...preferences, zoom: 125 } } },
       { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
     ] satisfies Change[];
     expect(changed.reduce(reduce, shown)).toMatchObject({

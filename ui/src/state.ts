@@ -14,6 +14,7 @@ import type {
   ModelEntry,
   NewChat,
   OpenedChat,
+  Preferences,
   Preset,
   Provenance,
   ReplyEvent,
@@ -75,6 +76,8 @@ export interface Shown {
   asked: number;
   /** How replies are written where the chat has no settings of its own. */
   settings: GenerationSettings;
+  /** How the app looks and behaves. */
+  preferences: Preferences;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
@@ -184,6 +187,10 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, dragging: event.inside };
     case "dropped":
       return { ...shown, dragging: false };
+    case "preferences":
+      return { ...shown, preferences: event.preferences };
+    case "action":
+      return shown;
   }
 }
 

@@ -4,10 +4,12 @@ import type {
   ErrorReport,
   GenerationSettings,
   ModelInfo,
+  Place,
   RemoteFilter,
   RemoteModel,
   SearchResults,
 } from "./bindings";
+import type { SectionId } from "./settings/sections";
 import {
   type Change,
   draftingNote,
@@ -20,7 +22,7 @@ import {
 } from "./state";
 
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models";
+export type Screen = "chat" | "models" | "settings" | "diagnostics";
 
 /** Models that the Hub was asked for. What came last stays while it is asked again. */
 export interface Listing {
@@ -55,6 +57,16 @@ interface View {
   modelError: ErrorReport | null;
   modelPicker: boolean;
   screen: Screen;
+  /** Whether everything is offered by name. */
+  palette: boolean;
+  /** Whether the keys are listed. */
+  shortcuts: boolean;
+  /** The part of the settings that comes into view next. */
+  section: SectionId | null;
+  /** Where the app keeps its files; null until asked for. */
+  places: Place[] | null;
+  /** Why the last change of the settings failed. */
+  settingsError: ErrorReport | null;
   /** The message of the person's that is being edited. */
   editing: number | null;
   /** What messages are being changed to, by message. */
@@ -119,6 +131,7 @@ const FIRST: Shown & View = {
     thinking: false,
     stop: [],
   },
+  preferences: { appearance: "auto", zoom: 100, notifications: true, keep_running: false },
   chatSettings: FOLLOWS,
   presets: [],
   revealDrafts: false,
@@ -137,6 +150,11 @@ const FIRST: Shown & View = {
   modelError: null,
   modelPicker: false,
   screen: "chat",
+  palette: false,
+  shortcuts: false,
+  section: null,
+  places: null,
+  settingsError: null,
   editing: null,
   edits: {},
   numbers: null,

@@ -6,6 +6,7 @@ use foretoken_protocol::{
 };
 use tokio::time::timeout;
 
+use crate::log::Log;
 use crate::state::App;
 use crate::testing::{
     ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, kill, next, page, places, rest, running,
@@ -254,7 +255,8 @@ async fn closing_the_app_keeps_what_was_written() {
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (app, supervisor) = App::new(&places(&folder), "/nowhere/engine".into(), &demo_model()).unwrap();
+    let (app, supervisor) =
+        App::new(&places(&folder), "/nowhere/engine".into(), &demo_model(), Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.load_selected_model().await;

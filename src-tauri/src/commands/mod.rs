@@ -1,20 +1,33 @@
 //! What the page can ask for: one file per area. Every command is listed in `build.rs` and in the capability too.
 
 mod chats;
+mod diagnostics;
 mod library;
 mod models;
 mod replies;
 mod settings;
 mod window;
 
+use foretoken_protocol::Action;
 use tauri::Wry;
 use tauri_specta::{Builder, collect_commands};
 
+use crate::actions::ACTIONS;
+use crate::desktop::ZOOMS;
+
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
 pub(crate) fn builder() -> Builder<Wry> {
-    Builder::new().commands(collect_commands![
+    let commands = collect_commands![
         window::snapshot,
         window::subscribe,
+        window::close_window,
+        window::quit,
+        window::open_link,
+        window::set_preferences,
+        diagnostics::places,
+        diagnostics::reveal_place,
+        diagnostics::log_lines,
+        diagnostics::report,
         chats::new_chat,
         chats::open_chat,
         chats::show_message,
@@ -73,5 +86,6 @@ pub(crate) fn builder() -> Builder<Wry> {
         library::move_library,
         library::set_hub_token,
         library::reveal,
-    ])
+    ];
+    Builder::new().commands(commands).typ::<Action>().constant("ACTIONS", ACTIONS).constant("ZOOMS", ZOOMS)
 }

@@ -6,20 +6,44 @@ mod writer;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use foretoken_protocol::{ChatId, Message, MessageId, PlainSpeed, ReplyEvent, ReplyStats, RequestId};
 use tauri::ipc::Channel;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::chats::Chats;
 use crate::engine::Generation;
 use writer::{Attach, Writer};
 
+/// How many ends may wait to be told.
+const ENDS: usize = 16;
+
 /// The replies that are being written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Replies {
     running: Mutex<HashMap<MessageId, Running>>,
     count: watch::Sender<usize>,
+    ended: broadcast::Sender<EndedReply>,
+}
+
+/// A reply that is no longer being written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedReply {
+    pub(crate) chat: ChatId,
+    /// How long it took, with the time it waited.
+    pub(crate) took: Duration,
+    pub(crate) failed: bool,
+}
+
+impl Default for Replies {
+    fn default() -> Self {
+        Self {
+            running: Mutex::default(),
+            count: watch::Sender::default(),
+            ended: broadcast::Sender::new(ENDS),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -57,9 +81,16 @@ impl Replies {
         self.tell_count();
         let replies = Arc::clone(self);
         async move {
+            let begun = Instant::now();
             let writer = Writer { message, page, means };
             let (page, message) = writer.run(generation.progress, attachments).await;
             replies.lock().remove(&id);
+            // Nobody may be there to be told.
+            let _ = replies.ended.send(EndedReply {
+                chat,
+                took: begun.elapsed(),
+                failed: message.error.is_some(),
+            });
             let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.tell_count();
             message
@@ -98,6 +129,11 @@ impl Replies {
     /// How many replies are being written, for whoever waits for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
+    }
+
+    /// The ends of replies from now on.
+    pub(crate) fn ends(&self) -> broadcast::Receiver<EndedReply> {
+        self.ended.subscribe()
     }
 
     /// Waits until no reply is being written.

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { type ComponentType, useEffect } from "react";
 import { Inspector, InspectorToggle } from "../chats/Inspector";
 import { Note } from "../chats/Note";
 import { TagsSheet } from "../chats/TagsSheet";
@@ -7,8 +7,12 @@ import { DropTarget } from "../library/DropTarget";
 import { JobAnnouncer } from "../library/JobAnnouncer";
 import { ModelsScreen } from "../library/ModelsScreen";
 import { LinkAddress } from "../markdown/Link";
+import { Palette } from "../palette/Palette";
+import { Shortcuts } from "../palette/Shortcuts";
 import { MAC } from "../platform";
-import { useStore } from "../store";
+import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
+import { SettingsScreen } from "../settings/SettingsScreen";
+import { type Screen, useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
 import { Announcer } from "./Announcer";
 import { Composer } from "./Composer";
@@ -17,11 +21,19 @@ import { EngineBanner } from "./EngineBanner";
 import { ModelPicker } from "./ModelPicker";
 import { Sidebar, SidebarToggle } from "./Sidebar";
 
+/** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
+const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
+  chat: { name: null, Content: ChatScreen },
+  models: { name: "Models", Content: ModelsScreen },
+  settings: { name: "Settings", Content: SettingsScreen },
+  diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
+};
+
 /** The window. */
 export function App() {
   const sidebar = useStore((state) => state.sidebar);
-  const screen = useStore((state) => state.screen);
-  const title = useStore((state) => (state.screen === "models" ? "Models" : state.about?.title));
+  const { name, Content } = SCREENS[useStore((state) => state.screen)];
+  const title = useStore((state) => name ?? state.about?.title);
   useShortcuts();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -29,9 +41,11 @@ export function App() {
   return (
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
-      {screen === "models" ? <ModelsScreen /> : <ChatScreen />}
+      <Content />
       <Note />
       <TagsSheet />
+      <Palette />
+      <Shortcuts />
       <LinkAddress />
       <DropTarget />
       <Announcer />

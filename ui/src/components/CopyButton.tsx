@@ -6,10 +6,11 @@ interface Props {
   text: string | (() => string);
   label: string;
   className?: string;
+  testId?: string;
 }
 
 /** Copies `text` and says so for a moment. */
-export function CopyButton({ text, label, className = "quiet-button" }: Props) {
+export function CopyButton({ text, label, className = "quiet-button", testId }: Props) {
   const [result, setResult] = useState<string | null>(null);
 
   useEffect(() => {
@@ -25,7 +26,7 @@ export function CopyButton({ text, label, className = "quiet-button" }: Props) {
     );
 
   return (
-    <button type="button" className={className} onClick={onClick}>
+    <button type="button" className={className} data-testid={testId} onClick={onClick}>
       <span aria-live="polite">{result ?? label}</span>
     </button>
   );

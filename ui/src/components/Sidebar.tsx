@@ -6,6 +6,7 @@ import { SearchField, SearchResults } from "../chats/Search";
 import { TagFilter } from "../chats/TagFilter";
 import { openModels } from "../library/actions";
 import { SidebarProgress } from "../library/SidebarProgress";
+import { openSettings } from "../settings/actions";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
 import { MenuButton } from "./MenuButton";
@@ -33,12 +34,13 @@ interface Entry {
   icon: IconName;
   open: () => void;
   /** What goes on behind it. */
-  Progress: ComponentType;
+  Progress?: ComponentType;
 }
 
 /** What else there is to open. */
 const ENTRIES: Entry[] = [
   { screen: "models", name: "Models", icon: "models", open: openModels, Progress: SidebarProgress },
+  { screen: "settings", name: "Settings", icon: "settings", open: () => openSettings() },
 ];
 
 export function Sidebar() {
@@ -84,7 +86,7 @@ export function Sidebar() {
             >
               <Icon name={icon} />
               <span className="entry-text">{words}</span>
-              <Progress />
+              {Progress && <Progress />}
             </button>
           </li>
         ))}

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, Provenance,
-    ReplyStats, Role, Tag,
+    ActionId, BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft,
+    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat,
+    Preferences, Preset, Provenance, ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -128,6 +128,8 @@ pub struct Snapshot {
     pub settings: GenerationSettings,
     /// Whether text that came from drafts is marked.
     pub reveal_drafts: bool,
+    /// How the app looks and behaves.
+    pub preferences: Preferences,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -202,6 +204,16 @@ pub enum AppEvent {
     Settings {
         /// The new ones.
         settings: GenerationSettings,
+    },
+    /// How the app looks and behaves changed.
+    Preferences {
+        /// The new ones.
+        preferences: Preferences,
+    },
+    /// Something was chosen in the menu bar.
+    Action {
+        /// What is to be done.
+        action: ActionId,
     },
 }
 

@@ -3,19 +3,23 @@
 //! Only types live here: serde for the wire, specta for the TypeScript bindings. The engine speaks [`Request`] and
 //! [`Event`] as JSON, one object a line, on stdin and stdout.
 
+mod actions;
 mod bridge;
 mod chat;
 mod chats;
 mod conversion;
+mod diagnostics;
 mod engine;
 mod error;
 mod library;
 mod logprobs;
 mod model;
+mod preferences;
 mod provenance;
 mod settings;
 mod stats;
 
+pub use actions::{Action, ActionId, Availability, Keys};
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
     ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,
@@ -29,6 +33,7 @@ pub use chats::{
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
+pub use diagnostics::{LogLevel, LogLine, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
@@ -38,6 +43,7 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
+pub use preferences::{Appearance, Preferences};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
 pub use stats::{

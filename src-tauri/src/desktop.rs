@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use foretoken_protocol::{ErrorReport, Job, JobStage, LibrarySnapshot};
+use foretoken_protocol::{ErrorReport, Job, JobKind, JobStage, LibrarySnapshot};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
 use tauri::{AppHandle, Manager};
 use tauri_plugin_notification::NotificationExt;
@@ -47,6 +47,10 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
     now.iter()
         .filter(|job| stage_before(job.id).is_some_and(|stage| *stage != job.stage))
         .filter_map(|job| match &job.stage {
+            JobStage::Done { .. } if job.kind == JobKind::Benchmark => Some((
+                format!("{} is measured", job.name),
+                "The Benchmarks screen shows how fast it is.".to_owned(),
+            )),
             JobStage::Done { .. } => {
                 Some((format!("{} is ready", job.name), "It can be used now.".to_owned()))
             }
@@ -102,8 +106,6 @@ pub(crate) async fn reveal(folder: PathBuf) -> Result<(), ErrorReport> {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::JobKind;
-
     use super::*;
 
     fn job(id: u32, stage: JobStage, done: u64, total: u64) -> Job {

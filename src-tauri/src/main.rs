@@ -2,6 +2,7 @@
 
 mod asking;
 mod attachments;
+mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod chats;

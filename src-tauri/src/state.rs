@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foretoken_library::Machine;
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, ModelInfo,
-    NewChat, OpenedChat, Snapshot,
+    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, MachineName,
+    ModelInfo, NewChat, OpenedChat, Snapshot,
 };
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
+use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Supervisor};
 use crate::events::AppEvents;
@@ -30,6 +32,9 @@ pub(crate) struct App {
     pub(crate) events: AppEvents,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
+    pub(crate) benchmarks: Arc<History>,
+    /// Ends the comparison that runs.
+    pub(crate) comparing: watch::Sender<()>,
     settings: Arc<SettingsFile>,
     open_chat: Mutex<Option<ChatId>>,
     /// How replies of the next new chat are written.
@@ -53,12 +58,16 @@ impl App {
         let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
         let replies: Arc<Replies> = Arc::default();
+        let machine = Machine::detect(&places.data);
+        let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
+        let benchmarks = Arc::new(History::open(places.data.join("benchmarks.jsonl"), machine));
         let around = Surroundings {
             engine_program,
             built_in_model: built_in_model.to_owned(),
             settings: Arc::clone(&settings),
             replies: Arc::clone(&replies),
             engine: engine.watch(),
+            benchmarks: Arc::clone(&benchmarks),
         };
         let (library, moves) = ModelLibrary::new(places, around);
         let (untitled, titles) = mpsc::unbounded_channel();
@@ -67,6 +76,8 @@ impl App {
             chats: Chats::open(places.chats.clone())?,
             replies,
             library: Arc::new(library),
+            benchmarks,
+            comparing: watch::Sender::default(),
             moves: Mutex::new(Some(moves)),
             events: AppEvents::default(),
             models: Models::new(built_in_model),

@@ -139,6 +139,23 @@ export const commands = {
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
 	/**  Shows a model's folder, or the library's, in the system's file manager. */
 	reveal: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal", { path })),
+	/**  All benchmarks that are kept. A benchmark that ends adds one. */
+	benchmarks: () => typedError<BenchmarkHistory, ErrorReport>(__TAURI_INVOKE("benchmarks")),
+	/**  Begins to measure a model for the history, as a job of the library. */
+	runBenchmark: (path: string, plan: BenchmarkPlan) => typedError<number, ErrorReport>(__TAURI_INVOKE("run_benchmark", { path, plan })),
+	/**  Deletes a benchmark. It can be restored until the app quits. */
+	deleteBenchmark: (benchmark: BenchmarkId) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_benchmark", { benchmark })),
+	/**  Brings a deleted benchmark back. */
+	restoreBenchmark: (benchmark: BenchmarkId) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_benchmark", { benchmark })),
+	/**
+	 *  Lets the person choose a file in the system's dialog and writes all benchmarks into it. Returns where, or `null` if
+	 *  they chose none.
+	 */
+	exportBenchmarks: (format: BenchmarkFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_benchmarks", { format })),
+	/**  Answers a question without drafts and then with them, each alone in the engine. `null` if it was cancelled. */
+	compare: (source: ComparisonSource, progress: Channel<ComparisonProgress>) => typedError<Comparison | null, ErrorReport>(__TAURI_INVOKE("compare", { source, progress })),
+	/**  Ends the comparison that runs, if there is one. */
+	cancelComparison: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_comparison")),
 };
 
 /* Types */
@@ -196,6 +213,82 @@ export type Attachment = {
 	name: string,
 	/**  What it holds. */
 	text: string,
+};
+
+/**  Decoding with as many drafts as pay. */
+export type AutoSpeed = {
+	/**  Decoded tokens per second. */
+	tokens_per_second: Spread,
+	/**  Over plain decoding in the same run. */
+	speed_up: Spread | null,
+	/**  Decoded tokens per forward pass. */
+	tokens_per_pass: Spread,
+	/**  Why no drafts were used in the end, if none were. */
+	note: string | null,
+};
+
+/**  What a benchmark found. */
+export type Benchmark = {
+	/**  When it ended, milliseconds since 1970. Also names it: no two have the same. */
+	measured_at: number,
+	/**  The model's short name. */
+	model: string,
+	/**  Data type or quantization of its weights. */
+	format: string,
+	/**  The version of the app. */
+	app_version: string,
+	/**  The machine. */
+	machine: MachineName,
+	/**  What computed: `metal`, `cuda` or `cpu`. */
+	device: string,
+	/**  What was asked for. */
+	plan: BenchmarkPlan,
+	/**  Runs that count. */
+	runs: number,
+	/**  Tokens decoded at each depth in each run. */
+	gen_tokens: number,
+	/**  Length of the prompt that was read. */
+	prompt_tokens: number,
+	/**  Decoding by depth, plain decoding first. */
+	depths: DepthSpeed[],
+	/**  Decoding with as many drafts as pay; `None` where none were measured. */
+	auto: AutoSpeed | null,
+	/**  Tokens of the prompt read per second; `None` where only a short one was read, in passing. */
+	prefill_tokens_per_second: Spread | null,
+	/**  The most memory that the model held while it read and decoded. */
+	peak_memory_bytes: Spread,
+	/**  From the folder to a model that can be asked. */
+	load_seconds: Spread,
+};
+
+/**  How the history is exported. */
+export type BenchmarkFormat = 
+/**  Everything, as a JSON list. */
+"json" | 
+/**  A line for each depth of each benchmark, for spreadsheets. */
+"csv";
+
+/**  All benchmarks that are kept. */
+export type BenchmarkHistory = {
+	/**  Oldest first. */
+	benchmarks: Benchmark[],
+	/**  This machine. */
+	machine: MachineName,
+	/**  Lines of the file that cannot be read; they stay in it. */
+	unreadable: number,
+};
+
+/**  Names a benchmark by its `measured_at`. */
+export type BenchmarkId = number;
+
+/**  What a benchmark measures. Plain decoding and the memory it takes are always measured. */
+export type BenchmarkPlan = {
+	/**  Decoding with 1, 2 and 3 drafts and with as many as pay, where the model has an MTP head. */
+	drafts: boolean,
+	/**  Reading a long prompt. */
+	prompt: boolean,
+	/**  More and longer runs. */
+	thorough: boolean,
 };
 
 /**  A message of the branch that is shown, with its other versions. */
@@ -284,6 +377,71 @@ export type ChatsTrouble = {
 	backups: ChatsBackup[],
 };
 
+/**  A reply of a comparison. */
+export type ComparedReply = {
+	/**  Its text. */
+	tokens: TimedToken[],
+	/**  Why it ended. */
+	reason: FinishReason,
+	/**  What it took. */
+	stats: ReplyStats,
+};
+
+/**  One question answered twice with the same settings and seed, one after the other: without drafts, then with them. */
+export type Comparison = {
+	/**  The question. */
+	question: string,
+	/**  The model. */
+	model: string,
+	/**  The settings of both, with the seed. */
+	sampling: Sampling,
+	/**  How the second reply was drafted. */
+	drafting: Drafting,
+	/**  Without drafts. */
+	plain: ComparedReply,
+	/**  With drafts. */
+	drafted: ComparedReply,
+	/**  How their texts relate. */
+	verdict: ComparisonVerdict,
+};
+
+/**  How far a comparison has come; a few times a second. */
+export type ComparisonProgress = 
+/**  The prompt is being read, once for both. */
+{ stage: "reading"; 
+/**  Tokens read so far. */
+done: number; 
+/**  Tokens of the prompt. */
+total: number } | 
+/**  A reply is being written. */
+{ stage: "writing"; 
+/**  Whether it is the one with drafts. */
+drafts: boolean; 
+/**  Tokens so far. */
+tokens: number };
+
+/**  What is answered without drafts and with them. */
+export type ComparisonSource = 
+/**  A question of a chat, with all that was said before it and with the chat's settings. */
+{ source: "message"; 
+/**  The question. */
+message: number } | 
+/**  A question by itself, with the app's settings. */
+{ source: "prompt"; 
+/**  The question. */
+text: string };
+
+/**  How the texts of a comparison relate. */
+export type ComparisonVerdict = 
+/**  They are the same, token for token. */
+{ verdict: "equal" } | 
+/**  They should be the same, and are not. */
+{ verdict: "different"; 
+/**  How many tokens are the same before the first that is not. */
+after: number } | 
+/**  They need not be the same: with the rejection rule only the chances of each word are. */
+{ verdict: "same_chances" };
+
 /**  How a raw checkpoint is converted, and what becomes of it. */
 export type ConversionChoice = {
 	/**  Bits of a weight; `None` keeps full precision. */
@@ -308,6 +466,20 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  Decoding with this many drafts a step. */
+export type DepthSpeed = {
+	/**  Drafts a step; 0 is plain decoding. */
+	depth: number,
+	/**  Decoded tokens per second. */
+	tokens_per_second: Spread,
+	/**  Over plain decoding in the same run. */
+	speed_up: Spread | null,
+	/**  Decoded tokens per forward pass; plain decoding is exactly 1. */
+	tokens_per_pass: Spread,
+	/**  Drafts by position, over all runs. */
+	positions: PositionStats[],
 };
 
 /**  How many tokens the MTP head drafts per step. */
@@ -476,8 +648,10 @@ export type JobKind =
 "download" | 
 /**  Converts a model. */
 "conversion" | 
-/**  Measures how fast a model is. */
+/**  Measures how many drafts pay with a model. */
 "measurement" | 
+/**  Measures a model for the history of benchmarks. */
+"benchmark" | 
 /**  Moves the library. */
 "move";
 
@@ -503,7 +677,7 @@ seconds: number } |
 { stage: "verifying" } | 
 /**  The raw checkpoint is being converted. */
 { stage: "converting" } | 
-/**  The finished model is being measured. */
+/**  The model is being measured. */
 { stage: "tuning" } | 
 /**  The library is on its way to another folder. */
 { stage: "moving" } | 
@@ -596,6 +770,14 @@ export type LocalState =
 { state: "broken"; 
 /**  Why, and what to do. */
 error: ErrorReport };
+
+/**  The machine that a benchmark ran on. */
+export type MachineName = {
+	/**  What its maker calls the processor; empty if the system does not say. */
+	chip: string,
+	/**  Memory in bytes; 0 if the system does not say. */
+	ram_bytes: number,
+};
 
 /**  One message of a chat. */
 export type Message = {
@@ -724,6 +906,13 @@ export type OpenedChat = {
 	/**  The branch that is shown, oldest first. */
 	messages: BranchMessage[],
 };
+
+/**  Which part of a reply a piece of text belongs to. */
+export type Part = 
+/**  Inside the model's thinking block. */
+"thinking" | 
+/**  The reply itself. */
+"answer";
 
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {
@@ -947,12 +1136,34 @@ export type SnippetPart = {
 	matched: boolean,
 };
 
+/**  A figure over all runs of a benchmark. */
+export type Spread = {
+	/**  Half of the runs are below. */
+	median: number,
+	/**  Smallest. */
+	min: number,
+	/**  Largest. */
+	max: number,
+};
+
 /**  A tag and its use. */
 export type Tag = {
 	/**  Its name, unique whatever its letters' case. */
 	name: string,
 	/**  Chats that have it. */
 	chats: number,
+};
+
+/**  What a token added to a reply, and when. */
+export type TimedToken = {
+	/**  Milliseconds since the first token of the reply. */
+	at: number,
+	/**  What became readable with it. */
+	text: string,
+	/**  Which part of the reply it belongs to. */
+	part: Part,
+	/**  Its place in the chain of drafts; `None` for the model's own. */
+	draft_position: number | null,
 };
 
 /**  How fast a model answered on this machine, by number of drafts. */

@@ -20,7 +20,7 @@ import {
 } from "./state";
 
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models";
+export type Screen = "chat" | "models" | "benchmarks";
 
 /** Models that the Hub was asked for. What came last stays while it is asked again. */
 export interface Listing {

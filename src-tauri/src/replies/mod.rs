@@ -4,6 +4,7 @@ mod outbox;
 mod writer;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{ChatId, Message, MessageId, ReplyEvent, RequestId};
@@ -19,6 +20,21 @@ use writer::{Attach, Writer};
 pub(crate) struct Replies {
     running: Mutex<HashMap<MessageId, Running>>,
     count: watch::Sender<usize>,
+    /// Whether something else has the engine.
+    occupied: AtomicBool,
+}
+
+/// Has the engine for itself until it is dropped, as far as those keep to it who wait for replies to end.
+#[derive(Debug)]
+pub(crate) struct Occupied {
+    replies: Arc<Replies>,
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.replies.occupied.store(false, Ordering::Relaxed);
+        self.replies.tell_count();
+    }
 }
 
 #[derive(Debug)]
@@ -75,6 +91,18 @@ impl Replies {
         standing.await.ok()
     }
 
+    /// Takes the engine for something that is no reply of a chat. It counts as one, so that whatever waits for replies
+    /// to end waits for it too. `None` while a reply is being written.
+    pub(crate) fn occupy(self: &Arc<Self>) -> Option<Occupied> {
+        let running = self.lock();
+        if !running.is_empty() || self.occupied.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        drop(running);
+        self.tell_count();
+        Some(Occupied { replies: Arc::clone(self) })
+    }
+
     /// Waits until a reply is no longer being written.
     pub(crate) async fn ended(&self, message: MessageId) {
         let mut count = self.watch();
@@ -82,7 +110,7 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// How many replies are being written, for whoever waits for one to begin or for all to end.
+    /// How many replies are being written, with whatever occupies the engine, for whoever waits for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
@@ -95,7 +123,7 @@ impl Replies {
 
     fn tell_count(&self) {
         let running = self.lock();
-        self.count.send_replace(running.len());
+        self.count.send_replace(running.len() + usize::from(self.occupied.load(Ordering::Relaxed)));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {

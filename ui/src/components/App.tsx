@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
 import { Inspector, InspectorToggle } from "../chats/Inspector";
 import { Note } from "../chats/Note";
 import { TagsSheet } from "../chats/TagsSheet";
@@ -8,7 +9,7 @@ import { JobAnnouncer } from "../library/JobAnnouncer";
 import { ModelsScreen } from "../library/ModelsScreen";
 import { LinkAddress } from "../markdown/Link";
 import { MAC } from "../platform";
-import { useStore } from "../store";
+import { type Screen, useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
 import { Announcer } from "./Announcer";
 import { Composer } from "./Composer";
@@ -17,11 +18,14 @@ import { EngineBanner } from "./EngineBanner";
 import { ModelPicker } from "./ModelPicker";
 import { Sidebar, SidebarToggle } from "./Sidebar";
 
+/** What the screens beside the chat are called. */
+const TITLES: Partial<Record<Screen, string>> = { models: "Models", benchmarks: "Benchmarks" };
+
 /** The window. */
 export function App() {
   const sidebar = useStore((state) => state.sidebar);
   const screen = useStore((state) => state.screen);
-  const title = useStore((state) => (state.screen === "models" ? "Models" : state.about?.title));
+  const title = useStore((state) => TITLES[state.screen] ?? state.about?.title);
   useShortcuts();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -29,7 +33,9 @@ export function App() {
   return (
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
-      {screen === "models" ? <ModelsScreen /> : <ChatScreen />}
+      {screen === "models" && <ModelsScreen />}
+      {screen === "benchmarks" && <BenchmarksScreen />}
+      {screen === "chat" && <ChatScreen />}
       <Note />
       <TagsSheet />
       <LinkAddress />

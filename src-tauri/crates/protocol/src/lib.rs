@@ -3,6 +3,7 @@
 //! Only types live here: serde for the wire, specta for the TypeScript bindings. The engine speaks [`Request`] and
 //! [`Event`] as JSON, one object a line, on stdin and stdout.
 
+mod benchmarks;
 mod bridge;
 mod chat;
 mod chats;
@@ -15,6 +16,11 @@ mod model;
 mod settings;
 mod stats;
 
+pub use benchmarks::{
+    AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
+    Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
+    TimedToken,
+};
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
     ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,

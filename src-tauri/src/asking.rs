@@ -6,12 +6,13 @@ use std::sync::Arc;
 use foretoken_chats::{ChatsError, Store, title_from};
 use foretoken_protocol::{
     BranchMessage, ChatId, EngineState, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
-    MessageStatus, PartialReply, ReplyEvent, Role, Sent,
+    MessageStatus, PartialReply, ReplyEvent, ReplyStats, Role, Sent,
 };
 use tauri::ipc::Channel;
 
 use crate::chats::conversation;
 use crate::engine::Prompt;
+use crate::replies::Means;
 use crate::state::App;
 
 #[cfg(test)]
@@ -252,22 +253,30 @@ impl App {
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
-        let writing = self.replies.begin(chat, reply, page, self.chats.clone(), generation);
         let app = Arc::clone(self);
-        let model = match self.engine.state() {
-            EngineState::Ready { model, .. } => Some(PathBuf::from(model.path)),
-            _ => None,
-        };
+        let compare = move |stats: &ReplyStats| app.library.comparison(&app.loaded_model()?, stats);
+        let means = Means { chats: self.chats.clone(), compare: Box::new(compare) };
+        let writing = self.replies.begin(chat, reply, page, generation, means);
+        let app = Arc::clone(self);
+        let model = self.loaded_model();
         tokio::spawn(async move {
-            writing.await;
+            let reply = writing.await;
             app.publish_chat(chat).await;
             app.want_title(chat);
             if let Some(model) = model {
-                app.library.used(model).await;
+                app.library.used(model, reply.stats).await;
             }
         });
         self.publish_chat(chat).await;
         sent
+    }
+
+    /// The folder of the model that is ready to answer.
+    fn loaded_model(&self) -> Option<PathBuf> {
+        match self.engine.state() {
+            EngineState::Ready { model, .. } => Some(PathBuf::from(model.path)),
+            _ => None,
+        }
     }
 }
 

@@ -1,15 +1,26 @@
-//! What the desktop shows of long work: progress in the dock or the title bar, a notification at the end, folders in
-//! the file manager.
+//! What the desktop does for the app: it shows progress in the dock or the title bar, tells of the end of long work, opens
+//! folders and links, and gives the window its look and size.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
-use foretoken_protocol::{ErrorReport, Job, JobKind, JobStage, LibrarySnapshot};
+use foretoken_protocol::{Appearance, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot, Preferences};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
-use tauri::{AppHandle, Manager};
+use tauri::{AppHandle, Manager, Theme, Url};
 use tauri_plugin_notification::NotificationExt;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
+use crate::replies::EndedReply;
 use crate::setup::MAIN_WINDOW;
+use crate::state::App;
+
+/// The sizes of everything in the window, in percent.
+pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
+/// A reply that takes this long is one that people turn away from.
+const LONG: Duration = Duration::from_secs(10);
+/// What links may lead to: pages and mail, never a file or a program.
+const SCHEMES: [&str; 3] = ["https", "http", "mailto"];
 
 /// Shows the library's work for as long as the app runs.
 pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiver<Option<LibrarySnapshot>>) {
@@ -25,6 +36,24 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
             notify(&handle, &title, &body);
         }
         before = jobs;
+    }
+}
+
+/// Tells of the end of long replies for as long as the app runs.
+pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Receiver<EndedReply>) {
+    loop {
+        let reply = match ended.recv().await {
+            Ok(reply) => reply,
+            Err(broadcast::error::RecvError::Lagged(_)) => continue,
+            Err(broadcast::error::RecvError::Closed) => return,
+        };
+        if reply.took < LONG {
+            continue;
+        }
+        let app = Arc::clone(&handle.state::<Arc<App>>());
+        let title = app.chats.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
+        let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
+        notify(&handle, &title.unwrap_or_else(|_| "Foretoken".into()), body);
     }
 }
 
@@ -51,6 +80,9 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
                 format!("{} is measured", job.name),
                 "The Benchmarks screen shows how fast it is.".to_owned(),
             )),
+            JobStage::Done { path } if job.kind == JobKind::Move => {
+                Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
+            }
             JobStage::Done { .. } => {
                 Some((format!("{} is ready", job.name), "It can be used now.".to_owned()))
             }
@@ -81,12 +113,60 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
 fn notify(handle: &AppHandle, title: &str, body: &str) {
     let is_focused =
         handle.get_webview_window(MAIN_WINDOW).is_some_and(|window| window.is_focused().unwrap_or(false));
-    if is_focused {
+    let wanted = handle.state::<Arc<App>>().settings().preferences.notifications;
+    if is_focused || !wanted {
         return;
     }
     if let Err(error) = handle.notification().builder().title(title).body(body).show() {
         tracing::info!("no notification: {error}");
     }
+}
+
+/// Preferences whose numbers are ones that can be had.
+pub(crate) fn in_bounds(preferences: Preferences) -> Preferences {
+    let nearest = ZOOMS.iter().copied().min_by_key(|zoom| zoom.abs_diff(preferences.zoom));
+    Preferences { zoom: nearest.unwrap_or(100), ..preferences }
+}
+
+/// Gives the window its look and its size of text.
+pub(crate) fn apply(handle: &AppHandle, preferences: &Preferences) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    let theme = match preferences.appearance {
+        Appearance::Auto => None,
+        Appearance::Light => Some(Theme::Light),
+        Appearance::Dark => Some(Theme::Dark),
+    };
+    let applied = window.set_theme(theme).and_then(|()| window.set_zoom(f64::from(preferences.zoom) / 100.0));
+    if let Err(error) = applied {
+        tracing::warn!("the look of the window cannot be changed: {error}");
+    }
+}
+
+/// Opens an address in the program that the person uses for it.
+pub(crate) async fn open_link(address: &str) -> Result<(), ErrorReport> {
+    let url = link(address)?;
+    // It may wait for a browser to start.
+    let opened =
+        tokio::task::spawn_blocking(move || tauri_plugin_opener::open_url(url.as_str(), None::<&str>)).await;
+    match opened {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(ErrorReport {
+            code: "link_not_opened".into(),
+            message: format!("The link cannot be opened: {error}."),
+            hint: "Copy its address and open it in a browser.".into(),
+        }),
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// The address of a page or of mail.
+fn link(address: &str) -> Result<Url, ErrorReport> {
+    let url = Url::parse(address).ok().filter(|url| SCHEMES.contains(&url.scheme()));
+    url.ok_or_else(|| ErrorReport {
+        code: "link_refused".into(),
+        message: "The link does not lead to a page or to mail.".into(),
+        hint: "If you trust it, copy its address.".into(),
+    })
 }
 
 /// Shows a folder in the system's file manager.
@@ -136,6 +216,32 @@ mod tests {
     }
 
     #[test]
+    fn links_lead_to_pages_and_mail_only() {
+        for address in ["https://example.org/a?b#c", "http://example.org", "mailto:a@example.org"] {
+            assert!(link(address).is_ok(), "{address}");
+        }
+        for address in [
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "/etc/passwd",
+            "smb://host/x",
+            "vscode://x",
+            "-h",
+            "",
+        ] {
+            assert_eq!(link(address).unwrap_err().code, "link_refused", "{address}");
+        }
+    }
+
+    #[test]
+    fn a_zoom_is_one_of_those_that_there_are() {
+        for (asked, taken) in [(0, 80), (100, 100), (116, 110), (u32::MAX, 160)] {
+            let preferences = in_bounds(Preferences { zoom: asked, ..Preferences::default() });
+            assert_eq!(preferences.zoom, taken);
+        }
+    }
+
+    #[test]
     fn an_end_is_told_once_and_not_for_what_had_ended_before() {
         let done = || JobStage::Done { path: "/m".into() };
         let before = [job(1, JobStage::Tuning, 0, 0), job(2, done(), 0, 0)];
@@ -143,5 +249,9 @@ mod tests {
         assert_eq!(endings(&before, &now), [("model 1 is ready".into(), "It can be used now.".into())]);
         assert_eq!(endings(&now, &now), []);
         assert_eq!(endings(&[], &now), []);
+
+        let a_move = |stage| Job { kind: JobKind::Move, ..job(4, stage, 0, 0) };
+        let told = endings(&[a_move(JobStage::Moving)], &[a_move(done())]);
+        assert_eq!(told, [("The model library has moved".into(), "It is in /m now.".into())]);
     }
 }

@@ -1,17 +1,21 @@
 //! The desktop app: a window with the chat page, and the engine process behind it.
 
+mod actions;
 mod asking;
 mod attachments;
+mod awake;
 mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod chats;
 mod commands;
 mod desktop;
+mod diagnostics;
 mod engine;
 mod events;
 mod filing;
 mod library;
+mod log;
 #[cfg(target_os = "macos")]
 mod menu;
 mod models;

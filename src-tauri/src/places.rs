@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 use foretoken_library::Location;
+use foretoken_protocol::PlaceKind;
 
 /// The name of the app's folders.
 const FOLDER: &str = "dev.foretoken.Foretoken";
@@ -43,6 +44,18 @@ impl Places {
             cache: folders.cache_dir().to_owned(),
             engine_state: folders.cache_dir().join("engine"),
         })
+    }
+
+    /// The folder that some of the files are in.
+    pub(crate) fn folder(&self, kind: PlaceKind) -> PathBuf {
+        let of = |file: &Path| file.parent().unwrap_or(file).to_owned();
+        match kind {
+            PlaceKind::Settings => of(&self.settings),
+            PlaceKind::Chats => of(&self.chats),
+            PlaceKind::Models => self.location.folder(),
+            PlaceKind::Cache => self.cache.clone(),
+            PlaceKind::Log => of(&self.log),
+        }
     }
 }
 

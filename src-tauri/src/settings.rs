@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, Sampling};
+use foretoken_protocol::{Drafting, ErrorReport, GenerationSettings, KvPrecision, Preferences, Sampling};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -26,6 +26,12 @@ pub(crate) struct Settings {
     pub(crate) built_in_sampling: Option<Sampling>,
     /// The context that models are judged at, in tokens; `None` is the usual one.
     pub(crate) fit_context: Option<u32>,
+    /// How models keep what their attention remembers of a chat.
+    pub(crate) kv_precision: KvPrecision,
+    /// Whether text that came from drafts is marked.
+    pub(crate) reveal_drafts: bool,
+    /// How the app looks and behaves.
+    pub(crate) preferences: Preferences,
 }
 
 impl Default for Settings {
@@ -43,6 +49,9 @@ impl Default for Settings {
             sampling: BTreeMap::new(),
             built_in_sampling: None,
             fit_context: None,
+            kv_precision: KvPrecision::Full,
+            reveal_drafts: false,
+            preferences: Preferences::default(),
         }
     }
 }
@@ -221,12 +230,16 @@ mod tests {
         assert_eq!(file.current(), Settings::default());
         file.update(|settings| settings.select_model(Some("/models/a".into()), WARM)).unwrap();
         file.update(|settings| settings.generation.max_tokens = 7).unwrap();
+        file.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
 
         let again = SettingsFile::open(path).current();
         assert_eq!(again, file.current());
         assert_eq!(again.generation.max_tokens, 7);
         assert_eq!(again.generation.sampling, WARM);
-        assert_eq!(again.model_folders, ["/models/a"]);
+        assert_eq!(
+            (again.model_folders, again.kv_precision),
+            (vec!["/models/a".to_owned()], KvPrecision::Eight)
+        );
     }
 
     #[test]

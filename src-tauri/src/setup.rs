@@ -1,29 +1,25 @@
 //! Puts the app together when it starts, and takes it apart when it ends.
 
-use std::fs::{self, File};
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use foretoken_protocol::AppEvent;
 use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, DragDropEvent, Manager, RunEvent, Url, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt};
 
+use crate::log::Log;
 use crate::places::{self, Places};
 use crate::state::App;
 
 /// The window with the chat page.
 pub(crate) const MAIN_WINDOW: &str = "main";
-/// What the log holds unless `RUST_LOG` says otherwise.
-const LOG_FILTER: &str = "info";
 /// How long closing may take before what is left is given up.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// Builds the app and runs it until it is closed.
 pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let started = Instant::now();
     let places = Places::of_this_person().ok_or("this system names no home folder to keep files in")?;
     let builder = tauri::Builder::default()
         // First, so that a second start ends before it touches anything.
@@ -39,46 +35,23 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
         )
         .invoke_handler(crate::commands::builder().invoke_handler())
         .setup(move |app| {
-            start_log(&places.log);
-            start(app.handle(), &places)?;
-            open_window(app.handle())?;
+            start(app.handle(), &places, Log::start(&places.log))?;
+            open_window(app.handle(), started)?;
             Ok(())
         });
     let builder = builder.on_window_event(on_window_event);
     #[cfg(target_os = "macos")]
-    let builder = builder.menu(crate::menu::menu_bar);
+    let builder = builder
+        .menu(crate::menu::menu_bar)
+        .on_menu_event(|app, event| crate::menu::on_menu_event(app, &event));
     builder.build(tauri::generate_context!())?.run(on_event);
     Ok(())
 }
 
-/// Logs to stderr and, where it can be written, to a file that is begun anew at each start.
-fn start_log(path: &Path) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
-    let (writer, refused) = match log_file(path) {
-        Ok(file) => (BoxMakeWriter::new(std::io::stderr.and(Mutex::new(file))), None),
-        Err(error) => (BoxMakeWriter::new(std::io::stderr), Some(error)),
-    };
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).init();
-    if let Some(error) = refused {
-        tracing::warn!("the log {} cannot be written: {error}", path.display());
-    }
-}
-
-/// A new log; the one before is kept beside it.
-fn log_file(path: &Path) -> std::io::Result<File> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    if path.exists() {
-        fs::rename(path, path.with_extension("previous.log"))?;
-    }
-    File::create(path)
-}
-
 /// Starts what runs behind the window.
-fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::Error>> {
+fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn std::error::Error>> {
     let built_in_model = places::built_in_model(&handle.path().resource_dir()?);
-    let (app, supervisor) = App::new(places, places::engine_program()?, &built_in_model)?;
+    let (app, supervisor) = App::new(places, places::engine_program()?, &built_in_model, log)?;
     let app = Arc::new(app);
     handle.manage(Arc::clone(&app));
     tauri::async_runtime::spawn(supervisor.run());
@@ -87,6 +60,8 @@ fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::
         async move { app.publish_engine().await }
     });
     tauri::async_runtime::spawn(crate::desktop::follow_library(handle.clone(), app.library.watch()));
+    tauri::async_runtime::spawn(crate::desktop::follow_replies(handle.clone(), app.replies.ends()));
+    tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(app.replies.watch(), app.library.watch()));
     tauri::async_runtime::spawn({
         let app = Arc::clone(&app);
         async move { app.library.start() }
@@ -109,7 +84,7 @@ fn start(handle: &AppHandle, places: &Places) -> Result<(), Box<dyn std::error::
 }
 
 /// Opens the window, hidden until its page is there. It shows the app's own page and nothing else.
-fn open_window(handle: &AppHandle) -> Result<(), Box<dyn std::error::Error>> {
+fn open_window(handle: &AppHandle, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
     let windows = &handle.config().app.windows;
     let config =
         windows.iter().find(|window| window.label == MAIN_WINDOW).ok_or("the window is not configured")?;
@@ -117,14 +92,17 @@ fn open_window(handle: &AppHandle) -> Result<(), Box<dyn std::error::Error>> {
     WebviewWindowBuilder::from_config(handle, config)?
         .on_navigation(move |url| is_own_page(url, development_page.as_ref()))
         .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_page_load(|window, page| {
-            if page.event() == PageLoadEvent::Finished
-                && let Err(error) = window.show()
-            {
-                tracing::error!("the window cannot be shown: {error}");
+        .on_page_load(move |window, page| {
+            if page.event() != PageLoadEvent::Finished {
+                return;
+            }
+            match window.show() {
+                Ok(()) => tracing::info!("the window is shown after {} ms", started.elapsed().as_millis()),
+                Err(error) => tracing::error!("the window cannot be shown: {error}"),
             }
         })
         .build()?;
+    crate::desktop::apply(handle, &handle.state::<Arc<App>>().settings().preferences);
     Ok(())
 }
 
@@ -136,8 +114,16 @@ fn is_own_page(url: &Url, development_page: Option<&Url>) -> bool {
     }
 }
 
+/// Closes the window, as the button in its title bar does.
+pub(crate) fn close_window(handle: &AppHandle) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    if let Err(error) = window.close() {
+        tracing::error!("the window cannot be closed: {error}");
+    }
+}
+
 /// Brings the window to the front.
-fn show_window(handle: &AppHandle) {
+pub(crate) fn show_window(handle: &AppHandle) {
     let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
     let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
     if let Err(error) = shown {
@@ -147,24 +133,23 @@ fn show_window(handle: &AppHandle) {
 
 fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
-        // Closing the window leaves the app and its replies running, as is the custom on macOS.
-        #[cfg(target_os = "macos")]
-        WindowEvent::CloseRequested { api, .. } => {
+        // The app and its replies go on; the Dock, or a second start, brings the window back.
+        WindowEvent::CloseRequested { api, .. }
+            if window.state::<Arc<App>>().settings().preferences.keep_running =>
+        {
             api.prevent_close();
             if let Err(error) = window.hide() {
                 tracing::error!("the window cannot be hidden: {error}");
             }
         }
         WindowEvent::DragDrop(drag) => {
-            let event = match drag {
-                DragDropEvent::Enter { .. } => AppEvent::Dragging { inside: true },
-                DragDropEvent::Leave => AppEvent::Dragging { inside: false },
-                DragDropEvent::Drop { paths, .. } => AppEvent::Dropped {
-                    paths: paths.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
-                },
-                _ => return,
-            };
-            window.state::<Arc<App>>().events.publish(event);
+            let app = window.state::<Arc<App>>();
+            match drag {
+                DragDropEvent::Enter { .. } => app.events.publish(AppEvent::Dragging { inside: true }),
+                DragDropEvent::Leave => app.events.publish(AppEvent::Dragging { inside: false }),
+                DragDropEvent::Drop { paths, .. } => app.drop_on_window(paths),
+                _ => {}
+            }
         }
         _ => {}
     }

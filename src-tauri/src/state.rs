@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_library::Machine;
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatPage, ChatSettings, EngineState, ErrorReport, GenerationSettings, MachineName,
-    ModelInfo, NewChat, OpenedChat, Snapshot,
+    AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
+    KvPrecision, MachineName, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences, Snapshot,
 };
 
 use tokio::sync::{mpsc, watch};
 
 use crate::benchmarks::History;
 use crate::chats::Chats;
-use crate::engine::{Engine, Supervisor};
+use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
 use crate::library::{ModelLibrary, Surroundings};
+use crate::log::Log;
 use crate::models::Models;
 use crate::places::Places;
 use crate::replies::Replies;
@@ -35,10 +36,14 @@ pub(crate) struct App {
     pub(crate) benchmarks: Arc<History>,
     /// Ends the comparison that runs.
     pub(crate) comparing: watch::Sender<()>,
+    pub(crate) places: Places,
+    pub(crate) log: Log,
     settings: Arc<SettingsFile>,
     open_chat: Mutex<Option<ChatId>>,
     /// How replies of the next new chat are written.
     new_chat: Mutex<ChatSettings>,
+    /// The files that were dropped on the window last.
+    dropped: Mutex<Vec<PathBuf>>,
     /// Takes chats that may have a title of their own.
     pub(crate) untitled: mpsc::UnboundedSender<ChatId>,
     /// The same, for the one who makes the titles.
@@ -54,6 +59,7 @@ impl App {
         places: &Places,
         engine_program: PathBuf,
         built_in_model: &Path,
+        log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
         let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
@@ -78,12 +84,15 @@ impl App {
             library: Arc::new(library),
             benchmarks,
             comparing: watch::Sender::default(),
+            places: places.clone(),
+            log,
             moves: Mutex::new(Some(moves)),
             events: AppEvents::default(),
             models: Models::new(built_in_model),
             settings,
             open_chat: Mutex::new(None),
             new_chat: Mutex::default(),
+            dropped: Mutex::default(),
             untitled,
             titles: Mutex::new(Some(titles)),
             asking: tokio::sync::Mutex::new(()),
@@ -102,8 +111,10 @@ impl App {
             tags: Vec::new(),
             presets: Vec::new(),
             open: None,
-            new_chat: NewChat { settings: self.new_chat_settings(), draft: String::new() },
+            new_chat: NewChat { settings: self.new_chat_settings(), draft: Draft::default() },
+            preferences: settings.preferences,
             settings: settings.generation,
+            reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
         };
         if snapshot.trouble.is_some() {
@@ -130,6 +141,23 @@ impl App {
     /// Makes a chat the open one.
     pub(crate) fn set_open_chat(&self, chat: Option<ChatId>) {
         *self.lock_open_chat() = chat;
+    }
+
+    /// Tells the page what was dropped on the window.
+    pub(crate) fn drop_on_window(&self, paths: &[PathBuf]) {
+        let (folders, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path.is_dir());
+        let words =
+            |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
+        // Before the page can ask for them.
+        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = files;
+        self.events.publish(event);
+    }
+
+    /// Those of `files` that were dropped on the window last.
+    pub(crate) fn dropped(&self, files: Vec<String>) -> Vec<PathBuf> {
+        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        files.into_iter().map(PathBuf::from).filter(|file| dropped.contains(file)).collect()
     }
 
     /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one
@@ -164,6 +192,13 @@ impl App {
         Ok(opened)
     }
 
+    /// The folders that the app keeps its files in.
+    pub(crate) fn folders(&self) -> Vec<Place> {
+        [PlaceKind::Settings, PlaceKind::Chats, PlaceKind::Models, PlaceKind::Cache, PlaceKind::Log]
+            .map(|kind| Place { kind, path: self.places.folder(kind).to_string_lossy().into_owned() })
+            .into()
+    }
+
     /// The settings as they are now.
     pub(crate) fn settings(&self) -> Settings {
         self.settings.current()
@@ -174,9 +209,22 @@ impl App {
         self.update_settings(|settings| settings.set_generation(generation)).await
     }
 
+    /// Keeps whether text that came from drafts is marked.
+    pub(crate) async fn set_reveal_drafts(&self, reveal: bool) -> Result<(), ErrorReport> {
+        self.update_settings(move |settings| settings.reveal_drafts = reveal).await
+    }
+
+    /// Takes over how the app looks and behaves, and tells the page.
+    pub(crate) async fn set_preferences(&self, preferences: Preferences) -> Result<(), ErrorReport> {
+        let kept = self.update_settings(move |settings| settings.preferences = preferences).await;
+        self.events.publish(AppEvent::Preferences { preferences });
+        kept
+    }
+
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
     pub(crate) async fn load_model(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
-        let model = self.engine.load(path.to_owned()).await?;
+        let kv_precision = self.settings.current().kv_precision;
+        let model = self.engine.load(Model { folder: path.to_owned(), kv_precision }).await?;
         let (key, recommended) = (self.models.key(path), model.defaults);
         if let Err(error) =
             self.update_settings(move |settings| settings.select_model(key, recommended)).await
@@ -186,6 +234,16 @@ impl App {
         self.publish_models();
         self.events.publish(AppEvent::Settings { settings: self.settings.current().generation });
         Ok(model)
+    }
+
+    /// Chooses how models keep keys and values, and loads the selected one again that way. If it does not load, nothing
+    /// is changed.
+    pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
+        let folder = self.models.selected(&self.settings.current());
+        self.engine.load(Model { folder, kv_precision }).await?;
+        self.update_settings(move |settings| settings.kv_precision = kv_precision).await?;
+        self.library.judge_anew();
+        Ok(())
     }
 
     /// Tells the page which models there are to choose from.

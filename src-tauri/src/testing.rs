@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
+use crate::log::Log;
 use crate::places::Places;
 use crate::state::App;
 
@@ -81,7 +82,8 @@ pub(crate) fn places(folder: &TempDir) -> Places {
 pub(crate) async fn running() -> Running {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_program(folder.path());
-    let (app, supervisor) = App::new(&places(&folder), engine.clone(), &demo_model()).unwrap();
+    let (app, supervisor) =
+        App::new(&places(&folder), engine.clone(), &demo_model(), Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.load_selected_model().await;

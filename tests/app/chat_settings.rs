@@ -24,7 +24,7 @@ fn value(window: &Window<'_>, name: &str) -> String {
 /// Waits until the shell has kept a draft of the new chat.
 fn kept(window: &Window<'_>, text: &str) {
     window.wait_until("the draft is kept", || {
-        let body = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft";
+        let body = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft.text";
         window.driver.async_script(body, json!([])) == Ok(json!(text))
     });
 }
@@ -65,7 +65,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     window.click("scope-chat");
     window.choose("mtp-control", "mtp-option-off");
     window.answer(OWL);
-    assert!(window.text("reply-footer").contains("no drafts"), "{}", window.text("reply-footer"));
+    assert!(window.text("reply-footer").contains("1.0 per pass"), "{}", window.text("reply-footer"));
     window.fill("preset-name", "Owl");
     window.click("keep-preset");
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
@@ -91,7 +91,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
         window.text("mtp-control").contains("Off") && value(&window, "system-prompt") == PROMPT
     });
     window.answer(OWL);
-    assert!(window.text("reply-footer").contains("no drafts"), "{}", window.text("reply-footer"));
+    assert!(window.text("reply-footer").contains("1.0 per pass"), "{}", window.text("reply-footer"));
     window.click("delete-preset");
     window.wait_until("it is gone", || !window.text("preset").contains("Owl"));
     assert_eq!(value(&window, "system-prompt"), PROMPT, "the chat keeps its settings");

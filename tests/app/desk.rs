@@ -12,18 +12,23 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::programs::built;
 use tempfile::TempDir;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt, MapState};
+use x11rb::rust_connection::RustConnection;
 
 use crate::webdriver::WebDriver;
 use crate::window::Window;
 
 /// How long a process may take to be started.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Light or dark, as the desktop asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
     Light,
     Dark,
+    /// The desktop does not ask.
+    System,
 }
 
 pub(crate) struct Desk {
@@ -31,7 +36,12 @@ pub(crate) struct Desk {
     screen: Child,
     display: String,
     variables: Vec<(String, String)>,
+    keychain: bool,
 }
+
+/// Runs a program in a session with an unlocked keychain. The daemon ends with the session's bus.
+const WITH_KEYCHAIN: &str =
+    "printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec \"$@\"";
 
 impl Desk {
     /// A screen of this size, and an empty home.
@@ -48,12 +58,21 @@ impl Desk {
         BufReader::new(output).read_line(&mut display).expect("Xvfb names its display");
         let home = tempfile::tempdir().expect("a folder for the home");
         fs::DirBuilder::new().mode(0o700).create(home.path().join("run")).expect("a folder for sockets");
-        Self { home, screen, display: format!(":{}", display.trim()), variables: Vec::new() }
+        Self { home, screen, display: format!(":{}", display.trim()), variables: Vec::new(), keychain: false }
     }
 
     /// Gives the app that is opened here a variable.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Gives the app that is opened here a keychain of its own. False where none is installed, which is said.
+    pub(crate) fn add_keychain(&mut self) -> bool {
+        self.keychain = Command::new("gnome-keyring-daemon").arg("--version").output().is_ok();
+        if !self.keychain {
+            eprintln!("SKIPPED: there is no gnome-keyring-daemon (Debian package gnome-keyring)");
+        }
+        self.keychain
     }
 
     /// A folder for files of the test.
@@ -69,16 +88,22 @@ impl Desk {
     /// Opens the app and waits until its model is ready.
     pub(crate) fn open(&self, theme: Theme) -> Window<'_> {
         let port = free_port();
-        let theme = if theme == Theme::Dark { "Adwaita:dark" } else { "Adwaita" };
+        let theme = match theme {
+            Theme::Light => Some("Adwaita"),
+            Theme::Dark => Some("Adwaita:dark"),
+            Theme::System => None,
+        };
+        let session: &[&str] = if self.keychain { &["--", "sh", "-c", WITH_KEYCHAIN, "sh"] } else { &["--"] };
         let bus = Command::new("dbus-run-session")
-            .args(["--", "WebKitWebDriver", "--host=127.0.0.1", &format!("--port={port}")])
+            .args(session)
+            .args(["WebKitWebDriver", "--host=127.0.0.1", &format!("--port={port}")])
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home())
             .env("XDG_RUNTIME_DIR", self.home().join("run"))
             .env("DISPLAY", &self.display)
             .env("LANG", "C.UTF-8")
-            .env("GTK_THEME", theme)
+            .envs(theme.map(|theme| ("GTK_THEME", theme)))
             .env("NO_AT_BRIDGE", "1")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
@@ -102,6 +127,48 @@ impl Desk {
         let runs =
             |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
         self.processes().into_iter().filter(runs).collect()
+    }
+
+    /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.
+    pub(crate) fn start_again(&self) -> bool {
+        let running = self.running("foretoken");
+        let first = running.first().expect("the app runs");
+        let environment = fs::read(format!("/proc/{first}/environ")).expect("a process tells its variables");
+        let variables = environment.split(|&byte| byte == 0).filter_map(|variable| {
+            let (name, value) = std::str::from_utf8(variable).ok()?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        let mut second = Command::new(built("foretoken"))
+            .env_clear()
+            .envs(variables)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(self.log())
+            .spawn()
+            .expect("the app can be started");
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Ok(Some(status)) = second.try_wait() {
+                return status.success();
+            }
+            sleep(Duration::from_millis(20));
+        }
+        let _ = second.kill();
+        let _ = second.wait();
+        false
+    }
+
+    /// How many windows of the app are on the screen.
+    pub(crate) fn shown_windows(&self) -> usize {
+        let (connection, screen) = RustConnection::connect(Some(&self.display)).expect("the screen answers");
+        let root = connection.setup().roots[screen].root;
+        let tree = connection.query_tree(root).expect("a request").reply().expect("an answer");
+        let is_shown = |&window: &u32| {
+            let attributes = connection.get_window_attributes(window).ok()?.reply().ok()?;
+            let size = connection.get_geometry(window).ok()?.reply().ok()?;
+            Some(attributes.map_state == MapState::VIEWABLE && size.width > 100)
+        };
+        tree.children.iter().filter(|window| is_shown(window).unwrap_or(false)).count()
     }
 
     /// Kills the one process on this desk that runs a program, as a fault would.
@@ -128,14 +195,17 @@ impl Desk {
         }
     }
 
+    /// The address of the app's message bus.
+    pub(crate) fn bus(&self) -> String {
+        let app =
+            self.running("foretoken").into_iter().find_map(|id| variable(id, "DBUS_SESSION_BUS_ADDRESS"));
+        app.expect("the app runs in a session")
+    }
+
     /// Everything that runs here, known by its home.
     fn processes(&self) -> Vec<u32> {
-        let home = format!("HOME={}", self.home().display());
-        let lives_here = |id: &u32| {
-            fs::read(format!("/proc/{id}/environ")).is_ok_and(|variables| {
-                variables.split(|&byte| byte == 0).any(|variable| variable == home.as_bytes())
-            })
-        };
+        let home = self.home().to_str().expect("temporary folders have plain names");
+        let lives_here = |id: &u32| variable(*id, "HOME").is_some_and(|found| found == home);
         let numbers = fs::read_dir("/proc").expect("Linux lists processes in /proc").flatten();
         numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(lives_here).collect()
     }
@@ -175,6 +245,15 @@ impl Drop for Desk {
             eprintln!("--- what the programs said ---\n{log}");
         }
     }
+}
+
+/// A variable that a process was started with.
+fn variable(process: u32, name: &str) -> Option<String> {
+    let variables = fs::read(format!("/proc/{process}/environ")).ok()?;
+    let mut values = variables.split(|&byte| byte == 0).filter_map(|variable| {
+        std::str::from_utf8(variable).ok()?.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)
+    });
+    values.next()
 }
 
 fn signal(name: &str, processes: &[u32]) {

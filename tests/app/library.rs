@@ -4,15 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_library::{Library, Location};
-use foretoken_tests::fixtures::{copy_demo_model, demo_model};
+use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with_vocab};
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
+use crate::desk::{Desk, Halted, Theme};
 use crate::drag::Drag;
+use crate::frame::Frame;
 use crate::hub::{Hub, NAME, REPO};
+use crate::notifications::{Notification, Notifications};
 use crate::stopping::open_endless_model;
 use crate::webdriver::keys;
 use crate::window::Window;
+
+/// Tokens that [`large_model`] knows. Their embedding is zero and takes no room before the conversion.
+const LARGE_VOCAB: u64 = 400_000;
 
 /// Where the app keeps its data on a desk.
 pub(crate) fn data(desk: &Desk) -> PathBuf {
@@ -215,6 +220,33 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
 }
 
 #[test]
+fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
+    let hub = Hub::with(&demo_model(), &["--rate", "100000"]);
+    let desk = desk_with(&hub);
+    let disk = desk.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let own = Library::create(&disk.join("models")).unwrap();
+    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    window.click_one("remote-model", NAME);
+    window.click("conversion-none");
+    window.click("download");
+    window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
+
+    let unplugged = desk.home().join("unplugged");
+    fs::rename(&disk, &unplugged).unwrap();
+    window.wait_until("the library is offline", || window.is_shown("library-offline"));
+    window.wait_until("so is the download", || !job_says(&window, "Downloading"));
+    window.picture("models-offline-download");
+    assert!(!disk.exists(), "nothing is made in its place");
+    fs::rename(&unplugged, &disk).unwrap();
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    assert!(row(&window, NAME).contains("Use"), "{:?}", window.texts("local-model"));
+}
+
+#[test]
 fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     const TOKEN: &str = "hf_secretsecret";
     let hub = Hub::with(&demo_model(), &["--token", TOKEN]);
@@ -240,11 +272,171 @@ fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     window.wait_until("the popover closes", || !window.is_popover_shown());
     let page = window.script("return document.documentElement.outerHTML", json!([]));
     assert!(!page.as_str().unwrap().contains(TOKEN));
+    assert_nowhere(&desk, TOKEN);
+}
+
+/// No file of the desk holds this text.
+fn assert_nowhere(desk: &Desk, secret: &str) {
     for file in files_below(desk.home()) {
         let content = fs::read(&file).unwrap_or_default();
-        let holds = content.windows(TOKEN.len()).any(|part| part == TOKEN.as_bytes());
-        assert!(!holds, "the token is in {}", file.display());
+        let holds = content.windows(secret.len()).any(|part| part == secret.as_bytes());
+        assert!(!holds, "the secret is in {}", file.display());
     }
+}
+
+#[test]
+fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowhere_else() {
+    const TOKEN: &str = "hf_secretsecret";
+    let hub = Hub::with(&demo_model(), &["--token", TOKEN]);
+    let mut desk = desk_with(&hub);
+    if !desk.add_keychain() {
+        return;
+    }
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    download(&window);
+    window.wait_until("the refusal is shown", || window.is_shown("job-error"));
+    window.click("token-control");
+    window.wait_until("the token can be typed", || window.is_shown("hub-token"));
+    window.click("hub-token");
+    window.type_text(TOKEN);
+    window.click("keep-token");
+    window.wait_until("it is kept", || window.text("token-state").starts_with("Set."));
+    window.wait_until("the popover closes", || !window.is_popover_shown());
+    window.click("job-retry");
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    let page = window.script("return document.documentElement.outerHTML", json!([]));
+    assert!(!page.as_str().unwrap().contains(TOKEN));
+    drop(window);
+    let keyring = desk.home().join(".local/share/keyrings");
+    assert!(!files_below(&keyring).is_empty(), "the keychain is a real one");
+    assert_nowhere(&desk, TOKEN);
+
+    let window = desk.open(Theme::Light);
+    window.click("open-models");
+    window.wait_until("it is still there", || window.text("token-state").starts_with("Set."));
+    window.click("remove-token");
+    window.wait_until("it is removed", || window.text("token-state").starts_with("Not set."));
+}
+
+#[test]
+fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
+    let hub = Hub::with(&demo_model(), &["--corrupt"]);
+    let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
+    let desk = desk_with(&hub);
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    download(&window);
+    window.wait_until("what is wrong is said", || window.is_shown("job-error"));
+    let refusal = window.text("job-error");
+    assert!(refusal.contains("arrives damaged"), "{refusal}");
+    assert_eq!(row(&window, NAME), "");
+    window.picture("models-corrupt");
+    drop(hub);
+
+    let _hub = Hub::with(&demo_model(), &["--port", &port]);
+    window.click("job-retry");
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+}
+
+#[test]
+fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
+    let desk = Desk::new(1280, 900);
+    fs::create_dir_all(data(&desk)).unwrap();
+    let own = Library::create(&library(&desk)).unwrap();
+    let source = own.root().join("org--Large");
+    large_model(&source);
+    let before = files_below(&source);
+    let window = desk.open(Theme::Light);
+    window.click("open-models");
+    window.wait_until("the model is described", || row(&window, "Large").contains("MTP head"));
+
+    begin_conversion(&window, &desk, "Large");
+    window.wait_until("it is converted", || job_says(&window, "Converting"));
+    window.click("job-cancel");
+    window.wait_until("it is gone", || {
+        // It asks first where work would be lost.
+        if window.is_shown("job-cancel-now") {
+            window.click("job-cancel-now");
+        }
+        !window.is_shown("job")
+    });
+    let home = own.root().join(".foretoken");
+    window.wait_until("nothing is left of it", || files_below(&home.join("conversions")).is_empty());
+
+    begin_conversion(&window, &desk, "Large");
+    window.wait_until("it is converted again", || job_says(&window, "Converting"));
+    window.click("job-pause");
+    window.wait_until("it is paused", || job_says(&window, "Paused"));
+    let converted = own.root().join("Large-4bit");
+    assert!(!converted.exists(), "nothing counts before it is whole");
+    window.click("job-resume");
+    window.wait_until("it goes on, and is measured", || job_says(&window, "Measuring"));
+    window.click("job-cancel");
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    assert!(converted.join("config.json").is_file());
+    assert_eq!(files_below(&source), before, "the original files are kept");
+}
+
+/// A model whose conversion takes long enough to be met on the way.
+pub(crate) fn large_model(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    for entry in fs::read_dir(fixture("tiny-dense")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if !name.contains("safetensors") {
+            fs::copy(entry.path(), folder.join(name)).unwrap();
+        }
+    }
+    write_with_vocab(folder, LARGE_VOCAB);
+}
+
+/// Begins the conversion that the form suggests and holds it where it is.
+pub(crate) fn begin_conversion(window: &Window<'_>, desk: &Desk, model: &str) -> Halted {
+    window.choose_in_menu("model-more", model, "Convert");
+    window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
+    let conversion = std::thread::scope(|scope| {
+        let halting = scope.spawn(|| desk.halt("foretoken-engine", "convert"));
+        window.click("convert");
+        halting.join().expect("a conversion begins")
+    });
+    window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
+    conversion
+}
+
+#[test]
+fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended() {
+    let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
+    let desk = desk_with(&hub);
+    let window = desk.open(Theme::Light);
+    let (frame, notifications) = (Frame::on(&desk), Notifications::on(&desk));
+    assert_eq!(frame.title(), "Foretoken");
+    open_models(&window);
+    window.click_one("remote-model", NAME);
+    window.click("conversion-none");
+    window.click("download");
+    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
+    window.click("new-chat");
+    window.wait_until("the screen is left", || !window.is_shown("models-screen"));
+    let percent = || frame.title().strip_prefix("Foretoken, ")?.strip_suffix(" %")?.parse::<u32>().ok();
+    let first = window.wait("the title says how far it is", percent);
+    let later = window.wait("it goes on", || percent().filter(|&later| later > first));
+    assert!(first < later && later <= 100, "{first} %, then {later} %");
+    frame.lose_focus();
+    window.wait_until("its end is told", || !notifications.told().is_empty());
+    let told = |title: &str, body: &str| Notification { title: title.into(), body: body.into() };
+    assert_eq!(notifications.told(), [told("Qwen3.5-0.8B is ready", "It can be used now.")]);
+    window.wait_until("the title is the app's name again", || frame.title() == "Foretoken");
+
+    // What somebody sees on the page is not told again.
+    frame.take_focus();
+    window.click("open-models");
+    window.choose_in_menu("model-more", "Demo model", "Measure");
+    window.wait_until("it is measured", || row(&window, "Demo model").contains("tok/s"));
+    drop(hub);
+    frame.lose_focus();
+    window.choose_in_menu("model-more", NAME, "Measure");
+    window.wait_until("the next end is told", || notifications.told().len() > 1);
+    assert_eq!(notifications.told()[1..], [told("Qwen3.5-0.8B is ready", "It can be used now.")]);
 }
 
 #[test]
@@ -395,4 +587,40 @@ fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
     window.wait_until("the model is loaded", || {
         window.text("model-picker").contains("Little") && !window.is_shown("engine-banner")
     });
+}
+
+/// The model is loaded again, answers as before, and the app starts that way the next time.
+#[test]
+fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
+    const IS_ON: &str = "return document.querySelector('[data-testid=smaller-memory]')?.checked ?? null";
+    let desk = Desk::new(1280, 900);
+    let settings = desk.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    let learned = desk.home().join(".cache/dev.foretoken.Foretoken/engine");
+    // What is learned about drafts names the form that the engine keeps keys and values in.
+    let is_kept = |precision: &str| {
+        let words = format!("\"kv_precision\":\"{precision}\"");
+        let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(&words));
+        files_below(&learned).iter().any(has)
+    };
+    let window = desk.open(Theme::Light);
+    window.ask("Tell me a story about an owl.");
+    window.wait_for_end();
+    window.wait_until("the engine has learned", || is_kept("full"));
+    window.click("open-models");
+    window.wait_until("it is off", || window.script(IS_ON, json!([])) == json!(false));
+    window.click("smaller-memory");
+    let is_written = || fs::read_to_string(&settings).is_ok_and(|text| text.contains("\"eight\""));
+    window.wait_until("it holds", is_written);
+    window.wait_until("it is on", || window.script(IS_ON, json!([])) == json!(true));
+    window.click("new-chat");
+    assert!(!window.answer("Tell me a story about a fox.").is_empty());
+    window.wait_until("the engine has learned anew", || is_kept("eight"));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("open-models");
+    window.wait_until("it is remembered", || window.script(IS_ON, json!([])) == json!(true));
+    window.click("smaller-memory");
+    window.wait_until("it is off again", || !is_written());
+    window.wait_until("and says so", || window.script(IS_ON, json!([])) == json!(false));
 }

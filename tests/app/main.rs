@@ -13,7 +13,11 @@ mod chat_settings;
 #[cfg(target_os = "linux")]
 mod damage;
 #[cfg(target_os = "linux")]
+mod deaths;
+#[cfg(target_os = "linux")]
 mod desk;
+#[cfg(target_os = "linux")]
+mod dialog;
 #[cfg(target_os = "linux")]
 mod drafting;
 #[cfg(target_os = "linux")]
@@ -21,7 +25,11 @@ mod drag;
 #[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
 mod following;
+#[cfg(target_os = "linux")]
+mod frame;
 #[cfg(target_os = "linux")]
 mod hub;
 #[cfg(target_os = "linux")]
@@ -33,13 +41,27 @@ mod looks;
 #[cfg(target_os = "linux")]
 mod many;
 #[cfg(target_os = "linux")]
+mod markdown;
+#[cfg(target_os = "linux")]
 mod models_screen;
+#[cfg(target_os = "linux")]
+mod notifications;
+#[cfg(target_os = "linux")]
+mod palette;
 #[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]
 mod security;
 #[cfg(target_os = "linux")]
+mod settings;
+#[cfg(target_os = "linux")]
+mod speed;
+#[cfg(target_os = "linux")]
 mod stopping;
+#[cfg(target_os = "linux")]
+mod stored;
+#[cfg(target_os = "linux")]
+mod streaming;
 #[cfg(target_os = "linux")]
 mod versions;
 #[cfg(target_os = "linux")]

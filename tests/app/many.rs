@@ -1,13 +1,10 @@
 //! As many chats, and as long a chat, as people come to have: what is in view is drawn, and all of it is reached.
 
-use std::fs;
-use std::path::Path;
-
-use foretoken_chats::Store;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::desk::{Desk, Theme};
 use crate::library::data;
+use crate::stored::{StoredChat, write_chats};
 use crate::window::Window;
 
 const CHATS: usize = 10_000;
@@ -15,39 +12,19 @@ const MESSAGES: usize = 2_000;
 /// More than this is never drawn, whatever there is.
 const DRAWN: usize = 80;
 
-/// Writes many chats with a question and an answer each, the newest with many messages.
-fn write_chats(folder: &Path) {
-    let message = |parent: Value, role: &str, text: String| {
-        json!({ "parent": parent, "role": role, "text": text, "thinking": "", "stats": null, "error": null,
-                "status": { "state": "finished", "reason": "stop" }, "model": null, "settings": null, "created_at": 1 })
+/// Many chats with a question and an answer each, the newest with many messages.
+fn many_chats() -> impl Iterator<Item = StoredChat> {
+    let short = |number| StoredChat {
+        title: format!("Chat {number}"),
+        messages: vec![format!("Question {number}"), "An answer.".into()],
     };
-    let chat = |number: usize, messages: Vec<Value>| {
-        json!({ "title": format!("Chat {number}"), "named": true, "pinned": false, "tags": [], "created_at": 1,
-                "updated_at": number + 1, "draft": "", "origin": null, "shown": messages.len(), "messages": messages,
-                "settings": { "system_prompt": "", "generation": null, "model": null, "preset": null } })
+    let long = |number| match number % 2 {
+        0 => format!("Long question {number}, with some words more."),
+        _ => long_answer(number),
     };
-    let short = |number| {
-        let question = message(Value::Null, "user", format!("Question {number}"));
-        chat(number, vec![question, message(json!(1), "assistant", "An answer.".into())])
-    };
-    let long = (0..MESSAGES).map(|number| {
-        let parent = if number == 0 { Value::Null } else { json!(number) };
-        match number % 2 {
-            0 => message(parent, "user", format!("Long question {number}, with some words more.")),
-            _ => message(parent, "assistant", long_answer(number)),
-        }
-    });
-    let chats: Vec<Value> = (0..CHATS - 1).map(short).chain([chat(CHATS - 1, long.collect())]).collect();
-    let file = folder.join("many.json");
-    fs::create_dir_all(folder).unwrap();
-    let all = json!({ "format": "foretoken-chats", "version": 1, "presets": [], "chats": chats });
-    // The format comes first.
-    let text =
-        format!("{{\"format\":\"foretoken-chats\",\"version\":1,\"presets\":[],\"chats\":{}}}", all["chats"]);
-    fs::write(&file, text).unwrap();
-    let mut store = Store::open(&folder.join("chats.sqlite")).unwrap();
-    let report = store.import(&file).unwrap();
-    assert_eq!(report.chats as usize, CHATS);
+    let longest =
+        StoredChat { title: format!("Chat {}", CHATS - 1), messages: (0..MESSAGES).map(long).collect() };
+    (0..CHATS - 1).map(short).chain([longest])
 }
 
 fn long_answer(number: usize) -> String {
@@ -88,7 +65,7 @@ fn tell(what: &str, frames: &[f64]) {
 #[test]
 fn ten_thousand_chats_and_two_thousand_messages_are_reached() {
     let desk = Desk::new(1280, 900);
-    write_chats(&data(&desk));
+    write_chats(&data(&desk), many_chats());
     let window = desk.open(Theme::Light);
     window.wait_until("the newest is listed", || {
         window.texts("chat").first().is_some_and(|it| it == "Chat 9999")

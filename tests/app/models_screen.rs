@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::desk::{Desk, Theme};
 use crate::hub::{Hub, NAME};
-use crate::library::{data, desk_with, download, job_says, open_models, row};
+use crate::library::{begin_conversion, data, desk_with, download, job_says, large_model, open_models, row};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
 use crate::webdriver::keys::ESCAPE;
@@ -164,6 +164,7 @@ fn work(theme: Theme) {
     fs::create_dir_all(data(&desk)).unwrap();
     let own = Library::create(&data(&desk).join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
+    large_model(&own.root().join("org--Large"));
     let window = desk.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     open_endless_model(&window, &desk);
@@ -182,17 +183,12 @@ fn work(theme: Theme) {
     window.wait_for_end();
 
     window.click("open-models");
-    window.choose_in_menu("model-more", "Little", "Convert");
-    window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
-    let conversion = std::thread::scope(|scope| {
-        let halting = scope.spawn(|| desk.halt("foretoken-engine", "convert"));
-        window.click("convert");
-        halting.join().expect("a conversion begins")
-    });
+    let conversion = begin_conversion(&window, &desk, "Large");
     window.wait_until("it is converted", || job_says(&window, "Converting"));
-    window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
     looks.check("models-41-converting");
     conversion.go_on();
+    window.wait_until("it is measured", || job_says(&window, "Measuring"));
+    window.click("job-cancel");
     window.wait_until("it is ready", || window.is_shown("job-use"));
     looks.check("models-42-converted");
 }

@@ -37,12 +37,12 @@ fn a_reply_streams_and_shows_how_its_speed_was_made() {
 
     let numbers = window.text("reply-footer");
     assert!(per_pass(&numbers) > 1.3, "{numbers}");
-    assert!(acceptance(&numbers).is_some_and(|percent| percent > 50.0), "{numbers}");
+    assert!(!numbers.contains('×'), "no plain reply was measured yet: {numbers}");
     window.click("reply-footer");
     window.wait_until("the statistics open", || window.is_shown("stats-popover"));
     let first = window.text("position-1");
     let (accepted, drafted) = accepted_of_drafted(&first);
-    assert!(accepted > 0 && accepted <= drafted, "{first}");
+    assert!(accepted > drafted / 2 && accepted <= drafted, "{first}");
     let filled = window.script(
         "const bar = document.querySelector('[data-testid=position-1] .bar-drafted');
          return bar.firstElementChild.getBoundingClientRect().width / bar.getBoundingClientRect().width",
@@ -67,7 +67,7 @@ fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
     };
     let (plain, numbers) = asked_with("off");
     assert_eq!(plain, auto);
-    assert!(numbers.contains("1.0 per pass · no drafts"), "{numbers}");
+    assert!(numbers.ends_with("1.0 per pass"), "{numbers}");
     window.click("reply-footer");
     window.wait_until("the statistics open", || window.is_shown("stats-popover"));
     assert!(!window.is_shown("position-1"), "nothing was drafted, so no bar is drawn");
@@ -76,7 +76,7 @@ fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
     for depth in [1, 3] {
         let (text, numbers) = asked_with(&depth.to_string());
         assert_eq!(text, auto, "at depth {depth}");
-        assert!(per_pass(&numbers) > 1.3, "{numbers}");
+        assert!(numbers.ends_with("× plain on this computer"), "plain decoding was measured: {numbers}");
         assert_eq!(positions(&window), depth);
     }
 }
@@ -91,15 +91,10 @@ fn positions(window: &Window<'_>) -> usize {
     positions
 }
 
-/// `1.8` of `58 tok/s · 1.8 per pass · 81 %`.
+/// `1.8` of `58 tok/s · 1.8 per pass`.
 fn per_pass(numbers: &str) -> f64 {
     let part = numbers.split(" · ").nth(1).and_then(|part| part.strip_suffix(" per pass"));
     part.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no tokens per pass in {numbers:?}"))
-}
-
-/// `81` of `58 tok/s · 1.8 per pass · 81 %`; `None` without drafts.
-fn acceptance(numbers: &str) -> Option<f64> {
-    numbers.split(" · ").nth(2)?.strip_suffix(" %")?.parse().ok()
 }
 
 /// `21` and `27` of `1 ahead21 of 27 · 78 %`.

@@ -1,6 +1,8 @@
 //! What the page cannot do, whatever is written on it.
 
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 
 use foretoken_tests::fixtures::endless_model;
 use serde_json::{Value, json};
@@ -105,6 +107,14 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         let outcome = call(command, arguments);
         assert!(outcome.contains("unknown_model"), "{command}: {outcome}");
     }
+    for address in ["file:///etc/passwd", "javascript:alert(1)", "/usr/bin/id", "x-other-app://do"] {
+        let outcome = call("open_link", json!({ "address": address }));
+        assert!(outcome.contains("link_refused"), "{address}: {outcome}");
+    }
+    for kind in ["home", "../..", "/etc"] {
+        let outcome = call("reveal_place", json!({ "kind": kind }));
+        assert!(outcome.contains("unknown variant"), "{kind}: {outcome}");
+    }
     for (command, arguments) in [
         ("plugin:dialog|open", json!({ "options": { "directory": true } })),
         ("plugin:dialog|save", json!({ "options": {} })),
@@ -150,4 +160,49 @@ fn markup_in_messages_and_replies_is_text() {
     );
     assert_eq!(made, json!(0), "no element was made from text");
     assert_eq!(window.script("return window.injected ?? null", json!([])), Value::Null);
+}
+
+#[test]
+fn a_link_opens_in_the_browser_only_from_its_address() {
+    let mut desk = Desk::new(1280, 900);
+    // What the desktop would start for an address writes it down.
+    let opened = desk.home().join("opened");
+    let programs = desk.home().join("programs");
+    fs::create_dir(&programs).unwrap();
+    let browser = programs.join("xdg-open");
+    fs::write(&browser, format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display())).unwrap();
+    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    desk.set("PATH", &format!("{}:{path}", programs.display()));
+    let file = desk.home().join("conversations.json");
+    let message = |role: &str, text: &str| {
+        json!({ "author": { "role": role }, "create_time": 1.0, "recipient": "all",
+                "content": { "content_type": "text", "parts": [text] } })
+    };
+    let answer = "See [the page](https://example.org/a?b=c).";
+    let conversation = json!([{ "title": "Links", "create_time": 1.0, "update_time": 2.0, "current_node": "b",
+        "mapping": {
+            "root": { "message": null, "parent": null, "children": ["a"] },
+            "a": { "message": message("user", "Where?"), "parent": "root", "children": ["b"] },
+            "b": { "message": message("assistant", answer), "parent": "a", "children": [] },
+        } }]);
+    fs::write(&file, conversation.to_string()).unwrap();
+    let window = desk.open(Theme::Light);
+    let import = "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] })";
+    window.driver.async_script(import, json!([file])).unwrap();
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click_one("chat", "Links");
+    let link = "return document.querySelector('.link')?.click() === undefined && document.querySelector('.link') !== null";
+    window.wait_until("the link is clicked", || window.script(link, json!([])) == json!(true));
+    window.wait_until("its address is shown", || {
+        let shown = "return document.querySelector('.link-address code')?.textContent ?? ''";
+        window.script(shown, json!([])) == json!("https://example.org/a?b=c")
+    });
+    assert!(!opened.exists(), "the link itself opens nothing");
+    window.click("open-link");
+    window.wait_until("the browser is asked", || opened.exists());
+    assert_eq!(fs::read_to_string(&opened).unwrap(), "https://example.org/a?b=c\n");
+    assert_eq!(window.driver.windows().unwrap(), 1);
 }

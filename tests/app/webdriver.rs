@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 /// How long the driver may take to start, or to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Names an element in the protocol's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -19,10 +19,14 @@ pub(crate) mod keys {
     pub(crate) const ENTER: char = '\u{e007}';
     pub(crate) const SHIFT: char = '\u{e008}';
     pub(crate) const CONTROL: char = '\u{e009}';
+    pub(crate) const ALT: char = '\u{e00a}';
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const SPACE: char = ' ';
     pub(crate) const ARROW_UP: char = '\u{e013}';
+    pub(crate) const ARROW_RIGHT: char = '\u{e014}';
     pub(crate) const ARROW_DOWN: char = '\u{e015}';
+    pub(crate) const PAGE_UP: char = '\u{e00e}';
+    pub(crate) const PAGE_DOWN: char = '\u{e00f}';
 }
 
 /// A session with one window.

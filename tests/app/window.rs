@@ -12,7 +12,7 @@ use crate::desk::Desk;
 use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// How often the page is asked.
@@ -144,6 +144,17 @@ impl<'desk> Window<'desk> {
             .as_str()
             .unwrap_or("")
             .to_owned()
+    }
+
+    /// Presses Tab until something has the focus.
+    pub(crate) fn tab_to(&self, name: &str) {
+        for _ in 0..80 {
+            if self.focus() == name {
+                return;
+            }
+            self.press(&[], keys::TAB);
+        }
+        panic!("{name} cannot be reached with Tab");
     }
 
     /// Asks something and waits until the reply is begun.

@@ -457,6 +457,10 @@ fn inspect_tells_what_a_folder_holds() {
     };
     assert_eq!(demo["parameters"], count(|_| true));
     assert_eq!(demo["memory"]["weights"], 2 * count(|_| true));
+    let in_8_bits = printed_json(&["inspect", "--json", "--kv-bits", "8", demo_model().to_str().unwrap()]);
+    let per_token = |told: &Value| told["memory"]["kv_per_token"].as_u64().unwrap();
+    // 256 numbers of two bytes; a byte for each and four for 64 of them.
+    assert_eq!((per_token(&demo), per_token(&in_8_bits)), (512, 272));
 
     for (declared, state) in [(true, "stripped"), (false, "absent")] {
         let folder = headless(declared);

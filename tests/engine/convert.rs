@@ -15,7 +15,7 @@ use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
 use foretoken_protocol::{
     ConversionProgress, ConversionReport, ConversionSettings, ErrorReport, FloatFormat, HeadFormat,
-    WeightFormat,
+    KvPrecision, WeightFormat,
 };
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::dice::Dice;
@@ -75,7 +75,7 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn inspected(dir: &Path) -> Result<Inspection, CheckpointError> {
-    inspect(&Metadata::read(dir, Files::Whole)?, None)
+    inspect(&Metadata::read(dir, Files::Whole)?, None, KvPrecision::Full)
 }
 
 fn index(dir: &Path) -> Index {

@@ -5,7 +5,8 @@ use std::path::Path;
 use foretoken_engine::checkpoint::{Files, Metadata, inspect};
 use foretoken_engine::decode::Batch;
 use foretoken_engine::mlx::{self, Dtype};
-use foretoken_tests::fixtures::{demo_model, fixture, load, write_converted, write_raw};
+use foretoken_protocol::KvPrecision;
+use foretoken_tests::fixtures::{demo_model, fixture, load_keeping, write_converted, write_raw};
 use foretoken_tests::oracle::{Cases, write_random};
 use foretoken_tests::runs::{greedy, read};
 
@@ -17,11 +18,11 @@ const NOISE: f64 = 2e6;
 const REPLY: usize = 2;
 
 /// MLX's peak over loading the model in a folder and a reply at the end of so many tokens.
-fn measured(dir: &Path, context: usize) -> u64 {
+fn measured(dir: &Path, kv_precision: KvPrecision, context: usize) -> u64 {
     mlx::clear_cache();
     let before = mlx::active_memory();
     mlx::reset_peak_memory();
-    let model = load(dir);
+    let model = load_keeping(dir, kv_precision);
     let prompt: Vec<u32> = (0..(context - REPLY) as u32).map(|i| i * 7 % 250).collect();
     let mut batch = Batch::default();
     batch.join(read(&model, 0, &greedy(&prompt, REPLY))).unwrap();
@@ -44,7 +45,7 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
     let tiny = fixture("tiny-dense");
     let (layouts, quantized) = (Cases::of("layouts"), Cases::of("quantizations"));
     let mut wrong = Vec::new();
-    for dir in [
+    let as_computed = [
         demo_model(),
         made("demo-f32", &|dir| write_raw(&demo_model(), dir, Dtype::Float32)),
         made("demo-q4", &|dir| write_converted(&demo_model(), dir, 4, Dtype::Bfloat16)),
@@ -55,13 +56,15 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
         layouts.checkpoint("tiny-next"),
         quantized.checkpoint("moe-affine-4-64"),
         made("small-dense", &|dir| write_random("small-dense", dir)),
-    ] {
+    ];
+    let in_8_bits = [demo_model(), folder.path().join("demo-f32")].map(|dir| (dir, KvPrecision::Eight));
+    for (dir, kv) in as_computed.map(|dir| (dir, KvPrecision::Full)).into_iter().chain(in_8_bits) {
         let metadata = Metadata::read(&dir, Files::Whole).unwrap();
         for context in [256, 1024] {
-            let told = inspect(&metadata, Some(context)).unwrap().memory.total;
-            let measured = measured(&dir, context as usize);
+            let told = inspect(&metadata, Some(context), kv).unwrap().memory.total;
+            let measured = measured(&dir, kv, context as usize);
             let off = told as f64 - measured as f64;
-            let found = format!("{} at {context}: {measured} measured, {told} told", dir.display());
+            let found = format!("{} at {context}, {kv:?}: {measured} measured, {told} told", dir.display());
             println!("{found}, {:+.1} %", 100.0 * off / measured as f64);
             if off.abs() > (BOUND * measured as f64).max(NOISE) {
                 wrong.push(found);

@@ -7,10 +7,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport, Event,
-    FinishReason, GenerationSettings, KvPrecision, ModelInfo, ReplyStats, Request, RequestId, Role, Sampling,
-    TokenLogprobs,
+    FinishReason, GenerationSettings, KvPrecision, ModelInfo, PositionStats, ReplyStats, Request, RequestId,
+    Role, Sampling, TokenLogprobs,
 };
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value, write_with_vocab};
 use foretoken_tests::programs::built;
@@ -226,6 +227,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
         Event::Failed { id, .. } => *id,
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }
+        | Event::Counted { id, .. }
         | Event::Waiting { id, .. }
         | Event::Reading { id, .. }
         | Event::Tokens { id, .. }
@@ -273,6 +275,96 @@ fn requests_are_answered() {
     assert!(!short.text.is_empty() && long.text.starts_with(&short.text));
     let (last, status) = engine.close();
     assert!(last.is_empty() && status.success(), "{last:?}, {status}");
+}
+
+/// The identities of the counts, on real replies: every pass emits the drafts that stay and one token of its own, unless
+/// the reply ends with a draft.
+#[test]
+fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
+    let mut engine = Engine::start();
+    engine.load(&demo_model()).unwrap();
+    let drafting =
+        [Drafting::Off, Drafting::Auto, Drafting::Fixed { depth: 1 }, Drafting::Fixed { depth: 3 }];
+    let cases = drafting.iter().flat_map(|&drafting| [(drafting, 7), (drafting, 400)]);
+    for (id, (drafting, max_tokens)) in (2..).zip(cases) {
+        let Request::Generate { messages, settings, .. } = generate_with(id, max_tokens, drafting) else {
+            unreachable!()
+        };
+        let settings = GenerationSettings { thinking: true, ..settings };
+        let sampling = settings.sampling;
+        engine.send(&Request::Generate { id, messages, resume: None, settings, logprobs: Some(0) });
+        let (mut tokens, mut from_drafts) = (0, 0);
+        let (reason, stats) = loop {
+            match engine.next_about(Some(id)) {
+                Event::Tokens { tokens: texts, logprobs, .. } => {
+                    // One entry a token; a token of both parts has two texts.
+                    tokens += logprobs.len() as u32;
+                    let mut drafts: Vec<u8> = texts.iter().filter_map(|text| text.draft_position).collect();
+                    drafts.dedup();
+                    if !logprobs.is_empty() {
+                        from_drafts += drafts.len() as u32;
+                    }
+                }
+                Event::Finished { reason, stats, .. } => break (reason, stats),
+                Event::Failed { error, .. } => panic!("{error}"),
+                _ => {}
+            }
+        };
+        assert_eq!(tokens, stats.emitted, "{stats:?}");
+        let accepted: u32 = stats.positions.iter().map(|position| position.accepted).sum();
+        let drafted: u32 = stats.positions.iter().map(|position| position.drafted).sum();
+        // The stop token is emitted by a pass and not counted; where it was a draft, it has no token after it.
+        let unseen = accepted + stats.steps - stats.emitted;
+        let stopped = reason == FinishReason::Stop;
+        assert!(if stopped { (1..=2).contains(&unseen) } else { unseen == 0 }, "{reason:?} {stats:?}");
+        assert_eq!(accepted - from_drafts, unseen.saturating_sub(1), "{stats:?}");
+        assert_eq!(drafted == 0, drafting == Drafting::Off || stats.positions.is_empty());
+
+        let per_pass = |position: &PositionStats| f64::from(position.accepted) / f64::from(stats.steps);
+        assert!(stats.positions.is_sorted_by(|near, far| per_pass(near) >= per_pass(far)), "{stats:?}");
+
+        let thinking = stats.thinking;
+        assert!(thinking.steps > 0 && thinking.emitted <= stats.emitted && thinking.steps <= stats.steps);
+        assert!(thinking.accepted <= thinking.drafted && thinking.drafted <= drafted);
+        assert_eq!(thinking.steps < stats.steps, stopped, "the answer comes after the thinking: {stats:?}");
+
+        let steps = stats.steps as usize;
+        assert_eq!(stats.depth.depths.len(), steps.div_ceil(stats.depth.steps_per_entry as usize));
+        assert!(stats.depth.depths.len() <= 64);
+        assert_eq!((stats.sampling, stats.shared_steps), (sampling, 0));
+        assert_eq!(stats.version, env!("CARGO_PKG_VERSION"));
+        let known = stats.draft_seconds + stats.verify_seconds + stats.sample_seconds + stats.host_seconds;
+        assert!(known <= stats.decode_seconds * 1.001 + 1e-6, "{stats:?}");
+        if steps > 2 {
+            assert!(stats.sample_seconds > 0.0, "{stats:?}");
+        }
+    }
+}
+
+#[test]
+fn tokens_are_counted_beside_a_reply_as_the_model_reads_them() {
+    let mut engine = Engine::start();
+    let texts = vec![String::new(), "owl".into(), "An owl and a bell.".into()];
+    engine.send(&Request::Count { id: 1, texts: texts.clone() });
+    assert_eq!(engine.failure(Some(1)).code, "no_model");
+
+    let mut engine = Engine::with_endless_model();
+    engine.generate(2, 3000);
+    engine.first_text(2);
+    engine.send(&Request::Count { id: 3, texts });
+    let tokens = loop {
+        match engine.next().expect("the engine answers") {
+            Event::Counted { id: 3, tokens } => break tokens,
+            Event::Finished { .. } => panic!("the reply need not end first"),
+            _ => {}
+        }
+    };
+    assert_eq!(tokens[0], 0);
+    assert!(0 < tokens[1] && tokens[1] < tokens[2], "{tokens:?}");
+    let demo = Tokenizer::load(&demo_model()).unwrap();
+    assert_eq!(tokens[2] as usize, demo.encode("An owl and a bell.").unwrap().len());
+    engine.send(&Request::Cancel { id: 2 });
+    assert_eq!(engine.end(2).reason, FinishReason::Cancelled);
 }
 
 #[test]

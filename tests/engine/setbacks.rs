@@ -2,14 +2,17 @@
 //! happened, and only the request that cannot go on ends.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use foretoken_engine::decode::{Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{
+    Batch, CELL, Footprint, Happening, Lane, Limits, Policy, RowId, RowSpec, Scheduler,
+};
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::{Drafting, Sampling};
+use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use foretoken_tests::dice::Dice;
-use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::fixtures::{Stored, demo_model, load_keeping, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
-use foretoken_tests::runs::{forced, greedy};
+use foretoken_tests::runs::{alone, forced, greedy, read};
 
 /// A scheduler, and what it has said.
 struct Desk<'a> {
@@ -97,23 +100,30 @@ fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
     ];
     let row = |(i, sampling)| {
         let spec = RowSpec { sampling, seed: 7 + i as u64, ..greedy(&dice.prompt(12 + i), max_tokens) };
-        Known::new(model, spec)
+        let tokens = alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
+        Known { spec, tokens }
     };
     samplings.into_iter().enumerate().map(row).collect()
 }
 
-/// Three replies become longer than what they were let in with, and there is memory for two of them: the youngest waits,
-/// is read again, and goes on where it was.
+/// Three replies become longer than what they were let in with, and there is memory for two of them: the youngest waits
+/// and goes on exactly where it was, which in bf16 and 8 bits only what it remembered can give.
 #[test]
 fn replies_that_outgrow_their_memory_wait_and_go_on() {
-    let model = tiny_dense(Stored::F32);
-    let rows = long_rows(&model, 290);
-    let footprint = Footprint::of(&model);
+    outgrow_memory(&tiny_dense(Stored::F32));
+    for precision in [KvPrecision::Full, KvPrecision::Eight] {
+        outgrow_memory(&load_keeping(&demo_model(), precision));
+    }
+}
+
+fn outgrow_memory(model: &Qwen) {
+    let rows = long_rows(model, 290);
+    let footprint = Footprint::of(model);
     let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
     assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
     for (remembered, rate) in [(0, Some(0.7)), (memory / 2, None)] {
         let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
-        let mut desk = Desk::new(&model, limits);
+        let mut desk = Desk::new(model, limits);
         let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
         for (id, row) in rows.iter().enumerate() {
             match rate {
@@ -122,6 +132,7 @@ fn replies_that_outgrow_their_memory_wait_and_go_on() {
             }
         }
         desk.turn_until(|desk| desk.scheduler.batch().rows().len() == 3);
+        let read = desk.scheduler.layers_read();
         while !desk.scheduler.is_idle() {
             desk.turn();
             for (id, row) in rows.iter().enumerate() {
@@ -134,7 +145,8 @@ fn replies_that_outgrow_their_memory_wait_and_go_on() {
         }
         println!("interrupted: {:?}, {} turns", desk.interrupted, desk.turns);
         assert_eq!(desk.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
-        assert!(desk.interrupted[&2] <= 2, "nobody is read again and again");
+        assert!(desk.interrupted[&2] <= 2, "nobody has to wait again and again");
+        assert_eq!(desk.scheduler.layers_read(), read, "nothing is read again");
         assert_eq!(desk.scheduler.reserved_bytes(), 0);
     }
 }
@@ -187,6 +199,80 @@ fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
         }
         assert_eq!(desk.failed.len(), bad.len(), "{:?}", desk.failed);
         println!("{bad:?} after {after}: {} turns, {:?}", desk.turns, desk.failed);
+    }
+}
+
+/// Two rows of one step make it fail, whoever is beside them: all keep their tokens, and read on as they would have.
+#[test]
+fn several_rows_may_fail_in_one_step() {
+    let model = tiny_dense(Stored::F32);
+    let rows = known_rows(&model, &mut Dice::new(24), 5, 20);
+    for depth in [0, 3] {
+        let mut batch = Batch::default();
+        let mut written = vec![Vec::new(); rows.len()];
+        for (id, row) in rows.iter().enumerate() {
+            batch.join(read(&model, id as RowId, &forced(&row.spec, &row.tokens, 0.7))).unwrap();
+        }
+        for _ in 0..3 {
+            for advance in batch.step(&model, &[depth; 5]).unwrap().advances {
+                written[advance.row as usize].extend(advance.tokens);
+            }
+        }
+        // Two of them are asked for anew, and fail.
+        for id in [1, 4] {
+            batch.remove(&[id as RowId]).unwrap();
+            batch.join(read(&model, id as RowId, &failing(&rows[id].spec))).unwrap();
+            written[id].clear();
+        }
+        let failed = batch.step(&model, &[depth; 5]).unwrap_err();
+        assert!(batch.rows().is_empty() && batch.settled_states().unwrap().is_empty());
+        assert_eq!(failed.rows.len(), 5);
+        for row in failed.rows {
+            let id = row.id as usize;
+            assert_eq!((row.emitted(), row.cache().arrays().count()), (&*written[id], 0));
+            let mut lane = Lane::new(&model, row).unwrap();
+            lane.read_all(&model).unwrap();
+            let mut alone = Batch::of(lane);
+            if [1, 4].contains(&id) {
+                assert!(alone.step(&model, &[depth]).is_err());
+                continue;
+            }
+            while !alone.rows().is_empty() {
+                for advance in alone.step(&model, &[depth]).unwrap().advances {
+                    written[id].extend(advance.tokens);
+                }
+            }
+            assert_eq!(written[id], rows[id].tokens, "row {id}, depth {depth}");
+        }
+    }
+}
+
+/// While a long prompt is read, layer by layer, and another request joins, steps fail one after the other.
+#[test]
+fn steps_may_fail_while_others_are_read_and_join() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(25);
+    let rows = known_rows(&model, &mut dice, 5, 30);
+    let long = Known::new(&model, greedy(&dice.prompt(2 * CELL + 9), 12));
+    for after in [1, 5, 11, 17, 24] {
+        let limits = Limits { max_stall: Duration::ZERO, ..Limits::default() };
+        let mut desk = Desk::new(&model, limits);
+        (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
+        desk.turn_until(|desk| desk.tokens(0).len() >= 4);
+        desk.submit(5, &long.spec, Drafting::Auto);
+        let begin = desk.scheduler.layers_read();
+        desk.turn_until(|desk| desk.scheduler.layers_read() >= begin + after);
+        assert!(desk.scheduler.reading().any(|id| id == 5));
+        for id in [2, 3] {
+            desk.submit(id, &failing(&rows[id].spec), Drafting::Fixed { depth: 2 });
+        }
+        desk.submit(4, &rows[4].spec, Drafting::Fixed { depth: 2 });
+        desk.turn_until(|desk| desk.scheduler.is_idle());
+        for id in [0, 1, 4] {
+            assert_eq!(desk.tokens(id), rows[id].tokens, "row {id}, after {after} layers");
+        }
+        assert_eq!(desk.tokens(5), long.tokens, "after {after} layers");
+        assert_eq!(desk.failed.keys().copied().collect::<Vec<_>>(), [2, 3]);
     }
 }
 

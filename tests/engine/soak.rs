@@ -56,12 +56,14 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
     let mut highest = 0;
     while done < requests {
         while submitted < requests && in_flight.len() < COMPANY && submitted / 100 == done / 100 {
-            let length = 1 + dice.below(40);
+            // Coming and going is what counts; now and then one stays longer.
+            let (prompt, reply) = if dice.below(16) == 0 { (40, 24) } else { (10, 6) };
+            let length = 1 + dice.below(prompt);
             let spec = RowSpec {
                 sampling: dice.one_of(&samplings),
                 seed: submitted as u64,
                 logprobs: (dice.below(8) == 0).then_some(3),
-                ..greedy(&dice.prompt(length), 1 + dice.below(24))
+                ..greedy(&dice.prompt(length), 1 + dice.below(reply))
             };
             let depth = 1 + dice.below(4) as u8;
             let drafting = dice.one_of(&[Drafting::Off, Drafting::Auto, Drafting::Fixed { depth }]);
@@ -207,5 +209,6 @@ fn memory_is_given_back() {
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
     replies_that_outgrow_their_memory_stay_within_it(&model);
-    what_is_remembered_stays_within_its_budget(&model, requests / 8);
+    // Its budget is full behind a few dozen.
+    what_is_remembered_stays_within_its_budget(&model, (requests / 50).max(50));
 }

@@ -6,6 +6,7 @@ use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::Qwen;
+use foretoken_protocol::MAX_DEPTH;
 
 use crate::runs::{greedy, read};
 
@@ -30,8 +31,38 @@ pub struct RowState {
     pub head: Option<Array>,
 }
 
-/// The states of all rows of a batch, with the invariants on lengths checked.
+/// Checks what holds for every row after every step: its caches are as long as what it has committed, have no more room
+/// than a buffer may have, and hold no NaN, not even behind what counts; its head has something to draft from.
+pub fn check_invariants(batch: &Batch) {
+    for row in batch.rows() {
+        let (id, cache) = (row.id, row.cache());
+        assert_eq!(row.committed() + 1, row.context().len());
+        assert!(cache.kv.iter().all(|kv| kv.len() == row.committed()), "row {id}: attention caches");
+        if let Some(head) = &cache.head {
+            assert_eq!(head.len(), row.committed() - row.unread_pairs(), "row {id}: the head's cache");
+            assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {id}: nothing to draft from");
+        }
+        for kv in cache.kv.iter().chain(&cache.head) {
+            // A step that was rejected may have made it grow.
+            let most = RowKv::most_capacity(row.context().len() + MAX_DEPTH as usize) as i32;
+            assert!(kv.buffers().iter().all(|buffer| buffer.dim(2) <= most), "row {id}: room for {most}");
+        }
+        assert!(cache.arrays().all(is_finite), "row {id}: keys and values");
+    }
+    for (state, tail) in batch.settled_states().unwrap() {
+        assert!(is_finite(&state) && is_finite(&tail), "recurrent states");
+    }
+}
+
+fn is_finite(array: &Array) -> bool {
+    // Packed numbers always are.
+    array.dtype() == Dtype::Uint32
+        || array.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap().iter().all(|x| x.is_finite())
+}
+
+/// The states of all rows of a batch, with the invariants checked.
 pub fn states(batch: &Batch) -> Vec<RowState> {
+    check_invariants(batch);
     let settled = batch.settled_states().unwrap();
     let of_row = |a: &Array, row: usize| {
         let row = row as i32;
@@ -40,12 +71,6 @@ pub fn states(batch: &Batch) -> Vec<RowState> {
     let rows = batch.rows().iter().enumerate();
     rows.map(|(i, row)| {
         let cache = row.cache();
-        assert!(cache.kv.iter().all(|kv| kv.len() == row.committed()), "row {}: attention caches", row.id);
-        if let Some(head) = &cache.head {
-            let expected = row.committed() - row.unread_pairs();
-            assert_eq!(head.len(), expected, "row {}: the head's cache", row.id);
-            assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {}: nothing to draft from", row.id);
-        }
         let values = |kv: &RowKv| kv.values(Dtype::Float32).unwrap();
         RowState {
             kv: cache.kv.iter().filter_map(values).collect(),

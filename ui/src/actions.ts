@@ -11,11 +11,12 @@ import type {
 } from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
 import { withFiles } from "./chats/attachments";
-import { dropDraft, saveDrafts, takeDraft } from "./chats/drafts";
+import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
+import { run } from "./palette/table";
 import { generation, streamingReply } from "./state";
-import { dispatch, draftKey, setView, useStore } from "./store";
+import { dispatch, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 
@@ -62,14 +63,19 @@ export function showError(error: unknown): void {
 
 function onAppEvent(event: AppEvent): void {
   dispatch({ kind: "app", event });
-  if (event.type === "dropped") onDropped(event.paths);
+  if (event.type === "dropped") onDropped(event.folders, event.files);
+  else if (event.type === "action") run(event.action);
 }
 
-/** A JSON file holds chats; everything else may be a model. */
-function onDropped(paths: string[]): void {
-  const [chats, others] = [paths.filter(isJson), paths.filter((path) => !isJson(path))];
+/** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
+function onDropped(folders: string[], files: string[]): void {
+  const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
   for (const path of chats) importChats(path);
-  if (others.length > 0) addModels(others);
+  if (folders.length > 0) addModels(folders);
+  if (others.length > 0) {
+    setView({ screen: "chat" });
+    addFiles(() => shell.attachDropped(others));
+  }
 }
 
 const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
@@ -120,15 +126,18 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
   const { chat } = state();
   if (!(await begin((replies) => shell.send(chat, withFiles(text, files), replies)))) return;
   dropDraft(chat, text);
-  if (files.length > 0) attach(chat, []);
+  // A file that came meanwhile goes with the next message.
+  if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
 }
 
-/** Lets the person choose text files that go with the next message. */
-export async function chooseAttachments(): Promise<void> {
+/** Lets the person choose files that go with the next message. */
+export const chooseAttachments = () => addFiles(shell.chooseAttachments);
+
+async function addFiles(read: () => Promise<Attachment[]>): Promise<void> {
   const { chat } = state();
   try {
-    const files = await shell.chooseAttachments();
-    attach(chat, [...(state().attached[draftKey(chat)] ?? []), ...files]);
+    const files = await read();
+    if (files.length > 0) setFiles(chat, (attached) => [...attached, ...files]);
   } catch (error) {
     showError(error);
   }
@@ -136,17 +145,18 @@ export async function chooseAttachments(): Promise<void> {
 
 /** Takes a file away from the next message. */
 export function detach(index: number): void {
-  const { chat, attached } = state();
-  attach(chat, (attached[draftKey(chat)] ?? []).toSpliced(index, 1));
-}
-
-function attach(chat: number | null, files: Attachment[]): void {
-  setView({ attached: { ...state().attached, [draftKey(chat)]: files } });
+  setFiles(state().chat, (files) => files.toSpliced(index, 1));
 }
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */
 export async function edit(message: number, text: string): Promise<void> {
   if (await begin((replies) => shell.edit(message, text, replies))) leaveEdit(message);
+}
+
+/** Brings the last message of the person's into view, to be changed. */
+export function editLast(): void {
+  const last = state().messages.findLast(({ role }) => role === "user");
+  if (last) setView({ editing: last.id, jump: { message: last.id, lit: false } });
 }
 
 /** Keeps what a message of the person's is being changed to: the form is only there while it is in view. */
@@ -163,6 +173,9 @@ export function leaveEdit(message: number): void {
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 export const answerNow = (message: number) => begin((replies) => shell.answerNow(message, replies));
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
+
+/** Opens an address that was shown in the program that the person uses for it. */
+export const openLink = (address: string): Promise<void> => shell.openLink(address).then(() => {}, showError);
 
 /** Stops the reply of the open chat, if one is being written. */
 export function stop(): boolean {
@@ -187,7 +200,7 @@ export async function newChat(): Promise<void> {
 export function show(opened: OpenedChat): void {
   takeDraft(opened.chat.id, opened.draft);
   dispatch({ kind: "opened", opened });
-  setView({ actionError: null, editing: null });
+  setView({ actionError: null, editing: null, numbers: null });
   follow(opened);
 }
 
@@ -223,6 +236,35 @@ export async function changeSettings(change: Partial<GenerationSettings>): Promi
     if (state().settings === settings) dispatch({ kind: "settings", settings: before });
     showError(error);
   }
+}
+
+/** Marks text that came from drafts, or no longer. */
+export async function toggleRevealDrafts(): Promise<void> {
+  const reveal = !state().revealDrafts;
+  dispatch({ kind: "reveal drafts", reveal });
+  try {
+    await shell.setRevealDrafts(reveal);
+  } catch (error) {
+    showError(error);
+  }
+}
+
+/** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
+export function toggleNumbers(): boolean {
+  const { numbers, messages } = state();
+  if (numbers !== null) {
+    setView({ numbers: null });
+    return true;
+  }
+  const focused = document.activeElement?.closest<HTMLElement>("[data-message]")?.dataset.message;
+  const measured = messages.filter(({ stats }) => stats !== null && stats.emitted > 0);
+  const reply = measured.find(({ id }) => String(id) === focused) ?? measured.at(-1);
+  if (!reply) return false;
+  setView({ numbers: reply.id });
+  // Far out of view nothing is drawn.
+  if (!document.querySelector(`[data-message="${reply.id}"]`))
+    setView({ jump: { message: reply.id, lit: false } });
+  return true;
 }
 
 /** The last change of a chat's settings; the next one comes after it. */

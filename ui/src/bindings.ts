@@ -8,6 +8,22 @@ export const commands = {
 	snapshot: () => typedError<Snapshot, ErrorReport>(__TAURI_INVOKE("snapshot")),
 	/**  Sends the changes that concern the whole window from now on, in place of an earlier subscription. */
 	subscribe: (events: Channel<AppEvent>) => typedError<null, ErrorReport>(__TAURI_INVOKE("subscribe", { events })),
+	/**  Closes the window, as the button in its title bar does. */
+	closeWindow: () => typedError<null, ErrorReport>(__TAURI_INVOKE("close_window")),
+	/**  Ends the app. What is being written is kept as far as it has come. */
+	quit: () => typedError<null, ErrorReport>(__TAURI_INVOKE("quit")),
+	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
+	openLink: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_link", { address })),
+	/**  Takes over how the app looks and behaves. It holds at once. */
+	setPreferences: (preferences: Preferences) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_preferences", { preferences })),
+	/**  Where the app keeps its files. */
+	places: () => typedError<Place[], ErrorReport>(__TAURI_INVOKE("places")),
+	/**  Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet. */
+	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
+	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
+	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
+	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
 	/**  Leaves the open chat; the next message begins a new one. */
 	newChat: () => typedError<NewChat, ErrorReport>(__TAURI_INVOKE("new_chat")),
 	/**  Opens a chat. Attach to a reply that is still streaming. */
@@ -33,7 +49,9 @@ export const commands = {
 	/**  Brings back what was deleted, and returns its chat. */
 	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
 	/**  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. */
-	setDraft: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft", { chat, text })),
+	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
+	/**  Keeps the files that are to go with what is typed. */
+	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
 	/**  Changes how replies are written in a chat, or in the one that is not begun yet. */
 	setChatSettings: (chat: number | null, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
@@ -69,17 +87,25 @@ export const commands = {
 	continueReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("continue_reply", { message, events })),
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
-	/**  Lets the person choose text files in the system's dialog and reads them; none if they chose none. */
+	/**  Lets the person choose files in the system's dialog and reads their text; none if they chose none. */
 	chooseAttachments: () => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments")),
+	/**  Reads the text of files that were dropped on the window last; no other file is read. */
+	attachDropped: (files: string[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
+	/**  The tokens of each text as the loaded model reads it. */
+	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
 	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
 	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
 	 */
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
+	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */
+	provenance: (message: number) => typedError<Provenance, ErrorReport>(__TAURI_INVOKE("provenance", { message })),
 	/**  Ends a reply early; its `ended` event says so. Does nothing if it has ended. */
 	stopReply: (message: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
 	/**  Keeps the settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (settings: GenerationSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { settings })),
+	/**  Keeps whether text that came from drafts is marked. */
+	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
@@ -89,6 +115,11 @@ export const commands = {
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
+	/**
+	 *  Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
+	 *  replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other verdicts.
+	 */
+	setKvPrecision: (kvPrecision: KvPrecision) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_kv_precision", { kvPrecision })),
 	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
 	/**
@@ -158,6 +189,11 @@ export const commands = {
 	cancelComparison: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_comparison")),
 };
 
+/* Constants */
+export const ACTIONS = [{"id":"new_chat","name":"New chat","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide drafts in the text","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_chats"},{"id":"previous_chat","name":"Previous chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_chats"},{"id":"export_chat","name":"Export this chat…","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","menu":null,"mac":null,"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+
+export const ZOOMS = [80,90,100,110,125,140,160] as const;
+
 /* Types */
 /**  When a draft of a drawn token stays. Either way every token is as likely as the model makes it. */
 export type AcceptanceRule = 
@@ -165,6 +201,29 @@ export type AcceptanceRule =
 "coupled" | 
 /**  With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts. */
 "rejection";
+
+/**  An action, as menus, keys and lists offer it. */
+export type Action = {
+	/**  Names it. */
+	id: ActionId,
+	/**  What it is called. */
+	name: string,
+	/**  The menu of the menu bar that it stands in, if any. */
+	menu: string | null,
+	/**  The keys that the menu shows on macOS. */
+	mac: Keys | null,
+	/**  The keys elsewhere. */
+	elsewhere: Keys | null,
+	/**  Other keys that do the same on every system. */
+	also: Keys | null,
+	/**  When it can be taken. */
+	available: Availability,
+};
+
+/**  Names an action. */
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | 
+/**  Shows how fast the models are. */
+"benchmarks" | "settings" | "diagnostics" | "shortcuts";
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
@@ -200,14 +259,33 @@ library: LibrarySnapshot } |
 inside: boolean } | 
 /**  Files or folders were dropped on the window. */
 { type: "dropped"; 
-/**  Where they are. */
-paths: string[] } | 
+/**  Where the folders are. */
+folders: string[]; 
+/**  Where the files are. */
+files: string[] } | 
 /**  The settings of the next reply changed, as when a model brings its own. */
 { type: "settings"; 
 /**  The new ones. */
-settings: GenerationSettings };
+settings: GenerationSettings } | 
+/**  How the app looks and behaves changed. */
+{ type: "preferences"; 
+/**  The new ones. */
+preferences: Preferences } | 
+/**  Something was chosen in the menu bar. */
+{ type: "action"; 
+/**  What is to be done. */
+action: ActionId };
 
-/**  A text file that is sent with a message. */
+/**  Light or dark. */
+export type Appearance = 
+/**  As the system is. */
+"auto" | 
+/**  Light. */
+"light" | 
+/**  Dark. */
+"dark";
+
+/**  A file whose text is sent with a message. */
 export type Attachment = {
 	/**  The file's name, without its folder. */
 	name: string,
@@ -226,6 +304,21 @@ export type AutoSpeed = {
 	/**  Why no drafts were used in the end, if none were. */
 	note: string | null,
 };
+
+/**  When an action can be taken. */
+export type Availability = 
+/**  Always. */
+"always" | 
+/**  While a chat with messages is open. */
+"in_chat" | 
+/**  While a reply is being written in the open chat. */
+"while_writing" | 
+/**  While nothing is written in the open chat and a message of the person's can be changed. */
+"with_question" | 
+/**  While the open chat shows a reply with numbers. */
+"with_statistics" | 
+/**  While there is a chat to go to. */
+"with_chats";
 
 /**  What a benchmark found. */
 export type Benchmark = {
@@ -482,6 +575,28 @@ export type DepthSpeed = {
 	positions: PositionStats[],
 };
 
+/**  How many drafts the passes of a reply verified, from its first pass to its last. */
+export type DepthTrace = {
+	/**  Passes that one entry stands for; the last one may stand for fewer. */
+	steps_per_entry: number,
+	/**  The mean number of drafts in a pass. */
+	depths: number[],
+};
+
+/**  A message that is not sent yet. */
+export type Draft = {
+	/**  What was typed. */
+	text: string,
+	/**  The files that will go with it. */
+	files: Attachment[],
+};
+
+/**
+ *  A stretch of text whose tokens came from the same place of the chain of drafts: how many characters (Unicode scalar
+ *  values) it has, and the place, from 1; 0 for the model's own tokens.
+ */
+export type DraftRun = [number, number];
+
 /**  How many tokens the MTP head drafts per step. */
 export type Drafting = 
 /**  None: plain decoding, one token per pass. */
@@ -690,6 +805,30 @@ error: ErrorReport } |
 /**  The model's folder. */
 path: string };
 
+/**  Keys that are pressed together. */
+export type Keys = {
+	/**  ⌘ on macOS, Ctrl elsewhere. */
+	command: boolean,
+	/**  ⌃, on macOS beside ⌘. */
+	control: boolean,
+	/**  ⌥ or Alt. */
+	alt: boolean,
+	/**  ⇧. */
+	shift: boolean,
+	/**  The key as the page names it, letters in lower case: `n`, `ArrowUp`. */
+	key: string,
+};
+
+/**  In which form a model keeps what its attention remembers of a chat. */
+export type KvPrecision = 
+/**  As it is computed. */
+"full" | 
+/**
+ *  Each number in 8 bits, with a scale and an offset for every 64 of them: about half the memory of 16 bits, and a
+ *  text that may differ.
+ */
+"eight";
+
 /**  The folder that downloaded models are kept in. */
 export type LibraryPlace = {
 	/**  The folder. */
@@ -714,6 +853,8 @@ export type LibrarySnapshot = {
 	deleted: DeletedModel[],
 	/**  What the verdicts are for. */
 	context: FitContext,
+	/**  How models keep what their attention remembers of a chat; the verdicts follow it. */
+	kv_precision: KvPrecision,
 	/**  Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page. */
 	has_token: boolean,
 };
@@ -770,6 +911,31 @@ export type LocalState =
 { state: "broken"; 
 /**  Why, and what to do. */
 error: ErrorReport };
+
+/**  How much a line of the log matters, the gravest first. */
+export type LogLevel = 
+/**  Something failed. */
+"error" | 
+/**  Something is not as it should be. */
+"warn" | 
+/**  Something that is worth knowing. */
+"info" | 
+/**  Everything else. */
+"debug";
+
+/**  A line of the log. */
+export type LogLine = {
+	/**  Counts the lines since the app was started, from 1. */
+	number: number,
+	/**  When, in milliseconds since 1970. */
+	at: number,
+	/**  How much it matters. */
+	level: LogLevel,
+	/**  The part of the program that says it. */
+	source: string,
+	/**  What it says. */
+	text: string,
+};
 
 /**  The machine that a benchmark ran on. */
 export type MachineName = {
@@ -846,6 +1012,8 @@ export type ModelInfo = {
 	thinking: boolean,
 	/**  Memory that the loaded weights take. */
 	weight_bytes: number,
+	/**  How it keeps keys and values. */
+	kv_precision: KvPrecision,
 	/**  What is odd about the checkpoint though it loads, a sentence each. */
 	notes: string[],
 };
@@ -891,8 +1059,8 @@ declared: boolean } |
 export type NewChat = {
 	/**  How its replies will be written. */
 	settings: ChatSettings,
-	/**  What the person has typed and not sent. */
-	draft: string,
+	/**  What the person has written and not sent. */
+	draft: Draft,
 };
 
 /**  A chat as it opens. */
@@ -901,8 +1069,8 @@ export type OpenedChat = {
 	chat: ChatSummary,
 	/**  How its replies are written. */
 	settings: ChatSettings,
-	/**  What the person has typed and not sent. */
-	draft: string,
+	/**  What the person has written and not sent. */
+	draft: Draft,
 	/**  The branch that is shown, oldest first. */
 	messages: BranchMessage[],
 };
@@ -914,12 +1082,77 @@ export type Part =
 /**  The reply itself. */
 "answer";
 
+/**  The passes that wrote one part of a reply. */
+export type PartStats = {
+	/**  Tokens that they emitted, the stop token not counted. */
+	emitted: number,
+	/**  How many passes. */
+	steps: number,
+	/**  Drafts that they verified. */
+	drafted: number,
+	/**  Of those, how many were accepted. */
+	accepted: number,
+};
+
+/**  Where the app keeps something. */
+export type Place = {
+	/**  What it is for. */
+	kind: PlaceKind,
+	/**  The folder. */
+	path: string,
+};
+
+/**  What a folder of the app is for. */
+export type PlaceKind = 
+/**  Settings. */
+"settings" | 
+/**  Chats and their copies. */
+"chats" | 
+/**  The model library. */
+"models" | 
+/**  What can be made again. */
+"cache" | 
+/**  The log of this start and of the one before. */
+"log";
+
+/**  How a speed of plain decoding came to be known. */
+export type PlainSource = 
+/**  A measurement of the model by itself. */
+"tune" | 
+/**  Replies that were written without drafts. */
+"replies";
+
+/**
+ *  How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of the
+ *  reply that it is compared with.
+ */
+export type PlainSpeed = {
+	/**  Tokens per second. */
+	tokens_per_second: number,
+	/**  What was measured. */
+	source: PlainSource,
+	/**  When it was measured last, milliseconds since 1970. */
+	measured_at: number,
+};
+
 /**  Drafts at one position of the chain (the first entry is position 1). */
 export type PositionStats = {
 	/**  Steps that verified a draft at this position. */
 	drafted: number,
 	/**  Of those, how many drafts equalled what the model emits. */
 	accepted: number,
+};
+
+/**  What the person prefers, for the whole app. */
+export type Preferences = {
+	/**  Light or dark. */
+	appearance: Appearance,
+	/**  The size of everything in the window, in percent. */
+	zoom: number,
+	/**  Whether the system tells of work that ends while the window is not looked at. */
+	notifications: boolean,
+	/**  Whether the app goes on when its window is closed. */
+	keep_running: boolean,
 };
 
 /**  Settings to choose by name. */
@@ -932,6 +1165,17 @@ export type Preset = {
 	system_prompt: string,
 	/**  How replies are written; `None` follows what the model's own files recommend. */
 	generation: GenerationSettings | null,
+};
+
+/**
+ *  Where the text of a reply came from, each part from its first character on. Text behind the last stretch is the
+ *  model's own, as far as is known.
+ */
+export type Provenance = {
+	/**  Of the thinking. */
+	thinking: DraftRun[],
+	/**  Of the answer. */
+	answer: DraftRun[],
 };
 
 /**  Which models a search of the Hub returns. */
@@ -987,13 +1231,17 @@ ahead: number } |
 /**  Tokens read so far. */
 done: number; 
 /**  Tokens of the prompt. */
-total: number } | 
+total: number; 
+/**  Of those read, how many were remembered when the reading began. */
+cached: number } | 
 /**  Text to append. */
 { type: "text"; 
 /**  To the thinking. */
 thinking: string; 
 /**  To the answer. */
-answer: string } | 
+answer: string; 
+/**  Where both came from. */
+provenance: Provenance } | 
 /**  The numbers so far. */
 { type: "live"; 
 /**  Since the first token. */
@@ -1003,7 +1251,7 @@ stats: LiveStats } |
 /**  The whole message. */
 message: Message };
 
-/**  What one reply took. */
+/**  What one reply took. What an older version did not measure is zero or empty. */
 export type ReplyStats = {
 	/**  Tokens of the rendered prompt. */
 	prompt_tokens: number,
@@ -1027,16 +1275,30 @@ export type ReplyStats = {
 	draft_seconds: number,
 	/**  Part of decoding spent in the model's own passes. */
 	verify_seconds: number,
+	/**  Part of decoding spent in drawing tokens and judging drafts. */
+	sample_seconds: number,
 	/**  Part of decoding in which the host built graphs and handled tokens. */
 	host_seconds: number,
 	/**  The most memory MLX held since the reply, or one that it shared steps with, was begun. */
 	peak_memory_bytes: number,
+	/**  Passes that were made together with other replies, which slows each of them. */
+	shared_steps: number,
 	/**  Drafts by position. */
 	positions: PositionStats[],
+	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
+	thinking: PartStats,
+	/**  How far was drafted as the reply went on. */
+	depth: DepthTrace,
+	/**  How tokens were drawn. */
+	sampling: Sampling,
 	/**  The seed that was used. */
 	seed: number,
 	/**  Why drafts were not used, or not all the time, in a few words. */
 	drafting_note: string | null,
+	/**  The version of the program. */
+	version: string,
+	/**  What the same reply could have been compared with when it ended. The engine does not know it; the shell does. */
+	plain: PlainSpeed | null,
 };
 
 /**  Who wrote a message. */
@@ -1124,6 +1386,10 @@ export type Snapshot = {
 	new_chat: NewChat,
 	/**  Settings of the next reply where the chat has none of its own. */
 	settings: GenerationSettings,
+	/**  Whether text that came from drafts is marked. */
+	reveal_drafts: boolean,
+	/**  How the app looks and behaves. */
+	preferences: Preferences,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };

@@ -1,6 +1,7 @@
 import { Channel } from "@tauri-apps/api/core";
 import {
   type AppEvent,
+  type Attachment,
   type BenchmarkFormat,
   type BenchmarkPlan,
   type ChatCursor,
@@ -12,8 +13,11 @@ import {
   type ErrorReport,
   type ExportFormat,
   type GenerationSettings,
+  type KvPrecision,
   type Message,
   type ModelInfo,
+  type PlaceKind,
+  type Preferences,
   type Preset,
   type RemoteFilter,
   type ReplyEvent,
@@ -90,6 +94,14 @@ export const shell = {
   },
 
   snapshot: () => answered(commands.snapshot()),
+  closeWindow: () => answered(commands.closeWindow()),
+  quit: () => answered(commands.quit()),
+  openLink: (address: string) => answered(commands.openLink(address)),
+  setPreferences: (preferences: Preferences) => answered(commands.setPreferences(preferences)),
+  places: () => answered(commands.places()),
+  revealPlace: (kind: PlaceKind) => answered(commands.revealPlace(kind)),
+  logLines: (after: number) => answered(commands.logLines(after)),
+  report: () => answered(commands.report()),
   send: (chat: number | null, text: string, listener: ReplyListener<Sent>) =>
     listen((events) => commands.sendMessage(chat, text, events), replyOf, listener),
   edit: (message: number, text: string, listener: ReplyListener<Sent>) =>
@@ -99,6 +111,8 @@ export const shell = {
   answerNow: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.answerNow(message, events), replyOf, listener),
   chooseAttachments: () => answered(commands.chooseAttachments()),
+  attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
+  countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),
   attach: (message: number, listener: ReplyListener<Message>) =>
@@ -108,6 +122,8 @@ export const shell = {
       listener,
     ),
 
+  provenance: (message: number) => answered(commands.provenance(message)),
+  setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),
   stop: (message: number) => answered(commands.stopReply(message)),
   newChat: () => answered(commands.newChat()),
   openChat: (chat: number) => answered(commands.openChat(chat)),
@@ -122,7 +138,8 @@ export const shell = {
   deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
-  setDraft: (chat: number | null, text: string) => answered(commands.setDraft(chat, text)),
+  setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
   setChatSettings: (chat: number | null, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
@@ -137,6 +154,7 @@ export const shell = {
   chooseModelFolder: () => answered(commands.chooseModelFolder()),
   openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),
   selectModel: (path: string): Promise<ModelInfo> => answered(commands.selectModel(path)),
+  setKvPrecision: (kvPrecision: KvPrecision) => answered(commands.setKvPrecision(kvPrecision)),
 
   library: () => answered(commands.library()),
   catalogue: (refresh: boolean) => answered(commands.catalogue(refresh)),

@@ -1,47 +1,62 @@
 import { describe, expect, it } from "vitest";
-import type { ModelInfo, MtpState, ReplyStats } from "./bindings";
+import type { ModelInfo, MtpState, PlainSpeed } from "./bindings";
+import { replyStats } from "./chats/samples";
 import { parse } from "./components/NumberField";
-import { bytes, dayOf, finalSpeedLine, mtpChip, seconds, speedLine, speedSentence } from "./format";
+import {
+  bytes,
+  dayOf,
+  footerWords,
+  mtpChip,
+  samplingWords,
+  seconds,
+  speedParts,
+  speedSentence,
+  speedUp,
+} from "./format";
 import { useStore } from "./store";
 
-const stats: ReplyStats = {
-  prompt_tokens: 10,
-  cached_tokens: 0,
-  emitted: 742,
-  steps: 412,
-  tokens_per_pass: 1.8,
-  tokens_per_second: 58.3,
-  prefill_seconds: 0.1,
-  decode_seconds: 12,
-  time_to_first_token_seconds: 0.2,
-  draft_seconds: 1,
-  verify_seconds: 9,
-  host_seconds: 1,
-  peak_memory_bytes: 1,
-  positions: [
-    { drafted: 412, accepted: 330 },
-    { drafted: 100, accepted: 50 },
-  ],
-  seed: 1,
-  drafting_note: null,
-};
+const stats = replyStats();
+const plain = (tokens_per_second: number): PlainSpeed => ({
+  tokens_per_second,
+  source: "replies",
+  measured_at: 0,
+});
 
 describe("numbers as people read them", () => {
   it("says speed, tokens per pass and the share of right guesses", () => {
-    expect(speedLine({ tokens_per_second: 58.3, tokens_per_pass: 1.81, acceptance: 0.808 })).toBe(
-      "58 tok/s · 1.8 per pass · 81 %",
-    );
-    expect(speedLine({ tokens_per_second: 8.42, tokens_per_pass: 1, acceptance: null })).toBe(
-      "8.4 tok/s · 1.0 per pass · no drafts",
-    );
-    expect(finalSpeedLine(stats)).toBe("58 tok/s · 1.8 per pass · 74 %");
-    expect(finalSpeedLine({ ...stats, positions: [{ drafted: 0, accepted: 0 }] })).toContain("no drafts");
+    const live = { tokens_per_second: 58.3, tokens_per_pass: 1.81, acceptance: 0.808 };
+    expect(speedParts(live)).toEqual(["58 tok/s", "1.8 per pass", "81 %"]);
+    const plain = { tokens_per_second: 8.42, tokens_per_pass: 1, acceptance: null };
+    expect(speedParts(plain)).toEqual(["8.4 tok/s", "1.0 per pass", "no drafts"]);
   });
 
-  it("explains them in a sentence", () => {
+  it("claims a gain only where plain decoding was measured", () => {
+    expect(footerWords(stats)).toBe("58 tok/s · 1.8 per pass");
+    expect(speedUp(stats)).toBeNull();
+    const gained = replyStats({ plain: plain(32) });
+    expect(footerWords(gained)).toBe("1.8× plain on this computer");
+    expect(footerWords(replyStats({ plain: plain(70) }))).toBe("0.8× plain on this computer");
+  });
+
+  it("explains them in a few sentences", () => {
     expect(speedSentence(stats)).toContain("74 % of its guesses were right");
-    expect(speedSentence({ ...stats, positions: [], tokens_per_pass: 1 })).toContain("No drafts");
-    expect(speedSentence({ ...stats, tokens_per_pass: 1.02 })).toContain("almost no passes");
+    expect(speedSentence(stats)).not.toContain("plain decoding, which");
+    expect(speedSentence(replyStats({ positions: [], tokens_per_pass: 1 }))).toContain("No drafts");
+    expect(speedSentence(replyStats({ tokens_per_pass: 1.02 }))).toContain("almost no passes");
+    const sentence = (tokens_per_second: number) =>
+      speedSentence(replyStats({ plain: plain(tokens_per_second) }));
+    expect(sentence(32)).toContain("faster than plain decoding, which wrote 32 tokens/s on this computer");
+    expect(sentence(58)).toContain("about as fast as");
+    expect(sentence(70)).toContain("slower than");
+    expect(sentence(32)).toContain("in replies without drafts");
+  });
+
+  it("says how tokens were drawn", () => {
+    const { sampling } = stats;
+    expect(samplingWords(sampling)).toBe("greedy");
+    expect(samplingWords({ ...sampling, temperature: 0.7, top_p: 0.8, top_k: 20 })).toBe(
+      "temperature 0.7, top-k 20, top-p 0.8",
+    );
   });
 
   it.each([
@@ -104,6 +119,7 @@ describe("the MTP control", () => {
     defaults: useStore.getInitialState().settings.sampling,
     thinking: true,
     weight_bytes: 1,
+    kv_precision: "full",
     notes: [],
   });
   const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });
@@ -124,7 +140,7 @@ describe("the MTP control", () => {
     expect(said({ mode: "auto" }, withHead, NOTE)).toBe("Auto · not paying here");
     expect(said({ mode: "fixed", depth: 3 }, withHead, NOTE)).toBe("3 · not paying here");
     expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: NOTE, usable: true });
-    expect(said({ mode: "off" }, withHead, NOTE)).toBe("Off");
+    expect(said({ mode: "off" }, withHead, NOTE)).toBe("Off · by you");
   });
 
   it("is off, whatever is set, where the model has no head", () => {

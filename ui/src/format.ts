@@ -1,4 +1,5 @@
 import type { Drafting, LiveStats, ModelInfo, ReplyStats, Sampling } from "./bindings";
+import { HERE } from "./platform";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -41,23 +42,65 @@ export function acceptance(stats: ReplyStats): number | null {
   return drafted === 0 ? null : accepted / drafted;
 }
 
-/** The three numbers under a reply. */
-export function speedLine(stats: LiveStats): string {
+/** The three numbers under a reply, each with its unit. */
+export function speedParts(stats: LiveStats): [string, string, string] {
   const drafts = stats.acceptance === null ? "no drafts" : percent(stats.acceptance);
-  return `${rate(stats.tokens_per_second)} tok/s · ${perPass(stats.tokens_per_pass)} per pass · ${drafts}`;
+  return [`${rate(stats.tokens_per_second)} tok/s`, `${perPass(stats.tokens_per_pass)} per pass`, drafts];
 }
 
-export function finalSpeedLine(stats: ReplyStats): string {
-  return speedLine({ ...stats, acceptance: acceptance(stats) });
+/** How many times as fast as plain decoding a reply was; null where that was not measured. */
+export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null {
+  return plain === null ? null : tokens_per_second / plain.tokens_per_second;
 }
 
-/** What the numbers of a reply mean, in a sentence or two. */
+export const times = (factor: number): string => `${TENTH.format(factor)}×`;
+
+/** What a finished reply says of its speed: what was gained, if that is known. */
+export function footerWords(stats: ReplyStats): string {
+  const gained = speedUp(stats);
+  if (gained !== null) return `${times(gained)} plain on ${HERE}`;
+  return speedParts({ ...stats, acceptance: null })
+    .slice(0, 2)
+    .join(" · ");
+}
+
+/** What drafts are, for whoever sees the word for the first time. */
+export const WHAT_DRAFTS_ARE =
+  "Drafts are words that the model guesses ahead. It then checks all of them in one pass and keeps the right ones. A wrong guess takes a little time and never makes the answer worse.";
+
+/** What the numbers of a reply mean, in a few sentences. */
 export function speedSentence(stats: ReplyStats): string {
+  return [draftsSentence(stats), gainSentence(stats)].filter(Boolean).join(" ");
+}
+
+function draftsSentence(stats: ReplyStats): string {
   const share = acceptance(stats);
   if (share === null) return "No drafts: every pass of the model wrote one token.";
   const right = `The model guessed ahead, and ${percent(share)} of its guesses were right.`;
   if (stats.tokens_per_pass < 1.05) return `${right} They saved almost no passes.`;
   return `${right} Each pass wrote ${perPass(stats.tokens_per_pass)} tokens on average, where plain decoding writes one.`;
+}
+
+function gainSentence(stats: ReplyStats): string {
+  const gained = speedUp(stats);
+  if (gained === null || stats.plain === null) return "";
+  const speed = gained < 0.95 ? "slower than" : gained < 1.05 ? "about as fast as" : "faster than";
+  const source = { tune: "when the model was measured", replies: "in replies without drafts" };
+  return `It was ${speed} plain decoding, which wrote ${rate(stats.plain.tokens_per_second)} tokens/s on ${HERE} ${source[stats.plain.source]}.`;
+}
+
+/** How the tokens of a reply were drawn. */
+export function samplingWords(sampling: Sampling): string {
+  if (isGreedy(sampling)) return "greedy";
+  const { temperature, top_p, top_k, min_p } = sampling;
+  return [
+    `temperature ${temperature}`,
+    top_k > 0 && `top-k ${top_k}`,
+    top_p < 1 && `top-p ${top_p}`,
+    min_p > 0 && `min-p ${min_p}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 export const draftingName = (drafting: Drafting): string =>
@@ -104,8 +147,9 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
       };
   }
   const setting = draftingName(drafting);
-  if (drafting.mode === "off" || !note?.startsWith(NOT_PAYING))
-    return { setting, words: null, why: null, usable: true };
+  if (drafting.mode === "off")
+    return { setting, words: "by you", why: "Drafts are off because you switched them off.", usable: true };
+  if (!note?.startsWith(NOT_PAYING)) return { setting, words: null, why: null, usable: true };
   return { setting, words: "not paying here", why: note, usable: true };
 }
 

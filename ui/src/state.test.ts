@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EngineState, LibrarySnapshot, Message, ReplyEvent, ReplyStats, Snapshot } from "./bindings";
-import { chatSummary, openedChat } from "./chats/samples";
+import type { DraftRun, EngineState, LibrarySnapshot, Message, ReplyEvent, Snapshot } from "./bindings";
+import { chatSummary, openedChat, replyStats } from "./chats/samples";
 import { watch } from "./components/Announcer";
 import { type Change, draftingNote, FOLLOWS, generation, reduce, type Shown, streamingReply } from "./state";
 import { reason, useStore } from "./store";
@@ -47,7 +47,13 @@ const opened = (chat: number, ...messages: Message[]): Change => ({
   ),
 });
 const reply = (id: number, event: ReplyEvent, at = 0): Change => ({ kind: "reply", message: id, event, at });
-const text = (answer: string, thinking = ""): ReplyEvent => ({ type: "text", answer, thinking });
+const text = (answer: string, thinking = "", position = 0): ReplyEvent => ({
+  type: "text",
+  answer,
+  thinking,
+  provenance: { thinking: runOf(thinking, position), answer: runOf(answer, position) },
+});
+const runOf = (text: string, position: number): DraftRun[] => (text ? [[text.length, position]] : []);
 
 describe("a reply", () => {
   const begun = sent(7, message(1, "user", null, { text: "Hello" }), streaming(2, 1));
@@ -60,10 +66,34 @@ describe("a reply", () => {
   });
 
   it("grows by what comes, and shows how far the prompt is read until then", () => {
-    const reading = replay(begun, reply(2, { type: "reading", done: 5, total: 9 }));
-    expect(reading.live[2]?.reading).toEqual({ done: 5, total: 9 });
+    const reading = replay(begun, reply(2, { type: "reading", done: 5, total: 9, cached: 0 }));
+    expect(reading.live[2]?.reading).toMatchObject({ done: 5, total: 9, cached: 0 });
     const written = [reply(2, text("On a ")), reply(2, text("day"))].reduce(reduce, reading);
     expect(written.live[2]).toMatchObject({ answer: "On a day", reading: null });
+  });
+
+  it("knows since when its prompt is read, and how far it was then", () => {
+    const reading = replay(
+      begun,
+      reply(2, { type: "reading", done: 3, total: 9, cached: 3 }, 100),
+      reply(2, { type: "reading", done: 6, total: 9, cached: 3 }, 350),
+    );
+    expect(reading.live[2]?.reading).toEqual({ done: 6, total: 9, cached: 3, first: { done: 3, at: 100 } });
+  });
+
+  it("knows where its text came from since it was heard of", () => {
+    const joined: Change = { kind: "attached", chat: 7, message: streaming(2, 1, { text: "🦉 On" }) };
+    const written = replay(begun, joined, reply(2, text(" a ")), reply(2, text("day", "", 1)));
+    expect(written.live[2]).toMatchObject({
+      before: { thinking: 0, answer: 4 },
+      provenance: {
+        thinking: [],
+        answer: [
+          [3, 0],
+          [3, 1],
+        ],
+      },
+    });
   });
 
   it("says how many come before it until its prompt is read", () => {
@@ -73,7 +103,7 @@ describe("a reply", () => {
       reply(2, { type: "waiting", ahead: 0 }),
     );
     expect(waiting.live[2]).toMatchObject({ ahead: 0, reading: null });
-    const reading = reduce(waiting, reply(2, { type: "reading", done: 0, total: 9 }));
+    const reading = reduce(waiting, reply(2, { type: "reading", done: 0, total: 9, cached: 0 }));
     expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 0, total: 9 } });
   });
 
@@ -82,7 +112,7 @@ describe("a reply", () => {
     const written = replay(begun, reply(2, text("On a ")), reply(2, { type: "live", stats }));
     const waiting = reduce(written, reply(2, { type: "waiting", ahead: 0 }));
     expect(waiting.live[2]).toMatchObject({ answer: "On a ", ahead: 0, stats: null });
-    const reading = reduce(waiting, reply(2, { type: "reading", done: 3, total: 9 }));
+    const reading = reduce(waiting, reply(2, { type: "reading", done: 3, total: 9, cached: 0 }));
     expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 3, total: 9 }, stats: null });
   });
 
@@ -162,7 +192,7 @@ describe("a reply", () => {
 
 describe("the window", () => {
   it("starts from the snapshot and follows each event", () => {
-    const { settings } = useStore.getInitialState();
+    const { settings, preferences } = useStore.getInitialState();
     const snapshot: Snapshot = {
       engine: { state: "starting" },
       models: [],
@@ -171,8 +201,10 @@ describe("the window", () => {
       tags: [],
       presets: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
-      new_chat: { settings: FOLLOWS, draft: "" },
+      new_chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
       settings,
+      reveal_drafts: true,
+      preferences,
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });
@@ -183,6 +215,7 @@ describe("the window", () => {
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
+      { kind: "app", event: { type: "preferences", preferences: { ...preferences, zoom: 125 } } },
       { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
     ] satisfies Change[];
     expect(changed.reduce(reduce, shown)).toMatchObject({
@@ -202,6 +235,7 @@ describe("the window", () => {
       jobs: [],
       deleted: [],
       context: { chosen: 16384, choices: [16384] },
+      kv_precision: "full",
       has_token: false,
     });
     const asked: Change = { kind: "library", library: library(1) };
@@ -214,7 +248,7 @@ describe("the window", () => {
   it("shows that files are held over it until they leave or are dropped", () => {
     const over: Change = { kind: "app", event: { type: "dragging", inside: true } };
     const away: Change = { kind: "app", event: { type: "dragging", inside: false } };
-    const dropped: Change = { kind: "app", event: { type: "dropped", paths: ["/m"] } };
+    const dropped: Change = { kind: "app", event: { type: "dropped", folders: ["/m"], files: [] } };
     expect(replay(over).dragging).toBe(true);
     expect(replay(over, away).dragging).toBe(false);
     expect(replay(over, dropped).dragging).toBe(false);
@@ -256,31 +290,14 @@ describe("the window", () => {
   it("is empty in a new chat", () => {
     const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), {
       kind: "new",
-      chat: { settings: FOLLOWS, draft: "" },
+      chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
     });
     expect(shown).toMatchObject({ chat: null, messages: [] });
   });
 });
 
 describe("what drafts did", () => {
-  const stats = (drafting_note: string | null): ReplyStats => ({
-    prompt_tokens: 1,
-    cached_tokens: 0,
-    emitted: 1,
-    steps: 1,
-    tokens_per_pass: 1,
-    tokens_per_second: 1,
-    prefill_seconds: 0,
-    decode_seconds: 0,
-    time_to_first_token_seconds: 0,
-    draft_seconds: 0,
-    verify_seconds: 0,
-    host_seconds: 0,
-    peak_memory_bytes: 0,
-    positions: [],
-    seed: 1,
-    drafting_note,
-  });
+  const stats = (drafting_note: string | null) => replyStats({ drafting_note });
   const by = (id: number, model: string, note: string | null) =>
     message(id, "assistant", id - 1, { model, stats: stats(note) });
 

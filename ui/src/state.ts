@@ -14,13 +14,16 @@ import type {
   ModelEntry,
   NewChat,
   OpenedChat,
+  Preferences,
   Preset,
+  Provenance,
   ReplyEvent,
   Sent,
   Snapshot,
   Tag,
 } from "./bindings";
 import { joinPage, withChat, withoutChat } from "./chats/list";
+import { characters, joinRuns } from "./reveal/runs";
 
 /** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
 export interface LiveReply {
@@ -30,10 +33,23 @@ export interface LiveReply {
   /** Replies before it in the queue while it waits for its turn; null otherwise. */
   ahead: number | null;
   /** How far the prompt is read; null before and after. */
-  reading: { done: number; total: number } | null;
+  reading: Reading | null;
   stats: LiveStats | null;
   /** When the first thinking came, in milliseconds; null if this page did not see it. */
   thinkingSince: number | null;
+  /** How many characters were there when this page began to listen. */
+  before: { thinking: number; answer: number };
+  /** Where what was written since came from. */
+  provenance: Provenance;
+}
+
+/** How far a prompt is read, in tokens. */
+export interface Reading {
+  done: number;
+  total: number;
+  cached: number;
+  /** What this page saw first of it, and when, in milliseconds. */
+  first: { done: number; at: number };
 }
 
 /** What the shell knows, as far as the page shows it. */
@@ -60,10 +76,14 @@ export interface Shown {
   asked: number;
   /** How replies are written where the chat has no settings of its own. */
   settings: GenerationSettings;
+  /** How the app looks and behaves. */
+  preferences: Preferences;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
   presets: Preset[];
+  /** Whether text that came from drafts is marked. */
+  revealDrafts: boolean;
   /** Why there are no chats. */
   trouble: ChatsTrouble | null;
   /** The model library; null until it was asked for. */
@@ -89,13 +109,29 @@ export type Change =
   | { kind: "sent"; from: number | null; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
   | { kind: "reply"; message: number; event: ReplyEvent; at: number }
-  | { kind: "settings"; settings: GenerationSettings };
+  | { kind: "settings"; settings: GenerationSettings }
+  | { kind: "reveal drafts"; reveal: boolean };
 
 export function reduce(shown: Shown, change: Change): Shown {
   switch (change.kind) {
     case "snapshot": {
-      const { selected_model: selectedModel, chats: page, open, new_chat, ...rest } = change.snapshot;
-      const next = { ...shown, ...rest, selectedModel, chats: page.chats, moreChats: page.next, tag: null };
+      const {
+        selected_model: selectedModel,
+        reveal_drafts: revealDrafts,
+        chats: page,
+        open,
+        new_chat,
+        ...rest
+      } = change.snapshot;
+      const next = {
+        ...shown,
+        ...rest,
+        selectedModel,
+        revealDrafts,
+        chats: page.chats,
+        moreChats: page.next,
+        tag: null,
+      };
       return open ? opened(next, open) : closed(next, new_chat.settings);
     }
     case "app":
@@ -121,6 +157,8 @@ export function reduce(shown: Shown, change: Change): Shown {
       return onReplyEvent(shown, change.message, change.event, change.at);
     case "settings":
       return { ...shown, settings: change.settings };
+    case "reveal drafts":
+      return { ...shown, revealDrafts: change.reveal };
   }
 }
 
@@ -149,6 +187,10 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, dragging: event.inside };
     case "dropped":
       return { ...shown, dragging: false };
+    case "preferences":
+      return { ...shown, preferences: event.preferences };
+    case "action":
+      return shown;
   }
 }
 
@@ -219,6 +261,8 @@ function withReply(shown: Shown, chat: number, reply: Message): Shown {
     reading: null,
     stats: null,
     thinkingSince: null,
+    before: { thinking: characters(reply.thinking), answer: characters(reply.text) },
+    provenance: { thinking: [], answer: [] },
   };
   return { ...shown, live: { ...shown.live, [reply.id]: live } };
 }
@@ -231,13 +275,16 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
     case "waiting":
       // Also in the middle of a reply; the numbers stand for what it is not doing any more.
       return withLive(shown, id, { ...live, ahead: event.ahead, reading: null, stats: null });
-    case "reading":
+    case "reading": {
+      const { done, total, cached } = event;
+      const first = live.reading?.first ?? { done, at };
       return withLive(shown, id, {
         ...live,
         ahead: null,
-        reading: { done: event.done, total: event.total },
+        reading: { done, total, cached, first },
         stats: null,
       });
+    }
     case "live":
       return withLive(shown, id, { ...live, reading: null, stats: event.stats });
     case "text": {
@@ -248,6 +295,10 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
         thinking: live.thinking + event.thinking,
         answer: live.answer + event.answer,
         thinkingSince: begins ? at : live.thinkingSince,
+        provenance: {
+          thinking: joinRuns(live.provenance.thinking, event.provenance.thinking),
+          answer: joinRuns(live.provenance.answer, event.provenance.answer),
+        },
       };
       const thought = event.answer !== "" && live.answer === "" ? secondsSince(next.thinkingSince, at) : null;
       return withLive(thought === null ? shown : withThought(shown, id, thought), id, next);

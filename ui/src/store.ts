@@ -4,10 +4,12 @@ import type {
   ErrorReport,
   GenerationSettings,
   ModelInfo,
+  Place,
   RemoteFilter,
   RemoteModel,
   SearchResults,
 } from "./bindings";
+import type { SectionId } from "./settings/sections";
 import {
   type Change,
   draftingNote,
@@ -20,7 +22,7 @@ import {
 } from "./state";
 
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks";
+export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics";
 
 /** Models that the Hub was asked for. What came last stays while it is asked again. */
 export interface Listing {
@@ -55,10 +57,22 @@ interface View {
   modelError: ErrorReport | null;
   modelPicker: boolean;
   screen: Screen;
+  /** Whether everything is offered by name. */
+  palette: boolean;
+  /** Whether the keys are listed. */
+  shortcuts: boolean;
+  /** The part of the settings that comes into view next. */
+  section: SectionId | null;
+  /** Where the app keeps its files; null until asked for. */
+  places: Place[] | null;
+  /** Why the last change of the settings failed. */
+  settingsError: ErrorReport | null;
   /** The message of the person's that is being edited. */
   editing: number | null;
   /** What messages are being changed to, by message. */
   edits: Record<number, string>;
+  /** The reply whose numbers are open. */
+  numbers: number | null;
   /** The chat that is being renamed in the list. */
   renaming: number | null;
   /** The chat whose tags are being chosen. */
@@ -117,8 +131,10 @@ const FIRST: Shown & View = {
     thinking: false,
     stop: [],
   },
+  preferences: { appearance: "auto", zoom: 100, notifications: true, keep_running: false },
   chatSettings: FOLLOWS,
   presets: [],
+  revealDrafts: false,
   trouble: null,
   library: null,
   dragging: false,
@@ -134,8 +150,14 @@ const FIRST: Shown & View = {
   modelError: null,
   modelPicker: false,
   screen: "chat",
+  palette: false,
+  shortcuts: false,
+  section: null,
+  places: null,
+  settingsError: null,
   editing: null,
   edits: {},
+  numbers: null,
   renaming: null,
   tagging: null,
   note: null,

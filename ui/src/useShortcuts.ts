@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import { newChat, stop } from "./actions";
-import { focusComposer } from "./focus";
+import { keysOf, matches } from "./palette/keys";
+import { run, TABLE } from "./palette/table";
 import { MAC } from "./platform";
 import { setView, useStore } from "./store";
 
@@ -18,41 +18,21 @@ export function useShortcuts(): void {
 }
 
 function act(event: KeyboardEvent): boolean {
-  const command = MAC ? event.metaKey : event.ctrlKey;
-  const key = event.key.toLowerCase();
-  const { screen, sidebar } = useStore.getState();
-  if (key === "escape") {
+  if (event.key === "Escape") {
     if (document.querySelector(".popover, .sheet") !== null) return false;
     // What is being edited gives up its change.
     if (event.target instanceof HTMLElement && "escape" in event.target.dataset) return false;
-    return screen === "chat" ? stop() : leave(event.target);
+    if (useStore.getState().screen !== "chat") return leave(event.target);
   }
-  if (MAC ? event.metaKey && event.ctrlKey && key === "s" : event.ctrlKey && !event.shiftKey && key === "b") {
-    setView({ sidebar: !sidebar });
-    return true;
+  for (const action of TABLE) {
+    const keys = keysOf(action);
+    // On a Mac the menu bar hears the keys that it shows, and sends what was chosen.
+    const heard = keys !== null && !(MAC && action.menu !== null) && matches(keys, event);
+    if (!heard && (action.also === null || !matches(action.also, event))) continue;
+    if (action.id === "edit_last" && !isEmptyComposer(event.target)) return false;
+    return run(action.id);
   }
-  if (!command || event.shiftKey || event.altKey) return false;
-  switch (key) {
-    case ".":
-      return screen === "chat" && stop();
-    case "n":
-      newChat();
-      return true;
-    case "f":
-      setView({ sidebar: true });
-      // The field is there once the sidebar is.
-      requestAnimationFrame(() =>
-        document.querySelector<HTMLInputElement>("[data-testid=chat-search]")?.select(),
-      );
-      return true;
-    case "l":
-      // In the chat that opens, the field takes the focus by itself.
-      setView({ screen: "chat" });
-      focusComposer();
-      return true;
-    default:
-      return false;
-  }
+  return false;
 }
 
 /** Goes back to the chat. A field that has something in it is emptied first, by itself. */
@@ -61,3 +41,6 @@ function leave(target: EventTarget | null): boolean {
   setView({ screen: "chat" });
   return true;
 }
+
+const isEmptyComposer = (target: EventTarget | null): boolean =>
+  target instanceof HTMLTextAreaElement && target.dataset.testid === "composer" && target.value === "";

@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    AppEvent, EngineState, FinishReason, GenerationSettings, MessageStatus, Role, Sampling,
+    AppEvent, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings, MessageStatus, ReplyEvent,
+    Role, Sampling,
 };
 use tokio::time::timeout;
 
+use crate::log::Log;
 use crate::state::App;
 use crate::testing::{
-    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, kill, page, places, rest, running, some_text,
-    write,
+    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, kill, next, page, places, rest, running,
+    some_text, write,
 };
 
 const QUESTION: &str = "Tell me about the sea.";
@@ -70,6 +72,83 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
     assert_eq!(grown.id, part.id);
     assert!(grown.text.starts_with(&format!("{}{added}", part.text)));
     assert_eq!(grown.text, whole.text);
+}
+
+/// All characters of a text that came from drafts, and how long the stretches are in all.
+fn drafted(text: &str, runs: &[DraftRun]) -> (usize, usize) {
+    let all = runs.iter().map(|run| run.0 as usize).sum();
+    let of_drafts = runs.iter().filter(|run| run.1 > 0).map(|run| run.0 as usize).sum();
+    assert_eq!(all, text.chars().count(), "{text:?} {runs:?}");
+    (of_drafts, all)
+}
+
+#[tokio::test]
+async fn where_a_text_came_from_is_told_kept_and_goes_on_with_it() {
+    let Running { app, .. } = &running().await;
+    let drafting = |drafting| GenerationSettings { drafting, max_tokens: 12, ..app.settings().generation };
+    app.set_generation(drafting(Drafting::Fixed { depth: 2 })).await.unwrap();
+    let (channel, mut events) = page();
+    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let (mut told, mut chars) = (0, 0);
+    let message = loop {
+        match next(&mut events).await {
+            ReplyEvent::Text { answer, provenance, .. } => {
+                let (of_drafts, all) = drafted(&answer, &provenance.answer);
+                told += of_drafts;
+                chars += all;
+            }
+            ReplyEvent::Ended { message } => break *message,
+            _ => {}
+        }
+    };
+    let id = message.id;
+    let stored = |id| app.chats.call(move |store| store.provenance(id));
+    let first = stored(id).await.unwrap();
+    let (of_drafts, all) = drafted(&message.text, &first.answer);
+    assert!(of_drafts > 0 && of_drafts < all);
+    assert!(first.answer.iter().all(|run| run.1 <= 2));
+    assert!(told <= of_drafts && chars <= all, "what comes with the end is not told before");
+
+    app.set_generation(drafting(Drafting::Off)).await.unwrap();
+    let (channel, mut events) = page();
+    app.go_on(id, channel).await.unwrap();
+    let (_, grown) = rest(&mut events).await;
+    assert!(grown.text.len() > message.text.len());
+    let second = stored(id).await.unwrap();
+    assert_eq!(drafted(&grown.text, &second.answer).0, of_drafts, "what was added came from no drafts");
+    assert!(first.answer[..first.answer.len() - 1].iter().eq(&second.answer[..first.answer.len() - 1]));
+}
+
+#[tokio::test]
+async fn a_gain_is_known_once_the_same_was_done_without_drafts() {
+    let Running { app, .. } = &running().await;
+    let speed = async |drafting, sampling| {
+        let settings = GenerationSettings { drafting, sampling, ..app.settings().generation };
+        app.set_generation(settings).await.unwrap();
+        app.set_open_chat(None);
+        let (channel, mut events) = page();
+        app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+        let (_, message) = rest(&mut events).await;
+        let stats = message.stats.unwrap();
+        assert!(stats.emitted >= 24, "long enough to tell a speed: {stats:?}");
+        stats
+    };
+    let (greedy, one) = (Sampling::default(), Drafting::Fixed { depth: 1 });
+    assert_eq!(speed(one, greedy).await.plain, None);
+    let plain = speed(Drafting::Off, greedy).await;
+    assert_eq!(plain.plain, None);
+    // What was learned is written when the reply has ended.
+    let known = timeout(PATIENCE, async {
+        loop {
+            if let Some(known) = speed(one, greedy).await.plain {
+                return known;
+            }
+        }
+    });
+    assert_eq!(known.await.unwrap().tokens_per_second, plain.tokens_per_second);
+    // Nearly greedy, so that it is as long.
+    let warm = Sampling { temperature: 0.01, ..greedy };
+    assert_eq!(speed(one, warm).await.plain, None, "drawn words were not measured");
 }
 
 #[tokio::test]
@@ -176,7 +255,8 @@ async fn closing_the_app_keeps_what_was_written() {
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (app, supervisor) = App::new(&places(&folder), "/nowhere/engine".into(), &demo_model()).unwrap();
+    let (app, supervisor) =
+        App::new(&places(&folder), "/nowhere/engine".into(), &demo_model(), Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.load_selected_model().await;

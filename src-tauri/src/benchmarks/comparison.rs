@@ -165,7 +165,7 @@ impl Writer<'_> {
                     }
                     Some(Progress::Waiting { .. } | Progress::Live(_)) => {}
                     Some(Progress::Finished { reason, stats }) => {
-                        return ended.map_or(Ok(ComparedReply { tokens, reason, stats }), Err);
+                        return ended.map_or(Ok(ComparedReply { tokens, reason, stats: *stats }), Err);
                     }
                     Some(Progress::Failed(error) | Progress::Interrupted(error)) => {
                         return Err(ended.unwrap_or(Ended::Failed(error)));

@@ -1,6 +1,7 @@
 //! Measuring a model with the engine's own benchmark.
 
 use std::ffi::OsString;
+use std::future::pending;
 use std::path::Path;
 
 use foretoken_protocol::{AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, MachineName, Spread};
@@ -107,14 +108,14 @@ pub(crate) async fn measure(
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Report, ErrorReport> {
     let mut output = String::new();
-    tool.lines(sizes.arguments(folder), |line| match serde_json::from_str(line) {
+    let follow = |line: &str| match serde_json::from_str(line) {
         Ok(Progress { done, total }) => on_progress(done, total),
         Err(_) => {
             output.push_str(line);
             output.push('\n');
         }
-    })
-    .await?;
+    };
+    tool.lines(sizes.arguments(folder), follow, pending()).await?;
     serde_json::from_str(&output).map_err(|error| ErrorReport {
         code: "engine_unreadable".into(),
         message: format!("The engine told its speed in words that cannot be read: {error}."),

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
-    GenerationSettings, ImportReport, MessageId, NewChat, OpenedChat, Preset, PresetId, SearchResults,
+    Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
+    ExportFormat, GenerationSettings, ImportReport, MessageId, NewChat, OpenedChat, Preset, PresetId,
+    SearchResults,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
@@ -133,12 +134,23 @@ pub(crate) async fn undo_deletion(
 /// Keeps what is typed and not sent in a chat, or in the one that is not begun yet.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn set_draft(
+pub(crate) async fn set_draft_text(
     app: State<'_, Arc<App>>,
     chat: Option<ChatId>,
     text: String,
 ) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.set_draft(chat, &text)).await
+    app.chats.call(move |store| store.set_draft_text(chat, &text)).await
+}
+
+/// Keeps the files that are to go with what is typed.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_draft_files(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    files: Vec<Attachment>,
+) -> Result<(), ErrorReport> {
+    app.chats.call(move |store| store.set_draft_files(chat, files)).await
 }
 
 /// Changes how replies are written in a chat, or in the one that is not begun yet.

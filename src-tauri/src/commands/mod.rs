@@ -2,20 +2,33 @@
 
 mod benchmarks;
 mod chats;
+mod diagnostics;
 mod library;
 mod models;
 mod replies;
 mod settings;
 mod window;
 
+use foretoken_protocol::Action;
 use tauri::Wry;
 use tauri_specta::{Builder, collect_commands};
 
+use crate::actions::ACTIONS;
+use crate::desktop::ZOOMS;
+
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
 pub(crate) fn builder() -> Builder<Wry> {
-    Builder::new().commands(collect_commands![
+    let commands = collect_commands![
         window::snapshot,
         window::subscribe,
+        window::close_window,
+        window::quit,
+        window::open_link,
+        window::set_preferences,
+        diagnostics::places,
+        diagnostics::reveal_place,
+        diagnostics::log_lines,
+        diagnostics::report,
         chats::new_chat,
         chats::open_chat,
         chats::show_message,
@@ -28,7 +41,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::delete_message,
         chats::delete_chat,
         chats::undo_deletion,
-        chats::set_draft,
+        chats::set_draft_text,
+        chats::set_draft_files,
         chats::set_chat_settings,
         chats::add_preset,
         chats::change_preset,
@@ -43,12 +57,17 @@ pub(crate) fn builder() -> Builder<Wry> {
         replies::continue_reply,
         replies::answer_now,
         replies::choose_attachments,
+        replies::attach_dropped,
+        replies::count_tokens,
         replies::attach,
+        replies::provenance,
         replies::stop_reply,
         settings::set_settings,
+        settings::set_reveal_drafts,
         models::choose_model_folder,
         models::open_model,
         models::select_model,
+        models::set_kv_precision,
         library::library,
         library::catalogue,
         library::search_models,
@@ -75,5 +94,6 @@ pub(crate) fn builder() -> Builder<Wry> {
         benchmarks::export_benchmarks,
         benchmarks::compare,
         benchmarks::cancel_comparison,
-    ])
+    ];
+    Builder::new().commands(commands).typ::<Action>().constant("ACTIONS", ACTIONS).constant("ZOOMS", ZOOMS)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, ModelInfo};
+use foretoken_protocol::{ErrorReport, KvPrecision, ModelInfo};
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
@@ -32,6 +32,17 @@ pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result
 #[specta::specta]
 pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
     app.load_model(&path).await
+}
+
+/// Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
+/// replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other verdicts.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_kv_precision(
+    app: State<'_, Arc<App>>,
+    kv_precision: KvPrecision,
+) -> Result<(), ErrorReport> {
+    app.set_kv_precision(kv_precision).await
 }
 
 /// The folder that the person chooses in the system's dialog, if any.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, ReplyEvent, Sent};
+use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, Provenance, ReplyEvent, Sent};
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
@@ -83,6 +83,16 @@ pub(crate) async fn attach(
     app.attach(message, events).await
 }
 
+/// Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn provenance(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<Provenance, ErrorReport> {
+    app.chats.call(move |store| store.provenance(message)).await
+}
+
 /// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
 #[tauri::command]
 #[specta::specta]
@@ -91,7 +101,7 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose text files in the system's dialog and reads them; none if they chose none.
+/// Lets the person choose files in the system's dialog and reads their text; none if they chose none.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(window: WebviewWindow) -> Result<Vec<Attachment>, ErrorReport> {
@@ -100,13 +110,29 @@ pub(crate) async fn choose_attachments(window: WebviewWindow) -> Result<Vec<Atta
         .dialog()
         .file()
         .set_parent(&window)
-        .set_title("Attach text files")
+        .set_title("Attach files")
         .pick_files(move |files| drop(answer.send(files)));
     let files = chosen.await.ok().flatten().unwrap_or_default();
     let paths: Vec<PathBuf> = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
-    let read = move || paths.iter().map(|path| attachments::read(path)).collect();
-    match tokio::task::spawn_blocking(read).await {
-        Ok(read) => read,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
+    attachments::read_all(paths).await
+}
+
+/// Reads the text of files that were dropped on the window last; no other file is read.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn attach_dropped(
+    app: State<'_, Arc<App>>,
+    files: Vec<String>,
+) -> Result<Vec<Attachment>, ErrorReport> {
+    attachments::read_all(app.dropped(files)).await
+}
+
+/// The tokens of each text as the loaded model reads it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn count_tokens(
+    app: State<'_, Arc<App>>,
+    texts: Vec<String>,
+) -> Result<Vec<u32>, ErrorReport> {
+    app.engine.count_tokens(texts).await
 }

@@ -16,3 +16,10 @@ pub(crate) async fn set_settings(
 ) -> Result<(), ErrorReport> {
     app.set_generation(settings).await
 }
+
+/// Keeps whether text that came from drafts is marked.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_reveal_drafts(app: State<'_, Arc<App>>, reveal: bool) -> Result<(), ErrorReport> {
+    app.set_reveal_drafts(reveal).await
+}

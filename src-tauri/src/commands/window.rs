@@ -1,10 +1,10 @@
-//! What the page needs when it opens.
+//! The window: what the page needs when it opens, and what it does beyond itself.
 
 use std::sync::Arc;
 
-use foretoken_protocol::{AppEvent, ErrorReport, Snapshot};
-use tauri::State;
+use foretoken_protocol::{AppEvent, ErrorReport, Preferences, Snapshot};
 use tauri::ipc::Channel;
+use tauri::{AppHandle, State};
 
 use crate::state::App;
 
@@ -24,4 +24,40 @@ pub(crate) async fn subscribe(
 ) -> Result<(), ErrorReport> {
     app.events.subscribe(events);
     Ok(())
+}
+
+/// Closes the window, as the button in its title bar does.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn close_window(handle: AppHandle) -> Result<(), ErrorReport> {
+    crate::setup::close_window(&handle);
+    Ok(())
+}
+
+/// Ends the app. What is being written is kept as far as it has come.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn quit(handle: AppHandle) -> Result<(), ErrorReport> {
+    handle.exit(0);
+    Ok(())
+}
+
+/// Opens an address of the web or of mail in the program that the person uses for it. Show the address first.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn open_link(address: String) -> Result<(), ErrorReport> {
+    crate::desktop::open_link(&address).await
+}
+
+/// Takes over how the app looks and behaves. It holds at once.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_preferences(
+    app: State<'_, Arc<App>>,
+    handle: AppHandle,
+    preferences: Preferences,
+) -> Result<(), ErrorReport> {
+    let preferences = crate::desktop::in_bounds(preferences);
+    crate::desktop::apply(&handle, &preferences);
+    app.set_preferences(preferences).await
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo,
-    PartialReply, ReplyStats, RequestId, TokenText,
+    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats,
+    ModelInfo, PartialReply, ReplyStats, RequestId, TokenText,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -23,6 +23,15 @@ pub(crate) struct Engine {
     orders: mpsc::UnboundedSender<Order>,
     state: watch::Receiver<EngineState>,
     ids: RequestIds,
+}
+
+/// What is to be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Model {
+    /// Its folder.
+    pub(crate) folder: String,
+    /// How it keeps keys and values.
+    pub(crate) kv_precision: KvPrecision,
 }
 
 /// What a reply is made from.
@@ -57,7 +66,7 @@ pub(crate) enum Progress {
     /// The numbers so far.
     Live(LiveStats),
     /// It is complete, or was cancelled.
-    Finished { reason: FinishReason, stats: ReplyStats },
+    Finished { reason: FinishReason, stats: Box<ReplyStats> },
     /// The engine could not write it.
     Failed(ErrorReport),
     /// The engine stopped in the middle.
@@ -67,8 +76,9 @@ pub(crate) enum Progress {
 /// From the shell to the supervisor.
 #[derive(Debug)]
 enum Order {
-    Load { model: String, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
+    Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
+    Count { texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>> },
     Cancel(RequestId),
     ShutDown,
 }
@@ -111,8 +121,8 @@ impl Engine {
         self.state.clone()
     }
 
-    /// Loads the model in a folder. If that fails, the model before it is loaded again.
-    pub(crate) async fn load(&self, model: String) -> Result<ModelInfo, ErrorReport> {
+    /// Loads a model. If that fails, the model before it is loaded again, as it was.
+    pub(crate) async fn load(&self, model: Model) -> Result<ModelInfo, ErrorReport> {
         let (answer, loaded) = oneshot::channel();
         self.order(Order::Load { model, answer });
         loaded.await.unwrap_or_else(|_| Err(closed()))
@@ -124,6 +134,13 @@ impl Engine {
         let id = self.ids.next();
         self.order(Order::Generate(Job { id, prompt, progress: sender }));
         Generation { id, progress }
+    }
+
+    /// The tokens of each text as the loaded model reads it.
+    pub(crate) async fn count_tokens(&self, texts: Vec<String>) -> Result<Vec<u32>, ErrorReport> {
+        let (answer, counted) = oneshot::channel();
+        self.order(Order::Count { texts, answer });
+        counted.await.unwrap_or_else(|_| Err(closed()))
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.

@@ -15,8 +15,6 @@ use tokio::time::timeout;
 
 /// How long a process that has closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(1);
-/// How much of a line that cannot be read is shown.
-const SHOWN_CHARACTERS: usize = 80;
 
 /// The running program. Dropping it ends it.
 #[derive(Debug)]
@@ -108,8 +106,8 @@ impl fmt::Display for Ending {
                 write!(f, "The engine stopped ({}): {words}", cause(*status))
             }
             Self::Unreadable { line } => {
-                let shown: String = line.chars().take(SHOWN_CHARACTERS).collect();
-                write!(f, "The engine wrote a line that is no message: {shown:?}.")
+                // Not the line itself: it may hold what was said in a chat.
+                write!(f, "The engine wrote a line of {} bytes that is no message.", line.len())
             }
             Self::Io(error) => write!(f, "The engine cannot be reached: {error}."),
         }
@@ -146,7 +144,12 @@ async fn log_lines(stderr: impl AsyncRead + Unpin) -> Option<String> {
     let mut lines = BufReader::new(stderr).lines();
     let mut last = None;
     while let Ok(Some(line)) = lines.next_line().await {
-        tracing::info!(target: "foretoken_engine", "{line}");
+        // After the time, the engine's own log names the level.
+        match line.split_whitespace().nth(1) {
+            Some("ERROR") => tracing::error!(target: "foretoken_engine", "{line}"),
+            Some("WARN") => tracing::warn!(target: "foretoken_engine", "{line}"),
+            _ => tracing::info!(target: "foretoken_engine", "{line}"),
+        }
         last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
     }
     last

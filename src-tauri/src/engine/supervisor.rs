@@ -5,14 +5,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use foretoken_protocol::{
-    EngineState, ErrorReport, Event, FinishReason, KvPrecision, ModelInfo, ReplyStats, Request, RequestId,
-};
+use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep};
 
 use super::process::{Ending, Process};
-use super::{Job, Order, Progress, RequestIds, closed};
+use super::{Job, Model, Order, Progress, RequestIds, closed};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -31,8 +29,8 @@ pub(crate) struct Supervisor {
     orders: mpsc::UnboundedReceiver<Order>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
-    /// The folder of the model that loaded last; a new process loads it again.
-    model: Option<String>,
+    /// The model that loaded last; a new process loads it again.
+    model: Option<Model>,
     /// The model that is being loaded, or is to be loaded as soon as a process is ready.
     loading: Option<Load>,
     /// Why no model can answer, when neither of the two above is there.
@@ -41,6 +39,8 @@ pub(crate) struct Supervisor {
     waiting: VecDeque<Job>,
     /// Replies that the process writes.
     running: HashMap<RequestId, mpsc::UnboundedSender<Progress>>,
+    /// Texts whose tokens the process counts.
+    counting: HashMap<RequestId, oneshot::Sender<Result<Vec<u32>, ErrorReport>>>,
     /// What computes, once the process has said so.
     device: Option<String>,
     /// Starts in a row that came to nothing.
@@ -51,7 +51,7 @@ pub(crate) struct Supervisor {
 #[derive(Debug)]
 struct Load {
     id: RequestId,
-    model: String,
+    model: Model,
     /// Whoever asked for it; nobody when a new process takes up the model of the last.
     answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
 }
@@ -83,6 +83,7 @@ impl Supervisor {
             failure: no_model(),
             waiting: VecDeque::new(),
             running: HashMap::new(),
+            counting: HashMap::new(),
             device: None,
             failures: 0,
         }
@@ -118,6 +119,7 @@ impl Supervisor {
                 order = self.orders.recv() => match order {
                     Some(Order::Load { model, answer }) => self.load(&process, model, Some(answer)),
                     Some(Order::Generate(job)) => self.generate(&process, job),
+                    Some(Order::Count { texts, answer }) => self.count(&process, texts, answer),
                     Some(Order::Cancel(id)) => self.cancel(&process, id),
                     Some(Order::ShutDown) | None => break Parting::ShutDown,
                 },
@@ -137,7 +139,7 @@ impl Supervisor {
     fn load(
         &mut self,
         process: &Process,
-        model: String,
+        model: Model,
         answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
     ) {
         let load = Load { id: self.ids.next(), model, answer };
@@ -150,12 +152,9 @@ impl Supervisor {
     }
 
     fn send_load(&self, process: &Process, load: &Load) {
-        self.state.send_replace(EngineState::Loading { path: load.model.clone(), done: 0, total: 0 });
-        process.send(Request::Load {
-            id: load.id,
-            model: load.model.clone(),
-            kv_precision: KvPrecision::Full,
-        });
+        let Model { folder, kv_precision } = load.model.clone();
+        self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
+        process.send(Request::Load { id: load.id, model: folder, kv_precision });
     }
 
     fn generate(&mut self, process: &Process, job: Job) {
@@ -176,11 +175,25 @@ impl Supervisor {
         }
     }
 
+    fn count(
+        &mut self,
+        process: &Process,
+        texts: Vec<String>,
+        answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>>,
+    ) {
+        let EngineState::Ready { .. } = *self.state.borrow() else {
+            return drop(answer.send(Err(no_model())));
+        };
+        let id = self.ids.next();
+        self.counting.insert(id, answer);
+        process.send(Request::Count { id, texts });
+    }
+
     fn cancel(&mut self, process: &Process, id: RequestId) {
         if let Some(index) = self.waiting.iter().position(|job| job.id == id)
             && let Some(job) = self.waiting.remove(index)
         {
-            let stats = ReplyStats::default();
+            let stats = Box::default();
             let _ = job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
         } else if self.running.contains_key(&id) {
             process.send(Request::Cancel { id });
@@ -202,7 +215,8 @@ impl Supervisor {
             }
             Event::Loading { id, done, total } => {
                 if let Some(load) = self.loading.as_ref().filter(|load| load.id == id) {
-                    self.state.send_replace(EngineState::Loading { path: load.model.clone(), done, total });
+                    let path = load.model.folder.clone();
+                    self.state.send_replace(EngineState::Loading { path, done, total });
                 }
             }
             Event::Loaded { id, model } => {
@@ -210,13 +224,14 @@ impl Supervisor {
                     self.loaded(process, load, model);
                 }
             }
+            Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
             Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
             Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
             Event::Tokens { id, tokens, .. } => self.report(id, Progress::Tokens(tokens)),
             Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
             Event::Finished { id, reason, stats } => {
                 self.failures = 0;
-                self.report(id, Progress::Finished { reason, stats });
+                self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
                 self.running.remove(&id);
             }
             // The app does not ask for conversions.
@@ -224,6 +239,8 @@ impl Supervisor {
             Event::Failed { id: Some(id), error } => {
                 if let Some(load) = self.loading.take_if(|load| load.id == id) {
                     self.load_failed(process, load, error);
+                } else if self.counting.contains_key(&id) {
+                    self.counted(id, Err(error));
                 } else {
                     self.report(id, Progress::Failed(error));
                     self.running.remove(&id);
@@ -232,6 +249,12 @@ impl Supervisor {
             Event::Failed { id: None, error } => {
                 tracing::error!("the engine could not read a request: {error}")
             }
+        }
+    }
+
+    fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) {
+        if let Some(answer) = self.counting.remove(&id) {
+            let _ = answer.send(counted);
         }
     }
 
@@ -265,7 +288,7 @@ impl Supervisor {
         self.fail(error);
     }
 
-    fn restore(&mut self, process: &Process, model: String) {
+    fn restore(&mut self, process: &Process, model: Model) {
         self.model = Some(model.clone());
         self.load(process, model, None);
     }
@@ -284,6 +307,9 @@ impl Supervisor {
         self.device = None;
         for (_, listener) in self.running.drain() {
             let _ = listener.send(Progress::Interrupted(error.clone()));
+        }
+        for (_, answer) in self.counting.drain() {
+            let _ = answer.send(Err(error.clone()));
         }
         // With a model to go back to, the one that was being loaded is not tried again: it may be what failed.
         if self.model.is_some()
@@ -316,6 +342,7 @@ impl Supervisor {
                 Order::Generate(job) => {
                     let _ = job.progress.send(Progress::Failed(error.clone()));
                 }
+                Order::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 Order::Cancel(_) => {}
                 Order::ShutDown => break,
             }

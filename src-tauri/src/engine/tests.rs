@@ -2,11 +2,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings, Part, Role, Sampling,
+    ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings, KvPrecision, Part,
+    Role, Sampling,
 };
 use tokio::time::{sleep, timeout};
 
-use super::{Engine, Generation, Progress, Prompt};
+use super::{Engine, Generation, Model, Progress, Prompt};
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -16,6 +17,11 @@ fn started(program: PathBuf) -> Engine {
     let (engine, supervisor) = Engine::new(program, state_dir);
     tokio::spawn(supervisor.run());
     engine
+}
+
+fn at(folder: impl AsRef<Path>) -> Model {
+    let folder = folder.as_ref().to_string_lossy().into_owned();
+    Model { folder, kv_precision: KvPrecision::Full }
 }
 
 fn prompt(max_tokens: u32) -> Prompt {
@@ -70,7 +76,7 @@ async fn failure(engine: &Engine) -> ErrorReport {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_reported_to_all_who_ask() {
     let engine = started(PathBuf::from("/nowhere/foretoken-engine"));
-    let error = engine.load("/models/a".into()).await.unwrap_err();
+    let error = engine.load(at("/models/a")).await.unwrap_err();
     assert_eq!(error.code, "engine_not_started");
     assert!(error.message.contains("/nowhere/foretoken-engine"), "{error}");
     assert_eq!(failure(&engine).await, error);
@@ -80,7 +86,7 @@ async fn a_program_that_is_not_there_is_reported_to_all_who_ask() {
 #[tokio::test]
 async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
     let engine = started(PathBuf::from("/bin/false"));
-    let error = engine.load("/models/a".into()).await.unwrap_err();
+    let error = engine.load(at("/models/a")).await.unwrap_err();
     assert_eq!(error.code, "engine_stopped");
     assert!(error.message.contains("exit code 1"), "{error}");
     assert!(error.hint.contains("Choose the model again"), "nothing starts it by itself any more: {error}");
@@ -88,7 +94,7 @@ async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
 
     let mut state = engine.watch();
     state.mark_unchanged();
-    let again = engine.load("/models/a".into());
+    let again = engine.load(at("/models/a"));
     let (again, started) =
         tokio::join!(again, async { state.changed().await.map(|()| state.borrow().clone()) });
     assert_eq!(again.unwrap_err().code, "engine_stopped");
@@ -98,7 +104,7 @@ async fn a_program_that_keeps_ending_is_given_up_and_tried_again_when_asked() {
 #[tokio::test]
 async fn output_that_is_no_message_ends_the_process() {
     let engine = started(PathBuf::from("/bin/echo"));
-    let error = engine.load("/models/a".into()).await.unwrap_err();
+    let error = engine.load(at("/models/a")).await.unwrap_err();
     assert!(error.message.contains("\"serve --state-dir"), "{error}");
 }
 
@@ -106,7 +112,7 @@ async fn output_that_is_no_message_ends_the_process() {
 async fn a_model_loads_and_answers() {
     let folder = tempfile::tempdir().unwrap();
     let engine = started(engine_program(folder.path()));
-    let loading = engine.load(demo_model().to_string_lossy().into_owned());
+    let loading = engine.load(at(demo_model()));
     let model = timeout(PATIENCE, loading).await.unwrap().unwrap();
     assert_eq!(Path::new(&model.path), demo_model());
     assert!(matches!(engine.state(), EngineState::Ready { .. }));
@@ -121,7 +127,7 @@ async fn a_model_loads_and_answers() {
 async fn a_reply_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let engine = started(engine_program(folder.path()));
-    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
     while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
     engine.cancel(generation.id);
@@ -134,7 +140,7 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let folder = tempfile::tempdir().unwrap();
     let program = engine_program(folder.path());
     let engine = started(program.clone());
-    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
     while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
     kill(&program);
@@ -152,16 +158,34 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
 async fn a_model_that_does_not_load_leaves_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let engine = started(engine_program(folder.path()));
-    let first = engine.load(folder.path().to_string_lossy().into_owned()).await.unwrap_err();
+    let first = engine.load(at(folder.path())).await.unwrap_err();
     assert_eq!(failure(&engine).await, first);
 
     let demo = demo_model().to_string_lossy().into_owned();
-    engine.load(demo.clone()).await.unwrap();
-    let error = engine.load(folder.path().to_string_lossy().into_owned()).await.unwrap_err();
+    engine.load(at(&demo)).await.unwrap();
+    let error = engine.load(at(folder.path())).await.unwrap_err();
     assert!(error.message.contains(&*folder.path().to_string_lossy()), "{error}");
     let state = wait_for(&engine, |state| matches!(state, EngineState::Ready { .. })).await;
     let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
     assert_eq!(model.path, demo);
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
+}
+
+/// A new process keeps keys and values as the one before did.
+#[tokio::test]
+async fn a_model_is_loaded_with_keys_and_values_in_8_bits_until_another_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let engine = started(program.clone());
+    assert_eq!(engine.load(at(demo_model())).await.unwrap().kv_precision, KvPrecision::Full);
+    let eight = Model { kv_precision: KvPrecision::Eight, ..at(demo_model()) };
+    assert_eq!(engine.load(eight).await.unwrap().kv_precision, KvPrecision::Eight);
+    engine.load(at(folder.path())).await.unwrap_err();
+    let in_8_bits = |state: &EngineState| matches!(state, EngineState::Ready { model, .. } if model.kv_precision == KvPrecision::Eight);
+    wait_for(&engine, in_8_bits).await;
+    kill(&program);
+    wait_for(&engine, |state| !matches!(state, EngineState::Ready { .. })).await;
+    wait_for(&engine, in_8_bits).await;
     assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
 }
 
@@ -170,7 +194,7 @@ async fn shutting_down_ends_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let program = engine_program(folder.path());
     let engine = started(program.clone());
-    engine.load(demo_model().to_string_lossy().into_owned()).await.unwrap();
+    engine.load(at(demo_model())).await.unwrap();
     engine.shut_down();
     timeout(PATIENCE, async {
         while process_of(&program).is_some() {

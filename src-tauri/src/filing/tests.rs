@@ -1,14 +1,20 @@
 use foretoken_protocol::{AppEvent, ChatSettings, ChatSummary, ExportFormat, GenerationSettings};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
 
-use crate::testing::{ENDLESS_QUESTION, Running, endless, page, rest, running, some_text, write};
+use crate::testing::{ENDLESS_QUESTION, PATIENCE, Running, endless, page, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
+
+/// What the window is told next.
+async fn change(changes: &mut UnboundedReceiver<AppEvent>) -> AppEvent {
+    timeout(PATIENCE, changes.recv()).await.expect("the window is told something").unwrap()
+}
 
 /// What the window is told next about a chat in the list.
 async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
     loop {
-        if let AppEvent::Chat { chat } = changes.recv().await.unwrap() {
+        if let AppEvent::Chat { chat } = change(changes).await {
             return chat;
         }
     }
@@ -68,7 +74,7 @@ async fn the_window_hears_of_every_change_in_the_list() {
     assert!(told(&mut changes).await.pinned);
     app.tag_chat(sent.chat, vec!["water".into(), " ".into()]).await.unwrap();
     assert_eq!(told(&mut changes).await.tags, ["water"]);
-    assert!(matches!(changes.recv().await.unwrap(), AppEvent::Tags { tags } if tags[0].chats == 1));
+    assert!(matches!(change(&mut changes).await, AppEvent::Tags { tags } if tags[0].chats == 1));
 
     let branch = app.branch(sent.messages[0].message.id).await.unwrap();
     let chat = told(&mut changes).await;

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{ErrorReport, MtpState};
+use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
@@ -30,13 +30,20 @@ pub(super) struct Facts {
     pub(super) weight_bytes: u64,
     /// What it takes to run at each of [`fit::CONTEXTS`], up to the longest that it knows.
     pub(super) needs: Vec<Need>,
+    /// The same with keys and values in 8 bits; empty where the model cannot keep them so.
+    #[serde(default)]
+    pub(super) needs_in_8_bits: Vec<Need>,
 }
 
 impl Facts {
     /// What it takes to run at a context, or at the longest that it knows.
-    pub(super) fn at(&self, context: u32) -> Need {
-        let long_enough = self.needs.iter().find(|need| need.context >= context);
-        long_enough.or(self.needs.last()).copied().unwrap_or(Need { context, bytes: self.weight_bytes })
+    pub(super) fn at(&self, context: u32, kv_precision: KvPrecision) -> Need {
+        let needs = match kv_precision {
+            KvPrecision::Eight if !self.needs_in_8_bits.is_empty() => &self.needs_in_8_bits,
+            KvPrecision::Full | KvPrecision::Eight => &self.needs,
+        };
+        let long_enough = needs.iter().find(|need| need.context >= context);
+        long_enough.or(needs.last()).copied().unwrap_or(Need { context, bytes: self.weight_bytes })
     }
 
     /// The longest context that it is known to run at, in tokens.
@@ -46,7 +53,7 @@ impl Facts {
 
     /// What it takes to run at all.
     pub(super) fn least(&self) -> u64 {
-        self.at(0).bytes
+        self.at(0, KvPrecision::Full).bytes
     }
 }
 
@@ -126,28 +133,38 @@ impl Inspector {
         }
     }
 
-    /// Asks at each context: what a model takes does not grow evenly with it.
     async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
-        let [shortest, longer @ ..] = fit::CONTEXTS;
-        let told = self.ask_at(what, shortest).await?;
-        let need = |memory: &Memory| Need { context: memory.context, bytes: memory.total };
-        let mut facts = Facts {
+        let (told, needs) = self.ask_at_each_context(what).await?;
+        let in_8_bits = [what, &["--kv-bits".as_ref(), "8".as_ref()]].concat();
+        // Not every size of heads can be kept so, and whoever chooses it is told then.
+        let needs_in_8_bits =
+            self.ask_at_each_context(&in_8_bits).await.map(|(_, needs)| needs).unwrap_or_default();
+        Ok(Facts {
             parameters: told.parameters,
             active_parameters: told.active_parameters,
             format: told.format,
             mtp: told.mtp,
             weight_bytes: told.memory.weights,
-            needs: vec![need(&told.memory)],
-        };
+            needs,
+            needs_in_8_bits,
+        })
+    }
+
+    /// What a model takes does not grow evenly with the context.
+    async fn ask_at_each_context(&self, what: &[&OsStr]) -> Result<(Inspection, Vec<Need>), ErrorReport> {
+        let [shortest, longer @ ..] = fit::CONTEXTS;
+        let told = self.ask_at(what, shortest).await?;
+        let need = |memory: &Memory| Need { context: memory.context, bytes: memory.total };
+        let mut needs = vec![need(&told.memory)];
         for context in longer {
             let longer = need(&self.ask_at(what, context).await?.memory);
-            if facts.needs.last() == Some(&longer) {
+            if needs.last() == Some(&longer) {
                 // The model knows no longer one.
                 break;
             }
-            facts.needs.push(longer);
+            needs.push(longer);
         }
-        Ok(facts)
+        Ok((told, needs))
     }
 
     async fn ask_at(&self, what: &[&OsStr], context: u32) -> Result<Inspection, ErrorReport> {
@@ -214,7 +231,9 @@ mod tests {
         assert!(matches!(facts.mtp, MtpState::Present { .. }), "{facts:?}");
         // The demo model knows no longer context than the shortest.
         assert_eq!(facts.needs.len(), 1);
-        assert_eq!(facts.at(262_144), facts.at(100));
+        assert_eq!(facts.at(262_144, KvPrecision::Full), facts.at(100, KvPrecision::Full));
+        let [full, eight] = [KvPrecision::Full, KvPrecision::Eight].map(|kv| facts.at(4096, kv));
+        assert!(eight.context == full.context && eight.bytes != full.bytes, "{full:?} {eight:?}");
         assert!(facts.least() > facts.weight_bytes);
         inspector.keep(std::slice::from_ref(&model));
 

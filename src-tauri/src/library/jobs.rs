@@ -173,6 +173,17 @@ impl Jobs {
         complete
     }
 
+    /// The download queue is closed: what it was doing waits until there is one again.
+    pub(super) fn rest_downloads(&mut self) {
+        for entry in &mut self.entries {
+            let goes_on =
+                matches!(entry.stage, JobStage::Downloading | JobStage::Verifying | JobStage::Waiting { .. });
+            if goes_on && matches!(entry.step, Step::Download { .. }) {
+                entry.stage = JobStage::Queued;
+            }
+        }
+    }
+
     /// Takes a job off the list.
     pub(super) fn remove(&mut self, id: JobId) {
         self.entries.retain(|entry| entry.id != id);
@@ -320,6 +331,9 @@ mod tests {
         assert_eq!((&shown[0].stage, shown[0].done, shown[0].total), (&JobStage::Downloading, 3, 10));
         assert_eq!(shown[1].stage, JobStage::Paused);
         assert_eq!(shown[1].repo.as_deref(), Some("org/b"));
+        jobs.rest_downloads();
+        assert_eq!((&jobs.shown()[0].stage, jobs.shown()[0].done), (&JobStage::Queued, 3));
+        assert_eq!(jobs.shown()[1].stage, JobStage::Paused, "the person said so");
         let items = [item("a", ItemState::Complete, 10), item("b", ItemState::Waiting, 0)];
         assert_eq!(jobs.follow(&items), [(a, "org/a".parse().unwrap())]);
         assert_eq!(jobs.get(b).unwrap().stage, JobStage::Queued);

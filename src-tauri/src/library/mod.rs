@@ -9,6 +9,7 @@ mod fit;
 mod jobs;
 mod keychain;
 mod notes;
+mod plain;
 mod remote;
 mod shelf;
 mod snapshot;
@@ -28,8 +29,8 @@ use foretoken_library::{
     RetryPolicy, Trashed,
 };
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, FitContext, JobId, LibrarySnapshot,
-    LocalState, ModelOrigin, RemoteFilter, RemoteModel,
+    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, FitContext, JobId, KvPrecision,
+    LibrarySnapshot, LocalState, ModelOrigin, PlainSpeed, RemoteFilter, RemoteModel, ReplyStats,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -236,12 +237,23 @@ impl ModelLibrary {
             }
         };
         let context = self.context().chosen;
-        Ok(found.shown(filter, context, self.machine.ram_bytes, |repo| self.installed(repo)))
+        let (kv_precision, ram) = (self.kv_precision(), self.machine.ram_bytes);
+        Ok(found.shown(filter, context, kv_precision, ram, |repo| self.installed(repo)))
     }
 
     /// The context that models are judged at.
     fn context(&self) -> FitContext {
         fit::context(self.settings.current().fit_context)
+    }
+
+    /// How models keep keys and values.
+    fn kv_precision(&self) -> KvPrecision {
+        self.settings.current().kv_precision
+    }
+
+    /// What the verdicts follow has changed.
+    pub(crate) fn judge_anew(&self) {
+        self.changed.notify_one();
     }
 
     /// Chooses the context that models are judged at, in tokens.
@@ -413,11 +425,16 @@ impl ModelLibrary {
         if is_shown && path.exists() { Ok(path) } else { Err(no_such_model(&path)) }
     }
 
-    /// Notes that the model in a folder has answered.
-    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf) {
+    /// How fast the model in a folder decodes without drafts, where that was measured under the conditions of a reply.
+    pub(crate) fn comparison(&self, folder: &Path, stats: &ReplyStats) -> Option<PlainSpeed> {
+        self.notes.comparison(folder, stats)
+    }
+
+    /// Notes that the model in a folder has answered, and what that took.
+    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf, stats: Option<ReplyStats>) {
         let library = Arc::clone(self);
         blocking(move || {
-            library.notes.used(&folder, now());
+            library.notes.used(&folder, stats.as_ref(), now());
             if let Ok(own) = library.library()
                 && folder.parent() == Some(own.root())
                 && let Err(error) = own.touch(&folder_name(&folder))
@@ -539,6 +556,10 @@ impl ModelLibrary {
             let was_online = std::mem::replace(&mut self.lock().online, online);
             if online != was_online {
                 self.stir();
+            }
+            // What was being fetched goes on when the disk is back: the queue on it says that it runs.
+            if !online && !is_moving {
+                self.close_queue().await;
             }
             sleep(WATCH).await;
         }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::Tuning;
+use foretoken_protocol::{PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
 use super::file;
+use super::plain::{PlainReplies, comparison};
 
 /// The notes, and the file that keeps them.
 #[derive(Debug)]
@@ -22,13 +23,14 @@ pub(super) struct Notes {
 #[serde(default)]
 struct Note {
     last_used: Option<u64>,
-    tuning: Option<Measured>,
+    tuning: Option<Measured<Tuning>>,
+    plain: Option<Measured<PlainReplies>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Measured {
+struct Measured<T> {
     machine: String,
-    result: Tuning,
+    result: T,
 }
 
 impl Notes {
@@ -45,14 +47,34 @@ impl Notes {
 
     /// How fast the model in a folder was on this machine.
     pub(super) fn tuning(&self, folder: &Path) -> Option<Tuning> {
-        let notes = self.lock();
-        let measured = notes.get(folder)?.tuning.as_ref()?;
-        (measured.machine == self.machine).then(|| measured.result.clone())
+        self.here(self.lock().get(folder)?.tuning.as_ref()).cloned()
     }
 
-    /// Notes that a model answered. Blocks on the disk, as all that follow.
-    pub(super) fn used(&self, folder: &Path, at: u64) {
-        self.change(|notes| notes.entry(folder.to_owned()).or_default().last_used = Some(at));
+    /// What a reply of the model in a folder can be compared with.
+    pub(super) fn comparison(&self, folder: &Path, stats: &ReplyStats) -> Option<PlainSpeed> {
+        let notes = self.lock();
+        let note = notes.get(folder)?;
+        let none = PlainReplies::default();
+        let replies = self.here(note.plain.as_ref()).unwrap_or(&none);
+        comparison(stats, replies, self.here(note.tuning.as_ref()))
+    }
+
+    /// What was measured on this machine.
+    fn here<'a, T>(&self, measured: Option<&'a Measured<T>>) -> Option<&'a T> {
+        measured.filter(|measured| measured.machine == self.machine).map(|measured| &measured.result)
+    }
+
+    /// Notes that a model answered, and how fast where it did so without drafts. Blocks on the disk, as all that follow.
+    pub(super) fn used(&self, folder: &Path, stats: Option<&ReplyStats>, at: u64) {
+        self.change(|notes| {
+            let note = notes.entry(folder.to_owned()).or_default();
+            note.last_used = Some(at);
+            let Some(stats) = stats else { return };
+            let mut replies = self.here(note.plain.as_ref()).cloned().unwrap_or_default();
+            if replies.learn(stats, at) {
+                note.plain = Some(Measured { machine: self.machine.clone(), result: replies });
+            }
+        });
     }
 
     /// Notes how fast a model is.
@@ -87,6 +109,8 @@ impl Notes {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::PositionStats;
+
     use super::*;
 
     #[test]
@@ -94,10 +118,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("models.json");
         let tuning = Tuning { tokens_per_second: vec![10.0, 14.0], best_depth: 1, measured_at: 5 };
+        let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
+        let drafted = PositionStats { drafted: 30, accepted: 20 };
+        let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };
         let notes = Notes::open(file.clone(), "M4, 16 GB".into());
-        notes.used(Path::new("/old/a"), 7);
+        notes.used(Path::new("/old/a"), Some(&plain), 7);
         notes.tuned(Path::new("/old/a"), tuning.clone());
-        notes.used(Path::new("/older/b"), 8);
+        notes.used(Path::new("/older/b"), None, 8);
         notes.moved(Path::new("/old"), Path::new("/new"));
 
         let same = Notes::open(file.clone(), "M4, 16 GB".into());
@@ -105,7 +132,13 @@ mod tests {
         assert_eq!(same.last_used(Path::new("/old/a")), None);
         assert_eq!(same.last_used(Path::new("/older/b")), Some(8));
         assert_eq!(same.tuning(Path::new("/new/a")), Some(tuning));
+        let speed = |notes: &Notes, folder: &str| {
+            notes.comparison(Path::new(folder), &reply).map(|plain| plain.tokens_per_second)
+        };
+        assert_eq!(speed(&same, "/new/a"), Some(11.0));
+        assert_eq!(speed(&same, "/older/b"), None);
         let other = Notes::open(file, "M1, 8 GB".into());
+        assert_eq!(speed(&other, "/new/a"), None);
         assert_eq!(other.tuning(Path::new("/new/a")), None);
     }
 }

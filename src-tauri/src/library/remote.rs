@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_library::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
-use foretoken_protocol::{ErrorReport, FitVerdict, ModelKind, MtpState, RemoteFilter, RemoteModel};
+use foretoken_protocol::{
+    ErrorReport, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
+};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -27,7 +29,8 @@ const NOT_A_MODEL: &str = "not_a_model";
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
-/// The catalogue, judged at a context on a machine with `ram` bytes. `installed` says where a repository's model is.
+/// The catalogue, judged at a context on a machine with `ram` bytes, with keys and values as they are computed: it does
+/// not say what fewer bits save. `installed` says where a repository's model is.
 pub(super) fn suggestions(
     catalogue: &Catalogue,
     context: u32,
@@ -124,17 +127,18 @@ impl Search {
         self.query.words == query.words && self.query.tags == query.tags
     }
 
-    /// What passes a filter, judged at a context on a machine with `ram` bytes. `installed` says where a repository's
+    /// What passes a filter, judged at a context, with keys and values kept so, on a machine with `ram` bytes. `installed` says where a repository's
     /// model is.
     pub(super) fn shown(
         &self,
         filter: &RemoteFilter,
         context: u32,
+        kv_precision: KvPrecision,
         ram: u64,
         installed: impl Fn(&str) -> Option<String>,
     ) -> Vec<RemoteModel> {
         let judged = |look: &Look| RemoteModel {
-            fit: look.need(context).map(|need| fit::fit(need, ram)),
+            fit: look.need(context, kv_precision).map(|need| fit::fit(need, ram)),
             installed: installed(&look.model.repo),
             ..look.model.clone()
         };
@@ -150,9 +154,9 @@ impl Search {
 
 impl Look {
     /// What the model takes at a context; a raw one once it is converted.
-    fn need(&self, context: u32) -> Option<Need> {
+    fn need(&self, context: u32, kv_precision: KvPrecision) -> Option<Need> {
         let facts = self.facts.as_ref()?;
-        let need = facts.at(context);
+        let need = facts.at(context, kv_precision);
         let bytes = match self.model.kind {
             ModelKind::Converted => need.bytes,
             ModelKind::Raw => {
@@ -314,7 +318,11 @@ mod tests {
         let any = RemoteFilter { text: "whole".into(), with_mtp: false, fitting: false, kind: None };
         let all = search(&client, &inspector, query(&any)).await.unwrap();
         let names = |found: &Search, filter: &RemoteFilter, ram: u64| -> Vec<String> {
-            found.shown(filter, 4_096, ram, |_| None).into_iter().map(|model| model.name).collect()
+            found
+                .shown(filter, 4_096, KvPrecision::Full, ram, |_| None)
+                .into_iter()
+                .map(|model| model.name)
+                .collect()
         };
         assert_eq!(names(&all, &any, ROOM), ["Whole", "Whole-MTP", "Whole-small", "Whole-gated"]);
         assert_eq!(
@@ -333,7 +341,7 @@ mod tests {
         let fitting = RemoteFilter { fitting: true, ..any.clone() };
         assert_eq!(names(&all, &fitting, ROOM), ["Whole", "Whole-MTP", "Whole-small"]);
         assert!(names(&all, &fitting, 1 << 20).is_empty());
-        let gated = all.shown(&any, 4_096, ROOM, |_| None).pop().unwrap();
+        let gated = all.shown(&any, 4_096, KvPrecision::Full, ROOM, |_| None).pop().unwrap();
         assert_eq!((gated.mtp, gated.fit, gated.format), (None, None, None));
     }
 

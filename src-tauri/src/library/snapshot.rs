@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use foretoken_library::free_bytes;
-use foretoken_protocol::{DeletedModel, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin};
+use foretoken_protocol::{
+    DeletedModel, KvPrecision, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin,
+};
 
 use super::shelf::Found;
 use super::{ModelLibrary, State, fit};
@@ -13,7 +15,7 @@ impl ModelLibrary {
     pub(super) fn snapshot(&self) -> LibrarySnapshot {
         let folder = self.location.folder();
         let free_bytes = free_bytes(&folder).unwrap_or(0);
-        let context = self.context();
+        let (context, kv_precision) = (self.context(), self.kv_precision());
         let state = self.lock();
         let own = state.shelf.iter().filter(|model| model.origin == ModelOrigin::Library);
         LibrarySnapshot {
@@ -23,15 +25,26 @@ impl ModelLibrary {
                 free_bytes,
                 used_bytes: own.map(|model| model.disk_bytes).sum(),
             },
-            models: state.shelf.iter().map(|model| self.local_model(&state, model, context.chosen)).collect(),
+            models: state
+                .shelf
+                .iter()
+                .map(|model| self.local_model(&state, model, context.chosen, kv_precision))
+                .collect(),
             jobs: state.jobs.shown(),
             deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
             context,
+            kv_precision,
             has_token: self.token.is_set(),
         }
     }
 
-    fn local_model(&self, state: &State, model: &Found, context: u32) -> LocalModel {
+    fn local_model(
+        &self,
+        state: &State,
+        model: &Found,
+        context: u32,
+        kv_precision: KvPrecision,
+    ) -> LocalModel {
         let known = self.inspector.known(&model.path);
         let facts = known.as_ref().and_then(|answer| answer.as_ref().ok());
         let refused = known.as_ref().and_then(|answer| answer.as_ref().err());
@@ -52,7 +65,7 @@ impl ModelLibrary {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            fit: facts.map(|facts| fit::fit(facts.at(context), self.machine.ram_bytes)),
+            fit: facts.map(|facts| fit::fit(facts.at(context, kv_precision), self.machine.ram_bytes)),
             update_available: newest.is_some() && newest != model.revision.as_ref(),
             tuning: self.notes.tuning(&model.path),
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use foretoken_library::{Library, LibraryError, Location};
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobKind, JobStage, LibrarySnapshot, LocalModel,
-    LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
+    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobKind, JobStage, KvPrecision, LibrarySnapshot,
+    LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
 };
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
@@ -100,7 +100,7 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
     let own = old.join("org--Little");
     running.library.current().await;
     running.wait("the model is listed", |told| lists(told, &own)).await;
-    running.library.used(own.clone()).await;
+    running.library.used(own.clone(), None).await;
     let listed = own.to_string_lossy().into_owned();
     running.settings.update(|settings| settings.add_model(listed)).unwrap();
 
@@ -235,6 +235,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             context_length: 4096,
             thinking: false,
             defaults: Sampling::default(),
+            kv_precision: KvPrecision::Full,
             notes: Vec::new(),
         },
         device: "cpu".into(),
@@ -354,4 +355,25 @@ async fn the_chosen_context_decides_every_verdict_and_is_remembered() {
     assert!(before.iter().zip(&after).all(|(before, after)| after.1 > before.1 && after.0 == 131_072));
     assert_eq!(running.settings.current().fit_context, Some(131_072));
     assert_eq!(running.library.set_context(7).await.unwrap_err().code, "unknown_context");
+}
+
+/// Keys and values in 8 bits change the verdicts about what is here, and are told to the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn verdicts_follow_how_keys_and_values_are_kept() {
+    let running = Running::begin();
+    let need = |told: &LibrarySnapshot| {
+        let demo = told.models.iter().find(|model| Path::new(&model.path) == demo_model());
+        demo.and_then(|model| model.fit.as_ref()).map(|fit| fit.need_bytes)
+    };
+    running.library.current().await;
+    let full = running.wait("it is judged", |told| need(told).is_some()).await;
+    assert_eq!(full.kv_precision, KvPrecision::Full);
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
+    running.library.judge_anew();
+    let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
+    let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap();
+    for (told, kv) in [(full, KvPrecision::Full), (eight, KvPrecision::Eight)] {
+        assert_eq!(need(&told), Some(facts.at(16_384, kv).bytes), "{kv:?}");
+    }
+    assert_ne!(facts.at(16_384, KvPrecision::Full), facts.at(16_384, KvPrecision::Eight));
 }

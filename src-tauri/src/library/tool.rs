@@ -1,6 +1,7 @@
 //! The engine program as a tool: a command in a process of its own, beside the one that writes replies.
 
 use std::ffi::OsStr;
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -33,20 +34,22 @@ impl Tool {
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<String, ErrorReport> {
         let mut output = String::new();
-        self.lines(arguments, |line| {
+        let keep = |line: &str| {
             output.push_str(line);
             output.push('\n');
-        })
-        .await?;
+        };
+        self.lines(arguments, keep, pending()).await?;
         Ok(output)
     }
 
-    /// Runs a command and hands over each line as it is written. Dropping the future ends the process.
+    /// Runs a command and hands over each line as it is written. False if `stop` came before its end. When this
+    /// returns, the process is gone with all that it holds; dropping the future only tells it to end.
     pub(crate) async fn lines<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
         mut on_line: impl FnMut(&str),
-    ) -> Result<(), ErrorReport> {
+        stop: impl Future<Output = ()>,
+    ) -> Result<bool, ErrorReport> {
         let mut child = Command::new(&self.program)
             .args(arguments)
             .stdin(Stdio::null())
@@ -56,15 +59,27 @@ impl Tool {
             .spawn()
             .map_err(|error| self.not_run(&error))?;
         let last_words = child.stderr.take().map(|stderr| tokio::spawn(last_line(stderr)));
-        if let Some(stdout) = child.stdout.take() {
-            let mut lines = BufReader::new(stdout).lines();
-            while let Some(line) = lines.next_line().await.map_err(|error| self.not_run(&error))? {
-                on_line(&line);
+        let stdout = child.stdout.take();
+        let running = async {
+            if let Some(stdout) = stdout {
+                let mut lines = BufReader::new(stdout).lines();
+                while let Some(line) = lines.next_line().await? {
+                    on_line(&line);
+                }
             }
-        }
-        let status = child.wait().await.map_err(|error| self.not_run(&error))?;
+            child.wait().await
+        };
+        let ended = tokio::select! {
+            ended = running => Some(ended),
+            () = stop => None,
+        };
+        let Some(ended) = ended else {
+            child.kill().await.map_err(|error| self.not_run(&error))?;
+            return Ok(false);
+        };
+        let status = ended.map_err(|error| self.not_run(&error))?;
         if status.success() {
-            return Ok(());
+            return Ok(true);
         }
         let words = match last_words {
             Some(reading) => reading.await.ok().flatten(),
@@ -104,7 +119,7 @@ async fn last_line(stderr: impl AsyncRead + Unpin) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{demo_model, engine_program};
+    use crate::testing::{demo_model, engine_program, process_of};
 
     #[test]
     fn the_last_sentence_says_what_to_do() {
@@ -129,5 +144,27 @@ mod tests {
         assert!(!refusal.hint.is_empty(), "{refusal}");
         let missing = Tool::new(folder.path().join("nothing")).output(["inspect"]).await.unwrap_err();
         assert_eq!(missing.code, "engine_not_started");
+    }
+
+    #[tokio::test]
+    async fn a_command_that_is_stopped_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = engine_program(folder.path());
+        let model = demo_model();
+        let endless = [
+            OsStr::new("bench"),
+            "--runs".as_ref(),
+            "100000".as_ref(),
+            "--model".as_ref(),
+            model.as_os_str(),
+        ];
+        let begun = async {
+            while process_of(&program).is_none() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let tool = Tool::new(program.clone());
+        assert!(!tool.lines(endless, |_| (), begun).await.unwrap(), "it did not come to its end");
+        assert_eq!(process_of(&program), None);
     }
 }

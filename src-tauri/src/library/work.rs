@@ -177,9 +177,11 @@ impl ModelLibrary {
             }
             self.changed.notify_one();
             if items.changed().await.is_err() {
-                return;
+                break;
             }
         }
+        self.lock().jobs.rest_downloads();
+        self.changed.notify_one();
     }
 
     /// Lists downloads that another start of the app, or the command line, left in the queue.
@@ -290,12 +292,11 @@ impl ModelLibrary {
             async move { drop(intent.wait_for(|intent| *intent != Intent::Run).await) }
         };
         match &entry.step {
-            Step::Convert { source, name, bits, remove_source } => tokio::select! {
-                done = self.convert_now(entry.id, source, name, *bits, *remove_source) => {
-                    done.map(|path| Ended::Done(ControlFlow::Continue(Step::Tune { path, alone: false })))
-                }
-                () = stopped => Ok(Ended::Stopped),
-            },
+            Step::Convert { source, name, bits, remove_source } => {
+                let made = self.convert_now(entry.id, source, name, *bits, *remove_source, stopped).await?;
+                let next = |path| Ended::Done(ControlFlow::Continue(Step::Tune { path, alone: false }));
+                Ok(made.map_or(Ended::Stopped, next))
+            }
             Step::Tune { path, alone } => tokio::select! {
                 done = self.tune_now(entry.id, path, *alone) => done,
                 () = stopped => Ok(Ended::Stopped),
@@ -356,7 +357,8 @@ impl ModelLibrary {
         Ok(())
     }
 
-    /// Converts a model and returns the folder of the new one. Goes on where an earlier start was interrupted.
+    /// Converts a model and returns the folder of the new one; `None` if it was stopped, and then nothing writes any
+    /// more. Goes on where an earlier start was interrupted.
     async fn convert_now(
         &self,
         job: JobId,
@@ -364,7 +366,8 @@ impl ModelLibrary {
         name: &str,
         bits: u8,
         remove_source: bool,
-    ) -> Result<PathBuf, ErrorReport> {
+        stop: impl Future<Output = ()>,
+    ) -> Result<Option<PathBuf>, ErrorReport> {
         let library = self.library()?;
         let own = (source.parent() == Some(library.root())).then(|| folder_name(source));
         let origin = own.as_ref().and_then(|own| library.source(own));
@@ -377,15 +380,16 @@ impl ModelLibrary {
             if let Some(origin) = &origin {
                 arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
             }
-            self.tool
-                .lines(arguments, |line| {
-                    if let Ok(progress) = serde_json::from_str::<Progress>(line) {
-                        let Progress { done, total, seconds_left } = progress;
-                        self.lock().jobs.set_progress(job, done, total, seconds_left);
-                        self.changed.notify_one();
-                    }
-                })
-                .await?;
+            let follow = |line: &str| {
+                if let Ok(progress) = serde_json::from_str::<Progress>(line) {
+                    let Progress { done, total, seconds_left } = progress;
+                    self.lock().jobs.set_progress(job, done, total, seconds_left);
+                    self.changed.notify_one();
+                }
+            };
+            if !self.tool.lines(arguments, follow, stop).await? {
+                return Ok(None);
+            }
         }
         let name = name.to_owned();
         blocking(move || {
@@ -393,7 +397,7 @@ impl ModelLibrary {
             if let Some(own) = own.filter(|_| remove_source) {
                 library.remove(&own)?;
             }
-            Ok(path)
+            Ok(Some(path))
         })
         .await
     }

@@ -1,27 +1,53 @@
 //! Replies in the making, several at a time: each is written by a task of its own.
 
 mod outbox;
+mod provenance;
 mod writer;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ChatId, Message, MessageId, ReplyEvent, RequestId};
+use foretoken_protocol::{ChatId, Message, MessageId, PlainSpeed, ReplyEvent, ReplyStats, RequestId};
 use tauri::ipc::Channel;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::chats::Chats;
 use crate::engine::Generation;
 use writer::{Attach, Writer};
 
+/// How many ends may wait to be told.
+const ENDS: usize = 16;
+
 /// The replies that are being written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Replies {
     running: Mutex<HashMap<MessageId, Running>>,
     count: watch::Sender<usize>,
+    ended: broadcast::Sender<EndedReply>,
     /// Whether something else has the engine.
     occupied: AtomicBool,
+}
+
+/// A reply that is no longer being written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedReply {
+    pub(crate) chat: ChatId,
+    /// How long it took, with the time it waited.
+    pub(crate) took: Duration,
+    pub(crate) failed: bool,
+}
+
+impl Default for Replies {
+    fn default() -> Self {
+        Self {
+            running: Mutex::default(),
+            count: watch::Sender::default(),
+            occupied: AtomicBool::new(false),
+            ended: broadcast::Sender::new(ENDS),
+        }
+    }
 }
 
 /// Has the engine for itself until it is dropped, as far as those keep to it who wait for replies to end.
@@ -44,6 +70,17 @@ struct Running {
     pages: mpsc::UnboundedSender<Attach>,
 }
 
+/// Tells what the speed of a reply can be compared with.
+type Compare = dyn Fn(&ReplyStats) -> Option<PlainSpeed> + Send + Sync;
+
+/// What it takes to write a reply.
+pub(crate) struct Means {
+    /// Where it is kept.
+    pub(crate) chats: Chats,
+    /// Knows what its speed can be compared with.
+    pub(crate) compare: Box<Compare>,
+}
+
 impl Replies {
     /// Lists a reply as being written and returns the work of writing it, to be spawned. The work returns the message
     /// as it was stored, once the page has been told.
@@ -52,20 +89,28 @@ impl Replies {
         chat: ChatId,
         message: Message,
         page: Channel<ReplyEvent>,
-        chats: Chats,
         generation: Generation,
-    ) -> impl Future<Output = ()> + Send + 'static {
+        means: Means,
+    ) -> impl Future<Output = Message> + Send + 'static {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
         self.tell_count();
         let replies = Arc::clone(self);
         async move {
-            let writer = Writer { message, page, chats };
+            let begun = Instant::now();
+            let writer = Writer { message, page, means };
             let (page, message) = writer.run(generation.progress, attachments).await;
             replies.lock().remove(&id);
-            let _ = page.send(ReplyEvent::Ended { message: Box::new(message) });
+            // Nobody may be there to be told.
+            let _ = replies.ended.send(EndedReply {
+                chat,
+                took: begun.elapsed(),
+                failed: message.error.is_some(),
+            });
+            let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.tell_count();
+            message
         }
     }
 
@@ -113,6 +158,11 @@ impl Replies {
     /// How many replies are being written, with whatever occupies the engine, for whoever waits for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
+    }
+
+    /// The ends of replies from now on.
+    pub(crate) fn ends(&self) -> broadcast::Receiver<EndedReply> {
+        self.ended.subscribe()
     }
 
     /// Waits until no reply is being written.

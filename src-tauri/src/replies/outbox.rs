@@ -1,18 +1,29 @@
 //! What a page has still to be told about a reply, joined so that one message a frame is enough.
 
-use foretoken_protocol::{LiveStats, Part, ReplyEvent, TokenText};
+use foretoken_protocol::{LiveStats, Part, Provenance, ReplyEvent, TokenText};
 
-/// Text in one message, in bytes of JSON. Messages above 8 kB take a slower way to the page.
+use super::provenance::Traced;
+
+/// Text in one message with where it came from, in bytes of JSON. Messages above 8 kB take a slower way to the page.
 const TEXT_BUDGET: usize = 7 * 1024;
 
 /// Collects what happens between two frames.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     waiting: Option<u32>,
-    reading: Option<(u32, u32)>,
-    thinking: String,
-    answer: String,
+    reading: Option<Reading>,
+    thinking: Traced,
+    answer: Traced,
     live: Option<LiveStats>,
+}
+
+/// How far a prompt is read, in tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) done: u32,
+    pub(super) total: u32,
+    /// Remembered ones among those that are done.
+    pub(super) cached: u32,
 }
 
 impl Outbox {
@@ -23,17 +34,18 @@ impl Outbox {
     }
 
     /// The prompt is being read, so the wait is over.
-    pub(super) fn reading(&mut self, done: u32, total: u32) {
+    pub(super) fn reading(&mut self, reading: Reading) {
         (self.waiting, self.live) = (None, None);
-        self.reading = Some((done, total));
+        self.reading = Some(reading);
     }
 
     /// Text was written.
     pub(super) fn token(&mut self, token: &TokenText) {
-        match token.part {
-            Part::Thinking => self.thinking.push_str(&token.text),
-            Part::Answer => self.answer.push_str(&token.text),
-        }
+        let part = match token.part {
+            Part::Thinking => &mut self.thinking,
+            Part::Answer => &mut self.answer,
+        };
+        part.push(&token.text, token.draft_position);
     }
 
     /// The numbers have changed.
@@ -45,7 +57,7 @@ impl Outbox {
     pub(super) fn is_empty(&self) -> bool {
         let texts = [&self.thinking, &self.answer];
         let told = self.waiting.is_none() && self.reading.is_none() && self.live.is_none();
-        told && texts.iter().all(|text| text.is_empty())
+        told && texts.iter().all(|traced| traced.text.is_empty())
     }
 
     /// The next message. Numbers come a few times a second only, so they go before text and never hold it up.
@@ -53,49 +65,36 @@ impl Outbox {
         if let Some(ahead) = self.waiting.take() {
             return Some(ReplyEvent::Waiting { ahead });
         }
-        if let Some((done, total)) = self.reading.take() {
-            return Some(ReplyEvent::Reading { done, total });
+        if let Some(Reading { done, total, cached }) = self.reading.take() {
+            return Some(ReplyEvent::Reading { done, total, cached });
         }
         if let Some(stats) = self.live.take() {
             return Some(ReplyEvent::Live { stats });
         }
         let mut budget = TEXT_BUDGET;
-        let thinking = take(&mut self.thinking, &mut budget);
-        let answer = take(&mut self.answer, &mut budget);
-        (!thinking.is_empty() || !answer.is_empty()).then_some(ReplyEvent::Text { thinking, answer })
-    }
-}
-
-/// Takes as many characters from the front as the budget has bytes for, and takes those from the budget.
-fn take(text: &mut String, budget: &mut usize) -> String {
-    let mut end = text.len();
-    for (index, character) in text.char_indices() {
-        let bytes = json_bytes(character);
-        if bytes > *budget {
-            end = index;
-            *budget = 0;
-            break;
-        }
-        *budget -= bytes;
-    }
-    text.drain(..end).collect()
-}
-
-/// The length of a character within a JSON string.
-fn json_bytes(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..='\u{1f}' => 6,
-        _ => character.len_utf8(),
+        let [thinking, answer] = [&mut self.thinking, &mut self.answer].map(|part| part.take(&mut budget));
+        let provenance = Provenance { thinking: thinking.runs, answer: answer.runs };
+        let (thinking, answer) = (thinking.text, answer.text);
+        (!thinking.is_empty() || !answer.is_empty()).then_some(ReplyEvent::Text {
+            thinking,
+            answer,
+            provenance,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::DraftRun;
+
     use super::*;
 
     const LIVE: LiveStats =
         LiveStats { tokens_per_second: 58.0, tokens_per_pass: 1.8, acceptance: Some(0.81) };
+
+    fn reading(done: u32) -> Reading {
+        Reading { done, total: 9, cached: 1 }
+    }
 
     fn token(part: Part, text: &str) -> TokenText {
         TokenText { text: text.into(), part, draft_position: None }
@@ -111,7 +110,16 @@ mod tests {
             outbox.token(&token(part, text));
         }
         assert!(!outbox.is_empty());
-        let text = ReplyEvent::Text { thinking: "Hm…".into(), answer: "Yes.".into() };
+        let drafted = TokenText { draft_position: Some(1), ..token(Part::Answer, " And no.") };
+        outbox.token(&drafted);
+        let text = ReplyEvent::Text {
+            thinking: "Hm…".into(),
+            answer: "Yes. And no.".into(),
+            provenance: Provenance {
+                thinking: vec![DraftRun(3, 0)],
+                answer: vec![DraftRun(4, 0), DraftRun(8, 1)],
+            },
+        };
         assert_eq!(outbox.next(), Some(text));
         assert!(outbox.is_empty());
         assert_eq!(outbox.next(), None);
@@ -120,12 +128,12 @@ mod tests {
     #[test]
     fn only_the_latest_numbers_are_told_and_before_the_text() {
         let mut outbox = Outbox::default();
-        outbox.reading(1, 9);
-        outbox.reading(9, 9);
+        outbox.reading(reading(1));
+        outbox.reading(reading(9));
         outbox.token(&token(Part::Answer, "Yes"));
         outbox.live(LiveStats { tokens_per_second: 1.0, ..LIVE });
         outbox.live(LIVE);
-        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 9, total: 9 }));
+        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 9, total: 9, cached: 1 }));
         assert_eq!(outbox.next(), Some(ReplyEvent::Live { stats: LIVE }));
         assert!(matches!(outbox.next(), Some(ReplyEvent::Text { .. })));
         assert_eq!(outbox.next(), None);
@@ -139,8 +147,8 @@ mod tests {
         assert!(!outbox.is_empty());
         assert_eq!(outbox.next(), Some(ReplyEvent::Waiting { ahead: 1 }));
         outbox.waiting(0);
-        outbox.reading(0, 9);
-        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9 }));
+        outbox.reading(reading(0));
+        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9, cached: 1 }));
         assert_eq!(outbox.next(), None);
     }
 
@@ -148,7 +156,7 @@ mod tests {
     #[test]
     fn a_wait_in_the_middle_of_a_reply_comes_after_what_was_before_it() {
         let mut outbox = Outbox::default();
-        outbox.reading(3, 9);
+        outbox.reading(reading(3));
         outbox.live(LIVE);
         outbox.token(&token(Part::Answer, "Yes"));
         outbox.waiting(0);
@@ -162,13 +170,18 @@ mod tests {
         let thinking = "\"\\\n\u{1}é🦀x".repeat(900);
         let answer = "日本語 \t".repeat(900);
         let mut outbox = Outbox::default();
-        outbox.token(&token(Part::Thinking, &thinking));
         outbox.token(&token(Part::Answer, &answer));
+        let thinking_bytes = thinking.len();
+        // Tokens from drafts of a character each, so that there is more to say of the text than text.
+        for (n, character) in thinking.char_indices() {
+            let text = character.to_string();
+            outbox.token(&TokenText { text, part: Part::Thinking, draft_position: Some(n as u8 % 4 + 1) });
+        }
         let (mut thought, mut answered, mut messages) = (String::new(), String::new(), 0);
         while let Some(event) = outbox.next() {
             assert!(serde_json::to_vec(&event).unwrap().len() < 8192);
-            let ReplyEvent::Text { thinking, answer } = event else { panic!("{event:?}") };
-            assert!(answer.is_empty() || thought.len() + thinking.len() == "\"\\\n\u{1}é🦀x".len() * 900);
+            let ReplyEvent::Text { thinking, answer, .. } = event else { panic!("{event:?}") };
+            assert!(answer.is_empty() || thought.len() + thinking.len() == thinking_bytes);
             thought += &thinking;
             answered += &answer;
             messages += 1;

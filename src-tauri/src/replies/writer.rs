@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use foretoken_protocol::{ErrorReport, FinishReason, Message, MessageStatus, Part, ReplyEvent, ReplyStats};
+use foretoken_protocol::{
+    ErrorReport, FinishReason, Message, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
+};
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::outbox::Outbox;
-use crate::chats::Chats;
+use super::Means;
+use super::outbox::{Outbox, Reading};
+use super::provenance::{append, fit};
 use crate::engine::{Progress, closed};
 
 /// The page is told at most once in this time.
 const FRAME: Duration = Duration::from_millis(16);
 /// The store is at most this much behind.
-const SAVE_EVERY: Duration = Duration::from_secs(1);
+const SAVE_EVERY: Duration = Duration::from_millis(500);
 
 /// A page that wants the rest of a reply, in place of the page before.
 pub(super) struct Attach {
@@ -28,7 +31,7 @@ pub(super) struct Attach {
 pub(super) struct Writer {
     pub(super) message: Message,
     pub(super) page: Channel<ReplyEvent>,
-    pub(super) chats: Chats,
+    pub(super) means: Means,
 }
 
 /// How a reply ended.
@@ -45,6 +48,7 @@ impl Writer {
         mut progress: mpsc::UnboundedReceiver<Progress>,
         mut pages: mpsc::UnboundedReceiver<Attach>,
     ) -> (Channel<ReplyEvent>, Message) {
+        let mut provenance = self.provenance().await;
         let mut outbox = Outbox::default();
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -53,29 +57,36 @@ impl Writer {
         let mut unsaved = false;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
+        // What was remembered of the prompt that is being read.
+        let mut cached = None;
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
                     Progress::Waiting { ahead } => {
-                        waiting = Some(ahead);
+                        (waiting, cached) = (Some(ahead), None);
                         outbox.waiting(ahead);
                     }
                     Progress::Reading { done, total } => {
                         waiting = None;
-                        outbox.reading(done, total);
+                        let cached = *cached.get_or_insert(done);
+                        outbox.reading(Reading { done, total, cached });
                     }
                     Progress::Live(stats) => outbox.live(stats),
                     Progress::Tokens(tokens) => {
+                        cached = None;
                         for token in &tokens {
                             outbox.token(token);
-                            match token.part {
-                                Part::Thinking => self.message.thinking.push_str(&token.text),
-                                Part::Answer => self.message.text.push_str(&token.text),
-                            }
+                            let (text, runs) = match token.part {
+                                Part::Thinking => (&mut self.message.thinking, &mut provenance.thinking),
+                                Part::Answer => (&mut self.message.text, &mut provenance.answer),
+                            };
+                            text.push_str(&token.text);
+                            append(runs, &token.text, token.draft_position);
                         }
                         unsaved = true;
                     }
                     Progress::Finished { reason, stats } => {
+                        let stats = ReplyStats { plain: (self.means.compare)(&stats), ..*stats };
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -105,32 +116,115 @@ impl Writer {
                 }
                 _ = save.tick(), if unsaved => {
                     unsaved = false;
-                    self.save().await;
+                    self.save(provenance.clone()).await;
                 }
             }
         };
-        let message = self.end(ending).await;
+        let message = self.end(ending, provenance).await;
         (self.page, message)
     }
 
-    async fn save(&self) {
+    /// Where the text came from that is there already, as in a reply that is continued.
+    async fn provenance(&self) -> Provenance {
+        let Message { id, text, thinking, .. } = &self.message;
+        if text.is_empty() && thinking.is_empty() {
+            return Provenance::default();
+        }
+        let id = *id;
+        let known = self.means.chats.call(move |store| store.provenance(id)).await;
+        let mut provenance = known.unwrap_or_else(|error| {
+            tracing::error!("where a reply came from could not be read: {error}");
+            Provenance::default()
+        });
+        fit(&mut provenance.thinking, thinking);
+        fit(&mut provenance.answer, text);
+        provenance
+    }
+
+    async fn save(&self, provenance: Provenance) {
         let (id, text, thinking) =
             (self.message.id, self.message.text.clone(), self.message.thinking.clone());
-        let saved = self.chats.call(move |store| store.update_reply(id, &text, &thinking)).await;
+        let saved = self.means.chats.call(move |store| {
+            store.update_reply(id, &text, &thinking)?;
+            store.set_provenance(id, &provenance)
+        });
+        let saved = saved.await;
         if let Err(error) = saved {
             tracing::error!("a reply could not be saved: {error}");
         }
     }
 
     /// Stores the whole reply. One that cannot be stored says so itself, for as long as the app runs.
-    async fn end(&self, ending: Ending) -> Message {
+    async fn end(&self, ending: Ending, provenance: Provenance) -> Message {
         let Ending { status, stats, error } = ending;
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
         let (id, text, thinking) = (written.id, written.text.clone(), written.thinking.clone());
-        let stored = self.chats.call(move |store| {
+        let stored = self.means.chats.call(move |store| {
             store.update_reply(id, &text, &thinking)?;
+            store.set_provenance(id, &provenance)?;
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
         stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use foretoken_protocol::TokenText;
+    use tempfile::tempdir;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::chats::Chats;
+    use crate::settings::Settings;
+    use crate::testing::page;
+
+    /// Tokens come faster than the page draws: what comes within a frame is one message.
+    #[tokio::test]
+    async fn the_page_gets_one_message_a_frame() {
+        let folder = tempdir().unwrap();
+        let chats = Chats::open(folder.path().join("chats.sqlite")).unwrap();
+        let message = chats
+            .call(|store| {
+                let chat = store.create_chat("Owls")?.id;
+                let question = store.add_user_message(chat, None, "Tell me.")?;
+                store.begin_reply(chat, question.id, "demo", &Settings::default().generation)
+            })
+            .await
+            .unwrap();
+        let (page, mut events) = page();
+        let (engine, progress) = mpsc::unbounded_channel();
+        let (_pages, attachments) = mpsc::unbounded_channel();
+        let begun = Instant::now();
+        let means = Means { chats, compare: Box::new(|_| None) };
+        let writing = tokio::spawn(Writer { message, page, means }.run(progress, attachments));
+
+        let mut written = String::new();
+        for number in 0..300 {
+            let text = format!("{number} ");
+            written += &text;
+            engine
+                .send(Progress::Tokens(vec![TokenText { text, part: Part::Answer, draft_position: None }]))
+                .unwrap();
+            sleep(Duration::from_millis(1)).await;
+        }
+        let mut heard = String::new();
+        let mut messages = 0;
+        while heard.len() < written.len() {
+            let Some(ReplyEvent::Text { answer, .. }) = events.recv().await else {
+                panic!("only text was written")
+            };
+            heard += &answer;
+            messages += 1;
+        }
+        assert_eq!(heard, written);
+        let frames = begun.elapsed().as_millis() / FRAME.as_millis() + 2;
+        assert!(messages <= frames, "{messages} messages in {frames} frames");
+
+        drop(engine);
+        let (_, message) = writing.await.unwrap();
+        assert_eq!(message.text, written);
     }
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { ComparedReply, Comparison } from "../bindings";
-import { count, finalSpeedLine, seconds } from "../format";
+import { acceptance, count, seconds, speedParts } from "../format";
 import { arrived, duration, said } from "./replay";
 
 /** Both replies as they were written, on one clock. Where nothing is to move, their ends are shown at once. */
@@ -94,7 +94,9 @@ function Column({ name, testId, reply, at, playing }: ColumnProps) {
   return (
     <section className="replay-column" aria-label={name}>
       <h3>{name}</h3>
-      <p className="replay-numbers numbers">{finalSpeedLine(stats)}</p>
+      <p className="replay-numbers numbers">
+        {speedParts({ ...stats, acceptance: acceptance(stats) }).join(" · ")}
+      </p>
       <section
         ref={text}
         className="replay-text"

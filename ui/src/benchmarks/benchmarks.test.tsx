@@ -292,6 +292,7 @@ describe("side by side", () => {
         architecture: "qwen3_5",
         parameters: 1,
         format: "4-bit",
+        kv_precision: "full",
         mtp,
         context_length: 1,
         defaults: comparison().sampling,

@@ -1,11 +1,5 @@
-import type {
-  Benchmark,
-  BenchmarkHistory,
-  ComparedReply,
-  Comparison,
-  DepthSpeed,
-  ReplyStats,
-} from "../bindings";
+import type { Benchmark, BenchmarkHistory, ComparedReply, Comparison, DepthSpeed } from "../bindings";
+import { replyStats } from "../chats/samples";
 
 // What the tests of this folder are about, each with what does not matter filled in.
 
@@ -47,27 +41,13 @@ export const history = (benchmarks: Benchmark[], unreadable = 0): BenchmarkHisto
 export const reply = (words: string[], pace: number): ComparedReply => ({
   tokens: words.map((text, index) => ({ at: index * pace, text, part: "answer", draft_position: null })),
   reason: "stop",
-  stats: { ...STATS, tokens_per_second: 1000 / pace, emitted: words.length },
+  stats: replyStats({
+    tokens_per_second: 1000 / pace,
+    tokens_per_pass: 1,
+    positions: [],
+    drafting_note: null,
+  }),
 });
-
-const STATS: ReplyStats = {
-  prompt_tokens: 8,
-  cached_tokens: 8,
-  emitted: 0,
-  steps: 1,
-  tokens_per_pass: 1,
-  tokens_per_second: 0,
-  prefill_seconds: 0,
-  decode_seconds: 0,
-  time_to_first_token_seconds: 0,
-  draft_seconds: 0,
-  verify_seconds: 0,
-  host_seconds: 0,
-  peak_memory_bytes: 0,
-  positions: [],
-  seed: 7,
-  drafting_note: null,
-};
 
 export const comparison = (more: Partial<Comparison> = {}): Comparison => ({
   question: "Why?",

@@ -1,7 +1,8 @@
+import { memo } from "react";
 import type { Attachment } from "../bindings";
 import { Icon } from "../components/icons";
-import { count } from "../format";
-import { likelyTokens } from "./attachments";
+import { costWords } from "./attachments";
+import { useTokens } from "./useTokens";
 
 interface Props {
   files: Attachment[];
@@ -9,8 +10,9 @@ interface Props {
   onRemove?: (index: number) => void;
 }
 
-/** Text files that go or went with a message, and what they cost. */
-export function Files({ files, onRemove }: Props) {
+/** Files that go or went with a message, and what they cost. */
+export const Files = memo(function Files({ files, onRemove }: Props) {
+  const tokens = useTokens(files);
   if (files.length === 0) return null;
   return (
     <ul className="files" aria-label="Attached files">
@@ -19,7 +21,7 @@ export function Files({ files, onRemove }: Props) {
         <li key={index} className="file" data-testid="file">
           <Icon name="attach" />
           <span className="file-name">{name}</span>
-          <span className="file-size numbers">about {count(likelyTokens(text))} tokens</span>
+          <span className="file-size numbers">{costWords(text, tokens[index])}</span>
           {onRemove && (
             <button
               type="button"
@@ -35,4 +37,4 @@ export function Files({ files, onRemove }: Props) {
       ))}
     </ul>
   );
-}
+});

@@ -1,4 +1,5 @@
 import type { Attachment } from "../bindings";
+import { count } from "../format";
 
 /** What stands in a message before the content of a file. */
 const HEAD = /\n\nFile: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n|$)/g;
@@ -27,6 +28,10 @@ export function splitFiles(message: string): { text: string; files: Attachment[]
   }
   return end === message.length ? { text, files } : { text: message, files: [] };
 }
+
+/** What a file costs, exactly where the model has counted its tokens. */
+export const costWords = (text: string, tokens: number | undefined): string =>
+  tokens === undefined ? `about ${count(likelyTokens(text))} tokens` : `${count(tokens)} tokens`;
 
 /** Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character. */
 export function likelyTokens(text: string): number {

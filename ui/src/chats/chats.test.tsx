@@ -7,7 +7,7 @@ import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
 import { useStore } from "../store";
-import { likelyTokens, splitFiles, withFiles } from "./attachments";
+import { costWords, likelyTokens, splitFiles, withFiles } from "./attachments";
 import { ChatRow } from "./ChatRow";
 import { contextUse, contextWords } from "./context";
 import { Files } from "./Files";
@@ -51,6 +51,14 @@ describe("the list of chats", () => {
     expect(ids(withChat(chats, chatSummary(1), null, false))).toEqual([5, 9, 7, 2]);
     expect(ids(withChat(chats, chatSummary(9), "work", true))).toEqual([5, 7, 2]);
     expect(ids(withChat(chats, chatSummary(9, { tags: ["work"] }), "work", true))).toEqual([5, 9, 7, 2]);
+  });
+
+  it("keeps the last of the part that is known when it moves up and stays the last", () => {
+    const part = [chatSummary(9), chatSummary(5)];
+    expect(ids(withChat(part, chatSummary(5, { updated_at: 8 }), null, false))).toEqual([9, 5]);
+    expect(ids(withChat([chatSummary(5)], chatSummary(5, { updated_at: 8 }), null, false))).toEqual([5]);
+    const pinned = [chatSummary(9), chatSummary(5, { pinned: true })];
+    expect(ids(withChat(pinned, chatSummary(5), null, false))).toEqual([9]);
   });
 
   it("has each chat once, whatever changes while it is read in parts", () => {
@@ -149,6 +157,7 @@ describe("attached files", () => {
     const files = [{ name: "a.txt", text: "word ".repeat(800) }];
     expect(words(<Files files={files} onRemove={() => {}} />)).toContain("a.txt about 1,000 tokens");
     expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
+    expect(costWords("word", 1234)).toBe("1,234 tokens");
     expect(likelyTokens("猫头鹰")).toBe(2);
   });
 });
@@ -237,7 +246,15 @@ describe("a message", () => {
 
   it("can be answered at once only while the model thinks", () => {
     const thinking = (running: boolean) => (
-      <Thinking message={2} text="Hm" running={running} unfinished={false} since={null} seconds={1} />
+      <Thinking
+        message={2}
+        text="Hm"
+        runs={null}
+        running={running}
+        unfinished={false}
+        since={null}
+        seconds={1}
+      />
     );
     expect(words(thinking(true))).toBe("Thinking… Answer now");
     expect(words(thinking(false))).toBe("Thought for 1 s");

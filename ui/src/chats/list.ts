@@ -19,7 +19,9 @@ export function withChat(
   if (tag !== null && !chat.tags.includes(tag)) return others;
   const at = others.findIndex((other) => isBefore(chat, other));
   if (at >= 0) return others.toSpliced(at, 0, chat);
-  return complete ? [...others, chat] : others;
+  // Last of those that are known: what comes after where it stood is still to be read, and it is not in that.
+  const before = chats.find(({ id }) => id === chat.id);
+  return complete || (before !== undefined && !isBefore(before, chat)) ? [...others, chat] : others;
 }
 
 export const withoutChat = (chats: ChatSummary[], id: number): ChatSummary[] =>

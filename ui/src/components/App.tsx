@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { type ComponentType, useEffect } from "react";
 import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
 import { Inspector, InspectorToggle } from "../chats/Inspector";
 import { Note } from "../chats/Note";
@@ -8,7 +8,11 @@ import { DropTarget } from "../library/DropTarget";
 import { JobAnnouncer } from "../library/JobAnnouncer";
 import { ModelsScreen } from "../library/ModelsScreen";
 import { LinkAddress } from "../markdown/Link";
+import { Palette } from "../palette/Palette";
+import { Shortcuts } from "../palette/Shortcuts";
 import { MAC } from "../platform";
+import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
+import { SettingsScreen } from "../settings/SettingsScreen";
 import { type Screen, useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
 import { Announcer } from "./Announcer";
@@ -18,14 +22,20 @@ import { EngineBanner } from "./EngineBanner";
 import { ModelPicker } from "./ModelPicker";
 import { Sidebar, SidebarToggle } from "./Sidebar";
 
-/** What the screens beside the chat are called. */
-const TITLES: Partial<Record<Screen, string>> = { models: "Models", benchmarks: "Benchmarks" };
+/** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
+const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
+  chat: { name: null, Content: ChatScreen },
+  models: { name: "Models", Content: ModelsScreen },
+  benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
+  settings: { name: "Settings", Content: SettingsScreen },
+  diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
+};
 
 /** The window. */
 export function App() {
   const sidebar = useStore((state) => state.sidebar);
-  const screen = useStore((state) => state.screen);
-  const title = useStore((state) => TITLES[state.screen] ?? state.about?.title);
+  const { name, Content } = SCREENS[useStore((state) => state.screen)];
+  const title = useStore((state) => name ?? state.about?.title);
   useShortcuts();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -33,11 +43,11 @@ export function App() {
   return (
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
-      {screen === "models" && <ModelsScreen />}
-      {screen === "benchmarks" && <BenchmarksScreen />}
-      {screen === "chat" && <ChatScreen />}
+      <Content />
       <Note />
       <TagsSheet />
+      <Palette />
+      <Shortcuts />
       <LinkAddress />
       <DropTarget />
       <Announcer />

@@ -22,7 +22,6 @@ export function Composer() {
   const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
   const streaming = useStore(streamingReply) !== null;
   const asked = useStore((state) => state.asked);
-  const lastQuestion = useStore((state) => state.messages.findLast(({ role }) => role === "user")?.id);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -43,12 +42,9 @@ export function Composer() {
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composition (Japanese, Chinese, accents) belongs to the input method.
     const composing = event.nativeEvent.isComposing || event.keyCode === 229;
-    if (composing) return;
-    if (event.key === "ArrowUp" && text === "" && lastQuestion !== undefined && !streaming)
-      setView({ editing: lastQuestion, jump: { message: lastQuestion, lit: false } });
-    else if (event.key === "Enter" && !event.shiftKey) submit();
-    else return;
+    if (composing || event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
+    submit();
   };
 
   return (
@@ -90,8 +86,8 @@ export function Composer() {
           <button
             type="button"
             className="icon-button"
-            aria-label="Attach text files"
-            title="Attach text files"
+            aria-label="Attach files"
+            title="Attach text files or PDFs"
             data-testid="attach"
             onClick={chooseAttachments}
           >

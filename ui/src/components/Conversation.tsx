@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect } from "react";
+import { useEffect, useLayoutEffect } from "react";
 import type { Message } from "../bindings";
-import { useStore } from "../store";
+import { setView, useStore } from "../store";
 import { useFollow } from "../useFollow";
 import { FirstStart } from "./FirstStart";
 import { Question } from "./Question";
@@ -41,6 +41,9 @@ export function Conversation() {
     leaveEnd();
     list.scrollToIndex(index, { align: jump?.lit ? "center" : "auto" });
   }, [jump]);
+
+  // Whoever comes back from another screen is not taken there again.
+  useEffect(() => () => setView({ jump: null }), []);
 
   const shown = list.getVirtualItems();
   return (

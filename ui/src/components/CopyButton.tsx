@@ -2,13 +2,15 @@ import { useEffect, useState } from "react";
 import { copy } from "../clipboard";
 
 interface Props {
-  text: string;
+  /** What is copied, or what makes it. */
+  text: string | (() => string);
   label: string;
   className?: string;
+  testId?: string;
 }
 
 /** Copies `text` and says so for a moment. */
-export function CopyButton({ text, label, className = "quiet-button" }: Props) {
+export function CopyButton({ text, label, className = "quiet-button", testId }: Props) {
   const [result, setResult] = useState<string | null>(null);
 
   useEffect(() => {
@@ -18,13 +20,13 @@ export function CopyButton({ text, label, className = "quiet-button" }: Props) {
   }, [result]);
 
   const onClick = () =>
-    copy(text).then(
+    copy(typeof text === "string" ? text : text()).then(
       () => setResult("Copied"),
       () => setResult("Could not copy"),
     );
 
   return (
-    <button type="button" className={className} onClick={onClick}>
+    <button type="button" className={className} data-testid={testId} onClick={onClick}>
       <span aria-live="polite">{result ?? label}</span>
     </button>
   );

@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 
 export interface MenuEntry {
   name: string;
+  /** The keys that do the same. */
+  keys?: string;
   /** Why it cannot be chosen now; null if it can. */
   reason: string | null;
   onSelect: () => void;
@@ -40,7 +42,7 @@ export function MenuButton({ label, testId, entries, open, onOpenChange, tabInde
           className="positioner"
         >
           <Menu.Popup className="popover menu">
-            {entries.map(({ name, reason, onSelect }) => (
+            {entries.map(({ name, keys, reason, onSelect }) => (
               <Menu.Item
                 key={name}
                 className="menu-item"
@@ -49,6 +51,7 @@ export function MenuButton({ label, testId, entries, open, onOpenChange, tabInde
                 onClick={reason === null ? onSelect : undefined}
               >
                 {name}
+                {keys && <kbd className="menu-keys">{keys}</kbd>}
                 {reason !== null && <span className="menu-reason">{reason}</span>}
               </Menu.Item>
             ))}

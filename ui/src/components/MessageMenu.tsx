@@ -1,8 +1,10 @@
+import { toggleRevealDrafts } from "../actions";
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bindings";
 import { branchChat, deleteMessage } from "../chats/actions";
-import { useWritingReason } from "../store";
+import { REVEAL_KEYS } from "../platform";
+import { useStore, useWritingReason } from "../store";
 import { Icon } from "./icons";
 import { MenuButton } from "./MenuButton";
 
@@ -16,13 +18,20 @@ export function MessageMenu({ message }: { message: Message }) {
     reason: comparing,
     onSelect: () => compareMessage(id, text),
   };
+  const revealed = useStore((state) => state.revealDrafts);
+  const reveal = {
+    name: revealed ? "Hide drafts in the text" : "Show drafts in the text",
+    keys: REVEAL_KEYS,
+    reason: null,
+    onSelect: toggleRevealDrafts,
+  };
   return (
     <MenuButton
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
+        role === "user" ? compare : reveal,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
-        ...(role === "user" ? [compare] : []),
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}
     >

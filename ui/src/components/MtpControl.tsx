@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { changeSampling, changeSettings } from "../actions";
 import type { AcceptanceRule, Drafting } from "../bindings";
-import { draftingName, isGreedy, mtpChip } from "../format";
+import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../format";
 import { radios } from "../radios";
 import { useDraftingNote, useGeneration, useModel } from "../store";
 import { Icon } from "./icons";
@@ -83,9 +83,7 @@ export function MtpControl() {
           {chip.why}
         </p>
       )}
-      <p className="popover-note">
-        The model guesses the next tokens and checks the guesses in one pass. Applies to the next message.
-      </p>
+      <p className="popover-note">{WHAT_DRAFTS_ARE} Your choice applies to the next message.</p>
     </PopoverButton>
   );
 }

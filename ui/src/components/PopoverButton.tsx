@@ -18,6 +18,8 @@ interface Props {
   popupClassName?: string;
   popupTestId?: string;
   chevron?: boolean;
+  /** It is read from its beginning: what can be used in it is at its end. */
+  toRead?: boolean;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
   children?: ReactNode;
@@ -35,6 +37,7 @@ export function PopoverButton({
   popupClassName = "",
   popupTestId,
   chevron = true,
+  toRead = false,
   open,
   onOpenChange,
   children,
@@ -65,7 +68,7 @@ export function PopoverButton({
         >
           <Popover.Popup
             ref={popup}
-            initialFocus={current}
+            initialFocus={toRead ? popup : current}
             className={`popover ${popupClassName}`}
             aria-label={title}
             data-testid={popupTestId}

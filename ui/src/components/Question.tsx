@@ -1,4 +1,4 @@
-import { type KeyboardEvent, memo, useState } from "react";
+import { type KeyboardEvent, memo, useMemo, useState } from "react";
 import { edit, keepEdit, leaveEdit } from "../actions";
 import type { Message } from "../bindings";
 import { splitFiles, withFiles } from "../chats/attachments";
@@ -14,7 +14,7 @@ import { Versions } from "./Versions";
 export const Question = memo(function Question({ message }: { message: Message }) {
   const editing = useStore((state) => state.editing === message.id);
   const reason = useAnswerReason();
-  const { text, files } = splitFiles(message.text);
+  const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
   return (
     <article className="question-turn" aria-label="You" data-message={message.id}>
       {editing ? (

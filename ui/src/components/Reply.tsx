@@ -1,13 +1,13 @@
 import { memo } from "react";
 import { continueReply, retry } from "../actions";
 import type { ErrorReport, Message } from "../bindings";
-import { count, speedLine } from "../format";
-import { Markdown } from "../markdown/Markdown";
-import type { LiveReply } from "../state";
+import { RevealedText } from "../reveal/RevealedText";
+import { useProvenance } from "../reveal/useProvenance";
 import { useAnswerReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { CopyButton } from "./CopyButton";
 import { ErrorNote } from "./ErrorNote";
+import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
 import { StatsPopover } from "./StatsPopover";
 import { Thinking } from "./Thinking";
@@ -17,6 +17,7 @@ import { Versions } from "./Versions";
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
   const live = useStore((state) => state.live[message.id]);
   const thoughtSeconds = useStore((state) => state.thoughtSeconds[message.id]);
+  const provenance = useProvenance(message, live);
   const streaming = message.status.state === "streaming";
   const thinking = live?.thinking ?? message.thinking;
   const answer = live?.answer ?? message.text;
@@ -32,6 +33,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
         <Thinking
           message={message.id}
           text={thinking}
+          runs={provenance?.thinking ?? null}
           running={streaming && answer === ""}
           unfinished={!streaming && answer === ""}
           since={live?.thinkingSince ?? null}
@@ -39,31 +41,12 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
         />
       )}
       <div className="answer" data-testid="answer">
-        <Markdown text={answer} complete={!streaming} />
+        <RevealedText text={answer} complete={!streaming} runs={provenance?.answer ?? null} />
       </div>
       {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}
     </article>
   );
 });
-
-function LiveLine({ live }: { live: LiveReply | undefined }) {
-  return (
-    <p className="reply-foot numbers" data-testid="live-line" aria-live="off">
-      {liveWords(live)}
-    </p>
-  );
-}
-
-function liveWords(live: LiveReply | undefined): string {
-  if (live?.stats) return speedLine(live.stats);
-  if (live?.reading) return `reading ${count(live.reading.done)} of ${count(live.reading.total)}`;
-  if (live && live.ahead !== null) return waitingWords(live.ahead);
-  return live?.answer || live?.thinking ? "writing" : "waiting";
-}
-
-function waitingWords(ahead: number): string {
-  return ahead === 0 ? "waiting for its turn" : `waiting for its turn, ${count(ahead)} before it`;
-}
 
 function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
   const { stats, text, thinking } = message;
@@ -83,7 +66,9 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
         </ErrorNote>
       )}
       <div className="reply-foot">
-        {stats && stats.emitted > 0 && <StatsPopover stats={stats} model={message.model} />}
+        {stats && stats.emitted > 0 && (
+          <StatsPopover message={message.id} stats={stats} model={message.model} />
+        )}
         {ending && <span className="ending">{ending}</span>}
         <Versions message={message} />
         <span className={last ? "message-actions" : "message-actions when-near"}>

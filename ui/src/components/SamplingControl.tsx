@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { changeSampling, changeSettings } from "../actions";
-import type { Sampling } from "../bindings";
+import { changeSettings } from "../actions";
+import type { GenerationSettings, Sampling } from "../bindings";
 import { isGreedy } from "../format";
 import { radios } from "../radios";
 import { useGeneration, useModel, useReason } from "../store";
@@ -10,21 +10,29 @@ import { PopoverButton } from "./PopoverButton";
 
 /** How words are chosen. */
 export function SamplingControl() {
-  const { sampling } = useGeneration();
+  const generation = useGeneration();
   return (
     <PopoverButton
-      label={<strong>{isGreedy(sampling) ? "Greedy" : "Sampled"}</strong>}
+      label={<strong>{isGreedy(generation.sampling) ? "Greedy" : "Sampled"}</strong>}
       title="Sampling"
       testId="sampling-control"
       popupClassName="sampling"
     >
-      <SamplingForm />
+      <SamplingForm generation={generation} change={changeSettings} />
     </PopoverButton>
   );
 }
 
-function SamplingForm() {
-  const { sampling, max_tokens: maxTokens } = useGeneration();
+interface Props {
+  /** What holds now. */
+  generation: GenerationSettings;
+  change: (change: Partial<GenerationSettings>) => void;
+}
+
+/** Everything that says how words are chosen. */
+export function SamplingForm({ generation, change }: Props) {
+  const { sampling, max_tokens: maxTokens } = generation;
+  const changeSampling = (of: Partial<Sampling>) => change({ sampling: { ...sampling, ...of } });
   const defaults = useModel()?.defaults;
   const reason = useReason("know");
   const greedy = isGreedy(sampling);
@@ -127,7 +135,7 @@ function SamplingForm() {
           max={1_000_000}
           whole
           testId="max-tokens"
-          onChange={(value) => value !== null && changeSettings({ max_tokens: value })}
+          onChange={(value) => value !== null && change({ max_tokens: value })}
         />
         <NumberField
           label="Seed"

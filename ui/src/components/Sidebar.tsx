@@ -7,6 +7,7 @@ import { SearchField, SearchResults } from "../chats/Search";
 import { TagFilter } from "../chats/TagFilter";
 import { openModels } from "../library/actions";
 import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
+import { openSettings } from "../settings/actions";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
 import { MenuButton } from "./MenuButton";
@@ -34,7 +35,7 @@ interface Entry {
   icon: IconName;
   open: () => void;
   /** What goes on behind it. */
-  Progress: ComponentType;
+  Progress?: ComponentType;
 }
 
 /** What else there is to open. */
@@ -47,6 +48,7 @@ const ENTRIES: Entry[] = [
     open: openBenchmarks,
     Progress: BenchmarkProgress,
   },
+  { screen: "settings", name: "Settings", icon: "settings", open: () => openSettings() },
 ];
 
 export function Sidebar() {
@@ -92,7 +94,7 @@ export function Sidebar() {
             >
               <Icon name={icon} />
               <span className="entry-text">{words}</span>
-              <Progress />
+              {Progress && <Progress />}
             </button>
           </li>
         ))}

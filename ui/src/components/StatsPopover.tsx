@@ -1,56 +1,120 @@
-import type { PositionStats, ReplyStats } from "../bindings";
-import { bytes, count, finalSpeedLine, percent, perPass, rate, seconds, speedSentence } from "../format";
+import { toggleRevealDrafts } from "../actions";
+import type { ReplyStats } from "../bindings";
+import {
+  bytes,
+  count,
+  explained,
+  footerWords,
+  perPass,
+  rate,
+  samplingWords,
+  seconds,
+  speedSentence,
+  speedUp,
+  times,
+  WHAT_DRAFTS_ARE,
+} from "../format";
+import { HERE, NUMBERS_KEYS, REVEAL_KEYS } from "../platform";
+import { setView, useStore } from "../store";
 import { CopyButton } from "./CopyButton";
 import { PopoverButton } from "./PopoverButton";
+import { DepthLine, Parts, Positions, TimeStrip } from "./StatsCharts";
 
 interface Props {
+  message: number;
   stats: ReplyStats;
   model: string | null;
 }
 
 /** The numbers of a reply, and all of them on a click. */
-export function StatsPopover({ stats, model }: Props) {
+export function StatsPopover({ message, stats, model }: Props) {
+  const open = useStore((state) => state.numbers === message);
   return (
     <PopoverButton
-      label={finalSpeedLine(stats)}
+      label={footerWords(stats)}
       title="How this reply was made"
+      hint={`How this reply was made (${NUMBERS_KEYS})`}
       testId="reply-footer"
       className="quiet-button numbers footer-numbers"
       popupClassName="stats"
       popupTestId="stats-popover"
       chevron={false}
+      toRead
+      open={open}
+      onOpenChange={(open) => setView({ numbers: open ? message : null })}
     >
+      <Numbers stats={stats} model={model} />
+    </PopoverButton>
+  );
+}
+
+/** How a reply was made. */
+export function Numbers({ stats, model }: Omit<Props, "message">) {
+  const gained = speedUp(stats);
+  return (
+    <>
       <p className="stats-sentence">{speedSentence(stats)}</p>
-      <div className="stats-hero">
-        <span className="numbers hero-number">{perPass(stats.tokens_per_pass)}</span>
-        <span>
-          tokens per pass
-          <br />
-          <span className="soft">
-            {count(stats.emitted)} tokens in {count(stats.steps)} passes
-          </span>
-        </span>
+      <div className="stats-heroes">
+        <Hero number={perPass(stats.tokens_per_pass)} name="tokens per pass">
+          {count(stats.emitted)} tokens in {count(stats.steps)} passes
+        </Hero>
+        {gained !== null && (
+          <Hero number={times(gained)} name={`plain on ${HERE}`}>
+            {rate(stats.tokens_per_second)} against {rate(stats.plain?.tokens_per_second ?? 0)} tok/s
+          </Hero>
+        )}
       </div>
       <Positions positions={stats.positions} />
       {stats.drafting_note && <p className="popover-note">{stats.drafting_note}</p>}
+      <DepthLine depth={stats.depth} steps={stats.steps} />
+      <Parts stats={stats} />
       <TimeStrip stats={stats} />
-      <dl className="facts numbers">
-        <Fact name="Speed" value={`${rate(stats.tokens_per_second)} tokens/s`} />
-        <Fact name="First token after" value={seconds(stats.time_to_first_token_seconds)} />
-        <Fact
-          name="Prompt"
-          value={`${count(stats.prompt_tokens)} tokens: ${count(stats.cached_tokens)} cached, ${count(
-            stats.prompt_tokens - stats.cached_tokens,
-          )} new`}
-        />
-        <Fact name="Memory at most" value={bytes(stats.peak_memory_bytes)} />
-        <Fact name="Seed" value={String(stats.seed)} />
-        {model && <Fact name="Model" value={model} />}
-      </dl>
+      <Facts stats={stats} model={model} />
+      <RevealSwitch />
       <div className="popover-foot">
         <CopyButton text={JSON.stringify({ model, ...stats }, null, 2)} label="Copy as JSON" />
       </div>
-    </PopoverButton>
+    </>
+  );
+}
+
+function Hero({ number, name, children }: { number: string; name: string; children: React.ReactNode }) {
+  return (
+    <div className="stats-hero">
+      <span className="numbers hero-number">{number}</span>
+      <span>
+        {name}
+        <br />
+        <span className="soft numbers">{children}</span>
+      </span>
+    </div>
+  );
+}
+
+function Facts({ stats, model }: Omit<Props, "message">) {
+  const fresh = stats.prompt_tokens - stats.cached_tokens;
+  return (
+    <dl className="facts numbers">
+      <Fact name="Speed" value={`${rate(stats.tokens_per_second)} tokens/s`} />
+      <Fact name="First token after" value={seconds(stats.time_to_first_token_seconds)} />
+      <Fact
+        name="Prompt"
+        value={`${count(stats.prompt_tokens)} tokens: ${count(stats.cached_tokens)} cached, ${count(fresh)} new`}
+      />
+      <Fact name="Context at the end" value={`${count(stats.prompt_tokens + stats.emitted)} tokens`} />
+      <Fact name="Memory at most" value={bytes(stats.peak_memory_bytes)} />
+      {stats.shared_steps > 0 && (
+        <Fact
+          name="Beside other replies"
+          value={`${count(stats.shared_steps)} of ${count(stats.steps)} passes`}
+        />
+      )}
+      {/* A reply of an older version knows neither. */}
+      {stats.version && <Fact name="Sampling" value={samplingWords(stats.sampling)} />}
+      <Fact name="Seed" value={String(stats.seed)} />
+      {model && <Fact name="Model" value={model} />}
+      {stats.version && <Fact name="Build" value={`Foretoken ${stats.version}`} />}
+    </dl>
   );
 }
 
@@ -63,70 +127,33 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Drafts by position: the track is what was drafted, the filled part what was accepted. */
-function Positions({ positions }: { positions: PositionStats[] }) {
-  const most = Math.max(0, ...positions.map((position) => position.drafted));
-  if (most === 0) return null;
+/** Marks text that came from drafts, here and in all replies. */
+function RevealSwitch() {
+  const revealed = useStore((state) => state.revealDrafts);
   return (
-    <ol className="positions">
-      {positions.map(({ drafted, accepted }, index) => {
-        const place = index + 1;
-        const share = drafted === 0 ? 0 : accepted / drafted;
-        return (
-          <li key={place} data-testid={`position-${place}`}>
-            <span className="position-name" aria-hidden="true">
-              {place === 1 ? "1 ahead" : `${place} ahead`}
-            </span>
-            <span
-              className="bar"
-              role="img"
-              aria-label={`Position ${place}: ${accepted} of ${drafted} drafts accepted, ${Math.round(share * 100)} percent.`}
-            >
-              <span className="bar-drafted" style={{ width: `${(100 * drafted) / most}%` }}>
-                <span className="bar-accepted" style={{ width: `${100 * share}%` }} />
-              </span>
-            </span>
-            <span className="numbers position-numbers">
-              {count(accepted)} of {count(drafted)} · {percent(share)}
-            </span>
-          </li>
-        );
-      })}
-    </ol>
-  );
-}
-
-/** Where the time of decoding went. */
-function TimeStrip({ stats }: { stats: ReplyStats }) {
-  const known = stats.draft_seconds + stats.verify_seconds + stats.host_seconds;
-  const total = Math.max(stats.decode_seconds, known);
-  if (total <= 0) return null;
-  const parts = [
-    { name: "draft", value: stats.draft_seconds },
-    { name: "verify", value: stats.verify_seconds },
-    { name: "host", value: stats.host_seconds },
-    { name: "other", value: total - known },
-  ].filter((part) => part.value > 0);
-  const words = parts.map(({ name, value }) => `${name} ${seconds(value)}`).join(", ");
-  return (
-    <div className="time">
-      <p className="time-head">
-        <span>Decoding</span>
-        <span className="numbers soft">{seconds(total)}</span>
-      </p>
-      <div className="strip" role="img" aria-label={`Decoding took ${seconds(total)}: ${words}.`}>
-        {parts.map(({ name, value }) => (
-          <span key={name} className={`part-${name}`} style={{ width: `${(100 * value) / total}%` }} />
-        ))}
-      </div>
-      <ul className="strip-legend numbers" aria-hidden="true">
-        {parts.map(({ name, value }) => (
-          <li key={name}>
-            <span className={`swatch part-${name}`} />
-            {name} {seconds(value)}
-          </li>
-        ))}
-      </ul>
+    <div className="reveal">
+      <button
+        type="button"
+        role="switch"
+        className="switch-row"
+        data-testid="reveal-drafts"
+        aria-checked={revealed}
+        onClick={toggleRevealDrafts}
+        {...explained(WHAT_DRAFTS_ARE)}
+      >
+        <span>Show drafts in the text</span>
+        <kbd className="menu-keys">{REVEAL_KEYS}</kbd>
+        <span className="switch" aria-hidden="true" />
+      </button>
+      {revealed && (
+        <ul className="reveal-key" aria-label="Words that were guessed">
+          {["1 ahead", "2 ahead", "3 or more ahead"].map((name, index) => (
+            <li key={name}>
+              <span className={`draft-${index + 1}`}>{name}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

@@ -1,12 +1,15 @@
 import { useEffect, useId, useState } from "react";
 import { answerNow } from "../actions";
-import { Markdown } from "../markdown/Markdown";
+import type { DraftRun } from "../bindings";
+import { RevealedText } from "../reveal/RevealedText";
 import { Icon } from "./icons";
 
 interface Props {
   /** The reply. */
   message: number;
   text: string;
+  /** Where the text came from; null while that is not to be seen. */
+  runs: DraftRun[] | null;
   /** The model is thinking now. */
   running: boolean;
   /** It was stopped before it came to an answer. */
@@ -18,7 +21,7 @@ interface Props {
 }
 
 /** What the model thought before it answered, folded away. */
-export function Thinking({ message, text, running, unfinished, since, seconds }: Props) {
+export function Thinking({ message, text, runs, running, unfinished, since, seconds }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
@@ -47,7 +50,7 @@ export function Thinking({ message, text, running, unfinished, since, seconds }:
       )}
       {open && (
         <div id={id} className="thinking-text">
-          <Markdown text={text} complete={!running} />
+          <RevealedText text={text} complete={!running} runs={runs} />
         </div>
       )}
     </div>

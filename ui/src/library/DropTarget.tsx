@@ -6,7 +6,10 @@ export function DropTarget() {
   if (!dragging) return null;
   return (
     <div className="drop-target" data-testid="drop-target">
-      <p>Drop the folder of a model to add it, or a JSON file with chats to import them.</p>
+      <p>
+        Drop a text file or a PDF to attach it, the folder of a model to add it, or a JSON file to import its
+        chats.
+      </p>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { LibraryError } from "./LibraryError";
 import { LocalRow } from "./LocalRow";
 import { byPlace } from "./models";
 import { PlaceNotice } from "./Place";
+import { SmallerMemory } from "./SmallerMemory";
 import { useSpotlight } from "./useSpotlight";
 
 /** The models on this machine. */
@@ -65,6 +66,7 @@ export function LocalModels({ heading }: { heading: string }) {
           ))}
         </ul>
       )}
+      <SmallerMemory />
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { useStore } from "../store";
 import { about, chooseLibraryFolder, moveLibrary, reveal, setToken } from "./actions";
 import { LibraryError } from "./LibraryError";
 import { TokenControl } from "./Token";
+import { useSpotlight } from "./useSpotlight";
 
 /** Less free space than this is too little for any model that is worth a download. */
 const SCARCE = 3e9;
@@ -15,9 +16,16 @@ const SCARCE = 3e9;
 export function Storage() {
   const place = useStore((state) => state.library?.place);
   const hasToken = useStore((state) => state.library?.has_token ?? false);
+  const target = useSpotlight<HTMLElement>(about.token, { block: "start" });
   if (!place) return null;
   return (
-    <section className="part" aria-label="Storage and access" data-testid="storage">
+    <section
+      className="part"
+      aria-label="Storage and access"
+      tabIndex={-1}
+      ref={target}
+      data-testid="storage"
+    >
       <header className="part-head">
         <h2>Storage and access</h2>
       </header>

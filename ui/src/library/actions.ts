@@ -1,4 +1,4 @@
-import type { ConversionChoice, ErrorReport, RemoteFilter, RemoteModel } from "../bindings";
+import type { ConversionChoice, ErrorReport, KvPrecision, RemoteFilter, RemoteModel } from "../bindings";
 import { reportOf, shell } from "../bridge";
 import { dispatch, type Listing, setView, useStore } from "../store";
 import type { Step } from "./jobs";
@@ -15,6 +15,7 @@ export const about = {
   token: "token",
   details: "details",
   context: "context",
+  memory: "memory",
   model: (path: string) => `model:${path}`,
   deleted: (path: string) => `deleted:${path}`,
   job: (job: number) => `job:${job}`,
@@ -74,14 +75,26 @@ export const search = () => list("found", () => shell.searchModels(state().filte
 /** Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before. */
 const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
 
+/** Asks again for the verdicts of what is shown of the Hub. */
+async function judgeAgain(): Promise<void> {
+  const looks = [];
+  if (state().catalogue !== null) looks.push(loadCatalogue(false));
+  if (state().found !== null) looks.push(searchAgain());
+  await Promise.all(looks);
+}
+
 /** Chooses how long a chat the verdicts are for; all that are shown change with it. */
 export const chooseContext = (tokens: number) =>
   attempt(about.context, async () => {
     await shell.setFitContext(tokens);
-    const looks = [];
-    if (state().catalogue !== null) looks.push(loadCatalogue(false));
-    if (state().found !== null) looks.push(searchAgain());
-    await Promise.all(looks);
+    await judgeAgain();
+  });
+
+/** Chooses how models keep keys and values; the loaded one is loaded again. */
+export const chooseKvPrecision = (precision: KvPrecision) =>
+  attempt(about.memory, async () => {
+    await shell.setKvPrecision(precision);
+    await judgeAgain();
   });
 
 /** Changes what is searched for; a search that is shown is done again. */

@@ -50,7 +50,9 @@ export function endings(before: Job[], after: Job[]): string {
   return after
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
     .map(({ name, kind, stage }) => {
-      if (stage.stage === "done") return `${name} is ${kind === "benchmark" ? "measured" : "ready"}.`;
+      if (stage.stage === "done" && kind === "benchmark") return `${name} is measured.`;
+      if (stage.stage === "done")
+        return kind === "move" ? "The model library has moved." : `${name} is ready.`;
       return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";
     })
     .filter(Boolean)

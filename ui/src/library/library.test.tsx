@@ -13,6 +13,7 @@ import { byPlace, choices, firstChoice, inOrder, isRaw } from "./models";
 import { Storage } from "./Place";
 import { RemoteModels } from "./RemoteModels";
 import { SidebarProgress } from "./SidebarProgress";
+import { SmallerMemory } from "./SmallerMemory";
 import { fitOf, job, library, local, remote } from "./samples";
 
 const initial = useStore.getInitialState();
@@ -66,6 +67,10 @@ describe("the queue", () => {
     expect(endings(done, done)).toBe("");
     expect(endings([], done)).toBe("");
     expect(endings(jobs, [job(1, { stage: "verifying" })])).toBe("");
+    const move = (stage: JobStage) => [job(1, stage, { kind: "move" })];
+    expect(endings(move({ stage: "moving" }), move({ stage: "done", path: "/m" }))).toBe(
+      "The model library has moved.",
+    );
   });
 
   it("shows each job with its numbers, and why one has stopped", () => {
@@ -268,6 +273,18 @@ describe("models to get", () => {
       /https:\/\/huggingface\.co\/org\/m.*Make a token.*Copy address.*Set a token…/,
     );
     expect(words(<HubError error={error} testId="e" />)).not.toContain("token");
+  });
+});
+
+describe("smaller memory", () => {
+  it("says what it costs, and whether it is on", () => {
+    const at = (kv_precision: "full" | "eight") => {
+      Object.assign(initial, { library: library({ kv_precision }) });
+      return renderToStaticMarkup(<SmallerMemory />);
+    };
+    expect(at("full")).toMatch(/Smaller memory for long chats.*Replies may differ.*loaded again/s);
+    expect(at("full")).not.toContain("checked");
+    expect(at("eight")).toContain('checked=""');
   });
 });
 

@@ -64,6 +64,7 @@ export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot =>
   jobs: [],
   deleted: [],
   context: { chosen: 16384, choices: [4096, 16384, 131072] },
+  kv_precision: "full",
   has_token: false,
   ...more,
 });

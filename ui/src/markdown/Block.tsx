@@ -1,7 +1,9 @@
 import { memo } from "react";
 import { CodeBlock } from "./CodeBlock";
+import { Formula } from "./Formula";
 import { Inline } from "./Inline";
-import type { Token, Tokens } from "./lex";
+import type { FormulaToken, Token, Tokens } from "./lex";
+import { Table } from "./Table";
 
 interface Props {
   token: Token;
@@ -10,7 +12,10 @@ interface Props {
 const same = (a: Props, b: Props) =>
   a.token === b.token || (a.token.type === b.token.type && a.token.raw === b.token.raw);
 
-/** One block. It is drawn again only if its text has changed. */
+/**
+ * One block. It is drawn again only if its text has changed. Where things begin, left or right, is told by the first
+ * letters: of all of a list, a quote or a table by `dir`, of a line of text by its style.
+ */
 export const Block = memo(function Block({ token }: Props) {
   // marked's union includes a token of any shape, which keeps it from being narrowed by `type`.
   switch (token.type) {
@@ -23,19 +28,25 @@ export const Block = memo(function Block({ token }: Props) {
     case "heading":
       return <Heading token={token as Tokens.Heading} />;
     case "code":
-      return <CodeBlock language={(token as Tokens.Code).lang ?? ""} text={(token as Tokens.Code).text} />;
+      return <CodeBlock token={token as Tokens.Code} />;
     case "list":
       return <List token={token as Tokens.List} />;
     case "table":
       return <Table token={token as Tokens.Table} />;
     case "blockquote":
       return (
-        <blockquote>
+        <blockquote dir="auto">
           <Blocks tokens={(token as Tokens.Blockquote).tokens} />
         </blockquote>
       );
     case "hr":
       return <hr />;
+    case "formula":
+      return (
+        <div>
+          <Formula {...(token as FormulaToken)} />
+        </div>
+      );
     case "text":
       return <Inline tokens={(token as Tokens.Text).tokens ?? [token]} />;
     default:
@@ -52,19 +63,13 @@ function Blocks({ tokens }: { tokens: Token[] }) {
     ));
 }
 
-function Heading({ token }: { token: Tokens.Heading }) {
-  const text = <Inline tokens={token.tokens} />;
-  // The page's own headings are the first two levels.
-  switch (token.depth) {
-    case 1:
-      return <h3 className="heading-1">{text}</h3>;
-    case 2:
-      return <h4 className="heading-2">{text}</h4>;
-    case 3:
-      return <h5 className="heading-3">{text}</h5>;
-    default:
-      return <h6 className="heading-4">{text}</h6>;
-  }
+/** All are of one level to a screen reader: a model begins with any of them, and levels must not be left out. */
+function Heading({ token: { depth, tokens } }: { token: Tokens.Heading }) {
+  return (
+    <h2 className={`heading-${Math.min(depth, 4)}`}>
+      <Inline tokens={tokens} />
+    </h2>
+  );
 }
 
 function List({ token }: { token: Tokens.List }) {
@@ -73,7 +78,13 @@ function List({ token }: { token: Tokens.List }) {
     <Item key={index} item={item} loose={token.loose} />
   ));
   const start = typeof token.start === "number" ? token.start : 1;
-  return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>;
+  return token.ordered ? (
+    <ol dir="auto" start={start}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  );
 }
 
 interface ItemProps {
@@ -91,48 +102,4 @@ const Item = memo(
     );
   },
   (a: ItemProps, b: ItemProps) => a.item.raw === b.item.raw && a.loose === b.loose,
-);
-
-function Table({ token }: { token: Tokens.Table }) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in, and a section would be a landmark
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
-      <table>
-        <thead>
-          <Row cells={token.header} />
-        </thead>
-        <tbody>
-          {token.rows.map((cells, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows are only ever added at the end
-            <Row key={index} cells={cells} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface RowProps {
-  cells: Tokens.TableCell[];
-}
-
-const Row = memo(
-  function Row({ cells }: RowProps) {
-    return (
-      <tr>
-        {cells.map((cell, index) => {
-          const Cell = cell.header ? "th" : "td";
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
-            <Cell key={index} className={cell.align ? `align-${cell.align}` : undefined}>
-              <Inline tokens={cell.tokens} />
-            </Cell>
-          );
-        })}
-      </tr>
-    );
-  },
-  (a: RowProps, b: RowProps) =>
-    a.cells.length === b.cells.length && a.cells.every((cell, index) => cell.text === b.cells[index]?.text),
 );

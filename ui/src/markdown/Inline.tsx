@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { decodeEntities } from "./entities";
+import { Formula } from "./Formula";
 import { Link } from "./Link";
-import type { Token, Tokens } from "./lex";
+import type { FormulaToken, Token, Tokens } from "./lex";
 
 /** Addresses that a person may want to copy. Everything else is shown as its text alone. */
 const ADDRESS = /^(?:https?|mailto):/i;
@@ -38,6 +39,9 @@ function Piece({ token }: { token: Token }): ReactNode {
       return <code>{(token as Tokens.Codespan).text}</code>;
     case "br":
       return <br />;
+    case "checkbox":
+      // The item has drawn it.
+      return null;
     case "link": {
       const { href, tokens } = token as Tokens.Link;
       const text = <Inline tokens={tokens} />;
@@ -45,6 +49,8 @@ function Piece({ token }: { token: Token }): ReactNode {
     }
     case "image":
       return <span className="image">{decodeEntities((token as Tokens.Image).text) || "image"}</span>;
+    case "formula":
+      return <Formula {...(token as FormulaToken)} />;
     case "text":
     case "escape": {
       const { text, tokens } = token as Tokens.Text;
@@ -53,6 +59,19 @@ function Piece({ token }: { token: Token }): ReactNode {
     default:
       return token.raw;
   }
+}
+
+/** What `tokens` say, without their marks. */
+export function plainText(tokens: Token[]): string {
+  return tokens
+    .map((token) => {
+      const { type, raw, text, tokens: inner } = token as Tokens.Generic;
+      if (inner) return plainText(inner);
+      if (type === "br") return "\n";
+      if (type === "text") return text.split(LINE_BREAK).map(decodeEntities).join("\n");
+      return text ?? raw;
+    })
+    .join("");
 }
 
 /** Text with its character references; a line break is the one tag that means no more than it shows. */

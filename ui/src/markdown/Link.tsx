@@ -1,10 +1,11 @@
 import { Popover } from "@base-ui/react/popover";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { openLink } from "../actions";
 import { CopyButton } from "../components/CopyButton";
 
 const handle = Popover.createHandle<string>();
 
-/** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be copied. */
+/** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be opened there. */
 export function Link({ address, children }: { address: string; children: ReactNode }) {
   const id = useId();
   // Not on every focus: a click opens it by itself, and Escape in the address gives the focus back.
@@ -27,6 +28,9 @@ export function Link({ address, children }: { address: string; children: ReactNo
   );
 }
 
+/** Whether the shell opens such an address: a page or mail. */
+const canOpen = (address: string): boolean => /^(https?|mailto):/i.test(address);
+
 /** Shows the address of whichever link is asked for. */
 export function LinkAddress() {
   return (
@@ -41,6 +45,16 @@ export function LinkAddress() {
             >
               <code>{payload}</code>
               <CopyButton text={payload ?? ""} label="Copy address" />
+              {payload && canOpen(payload) && (
+                <button
+                  type="button"
+                  className="quiet-button"
+                  data-testid="open-link"
+                  onClick={() => openLink(payload)}
+                >
+                  {payload.startsWith("mailto:") ? "Write a mail" : "Open in the browser"}
+                </button>
+              )}
             </Popover.Popup>
           </Popover.Positioner>
         </Popover.Portal>

@@ -1,10 +1,12 @@
 import { lex, type Token, type Tokens } from "./lex";
+import { OpenList } from "./list";
 import { settle } from "./settle";
 import { Splitter } from "./split";
 
 /** The blocks of one text that grows. Reading the same text again costs nothing. */
 export class MarkdownDocument {
   #splitter = new Splitter();
+  readonly #list = new OpenList();
   #read = "";
   #complete = false;
   #blocks: readonly Token[] = [];
@@ -26,7 +28,8 @@ export class MarkdownDocument {
 
   #openBlocks(): Token[] {
     const tail = this.#splitter.tail;
-    return this.#splitter.inFence ? [openCode(tail)] : lex(settle(tail));
+    if (this.#splitter.inFence) return [openCode(tail)];
+    return this.#list.blocks(tail) ?? lex(settle(tail));
   }
 }
 

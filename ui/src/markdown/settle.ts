@@ -1,3 +1,5 @@
+import { formulaAt, mayBecomeFormula, openFormula } from "./formulas";
+
 /** A last line of which nobody can tell yet what it will be: the beginning of a list item, a heading, a rule, a fence. */
 const UNDECIDED_LINE =
   /(?:^|\n)[ \t>]*(?:[-*+]|\d{1,9}[.)]|#{1,6}|=+|-+|_+|`+|~+|\|[|: \t-]*|[*_-](?:[ \t]*[*_-])+)[ \t]*$/;
@@ -10,7 +12,9 @@ const WORD = /[\p{L}\p{N}]/u;
  * shown as one thing and turn into another is held back.
  */
 export function settle(tail: string): string {
-  const decided = holdBackTable(tail.replace(UNDECIDED_LINE, ""));
+  const formula = openFormula(tail);
+  const before = formula < 0 ? tail : tail.slice(0, formula);
+  const decided = holdBackTable(before.replace(UNDECIDED_LINE, ""));
   const start = lastInlineRun(decided);
   return decided.slice(0, start) + closeMarks(decided.slice(start));
 }
@@ -46,8 +50,10 @@ function closeMarks(run: string): string {
   let i = 0;
   while (i < run.length) {
     const char = run[i] as string;
-    if (char === "\\") {
-      i += 2;
+    if (char === "$" || char === "\\") {
+      const formula = formulaAt(run, i);
+      if (!formula && mayBecomeFormula(run, i)) return close(run.slice(0, i), open);
+      i += formula?.raw.length ?? (char === "$" ? 1 : 2);
       continue;
     }
     if (!"`*_~".includes(char)) {

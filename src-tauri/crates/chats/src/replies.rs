@@ -1,13 +1,13 @@
 //! Messages as they are added, and replies as they are written.
 
 use foretoken_protocol::{
-    ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus, ReplyStats,
-    Role,
+    ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus, Provenance,
+    ReplyStats, Role,
 };
-use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use crate::error::Fault;
-use crate::store::now;
+use crate::store::{first, now};
 use crate::{ChatsError, Store, rows, tree};
 
 /// What a message is made of when it is added.
@@ -68,6 +68,24 @@ impl Store {
                 "text = :text, thinking = :thinking",
                 &[(":text", &text), (":thinking", &thinking)],
             )
+        })
+    }
+
+    /// Replaces what is known of where the text of a reply came from.
+    pub fn set_provenance(&mut self, id: MessageId, provenance: &Provenance) -> Result<(), ChatsError> {
+        self.write(|db| {
+            let provenance = rows::to_json(provenance)?;
+            change(db, id, "provenance = :provenance", &[(":provenance", &provenance)])
+        })
+    }
+
+    /// Where the text of a message came from; nothing where that was never known. The stretches may end before the text
+    /// does: a crash can lose the last ones.
+    pub fn provenance(&self, id: MessageId) -> Result<Provenance, ChatsError> {
+        self.read(|db| {
+            let read = |row: &Row<'_>| rows::json(row, "provenance");
+            let found = first(db, "SELECT provenance FROM message WHERE id = ?1", [id], read)?;
+            Ok(found.ok_or(ChatsError::UnknownMessage { id })?.unwrap_or_default())
         })
     }
 
@@ -169,6 +187,8 @@ fn touch(db: &Connection, chat: ChatId, now: u64) -> rusqlite::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::DraftRun;
+
     use super::*;
     use crate::testing::{settings, store};
 
@@ -207,6 +227,24 @@ mod tests {
         let reply = finished_reply(&mut store);
         store.db.execute("UPDATE message SET stats = '[', error = '{}'", []).unwrap();
         assert_eq!(store.message(reply.id).unwrap(), Message { stats: None, ..reply });
+    }
+
+    #[test]
+    fn where_a_text_came_from_goes_with_it_into_another_chat() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        assert_eq!(store.provenance(reply.id).unwrap(), Provenance::default());
+        let kept = Provenance { thinking: Vec::new(), answer: vec![DraftRun(3, 0), DraftRun(4, 2)] };
+        store.set_provenance(reply.id, &kept).unwrap();
+        assert_eq!(store.provenance(reply.id).unwrap(), kept);
+        assert_eq!(store.message(reply.id).unwrap(), reply);
+        store.resume_reply(reply.id).unwrap();
+        assert_eq!(store.provenance(reply.id).unwrap(), kept, "the text stands, and what is known of it");
+        let branched = store.branch_into_new_chat(reply.id).unwrap().id;
+        let copy = store.messages(branched).unwrap().pop().unwrap();
+        assert_eq!(store.provenance(copy.id).unwrap(), kept);
+        let error = store.provenance(99).unwrap_err();
+        assert!(matches!(error, ChatsError::UnknownMessage { id: 99 }), "{error}");
     }
 
     #[test]

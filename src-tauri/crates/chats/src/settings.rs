@@ -1,6 +1,8 @@
 //! What belongs to a chat besides its messages: settings, a draft, and the presets to choose settings from.
 
-use foretoken_protocol::{ChatId, ChatSettings, GenerationSettings, OpenedChat, Preset, PresetId};
+use foretoken_protocol::{
+    Attachment, ChatId, ChatSettings, Draft, GenerationSettings, OpenedChat, Preset, PresetId,
+};
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
@@ -36,18 +38,37 @@ impl Store {
         })
     }
 
-    /// What was typed and not sent in a chat, or in the one that is not begun yet.
-    pub fn draft(&self, chat: Option<ChatId>) -> Result<String, ChatsError> {
+    /// What was written and not sent in a chat, or in the one that is not begun yet.
+    pub fn draft(&self, chat: Option<ChatId>) -> Result<Draft, ChatsError> {
         self.read(|db| draft(db, chat))
     }
 
     /// Keeps what is typed and not sent. An empty text is none.
-    pub fn set_draft(&mut self, chat: Option<ChatId>, text: &str) -> Result<(), ChatsError> {
+    pub fn set_draft_text(&mut self, chat: Option<ChatId>, text: &str) -> Result<(), ChatsError> {
+        self.change_draft(chat, |draft| draft.text = text.to_owned())
+    }
+
+    /// Keeps the files that are to go with what is typed.
+    pub fn set_draft_files(
+        &mut self,
+        chat: Option<ChatId>,
+        files: Vec<Attachment>,
+    ) -> Result<(), ChatsError> {
+        self.change_draft(chat, |draft| draft.files = files)
+    }
+
+    fn change_draft(
+        &mut self,
+        chat: Option<ChatId>,
+        change: impl FnOnce(&mut Draft),
+    ) -> Result<(), ChatsError> {
         self.write(|db| {
             if let Some(id) = chat {
                 list::must_exist(db, id)?;
             }
-            Ok(set_draft(db, chat, text)?)
+            let mut changed = draft(db, chat)?;
+            change(&mut changed);
+            Ok(set_draft(db, chat, &changed)?)
         })
     }
 
@@ -109,14 +130,18 @@ pub(crate) fn set_chat_settings(
     .map(drop)
 }
 
-pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<String, Fault> {
-    Ok(first(db, "SELECT text FROM draft WHERE chat IS ?1", [chat], |row| row.get(0))?.unwrap_or_default())
+pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Fault> {
+    let read = |row: &Row<'_>| {
+        Ok(Draft { text: row.get("text")?, files: rows::json(row, "files")?.unwrap_or_default() })
+    };
+    Ok(first(db, "SELECT text, files FROM draft WHERE chat IS ?1", [chat], read)?.unwrap_or_default())
 }
 
-pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, text: &str) -> rusqlite::Result<()> {
+pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, draft: &Draft) -> rusqlite::Result<()> {
     db.execute("DELETE FROM draft WHERE chat IS ?1", [chat])?;
-    if !text.is_empty() {
-        db.execute("INSERT INTO draft (chat, text) VALUES (?1, ?2)", (chat, text))?;
+    if *draft != Draft::default() {
+        let insert = "INSERT INTO draft (chat, text, files) VALUES (?1, ?2, ?3)";
+        db.execute(insert, (chat, &draft.text, rows::to_json(&draft.files)?))?;
     }
     Ok(())
 }

@@ -233,9 +233,10 @@ fn copy_message(
     parent: Option<MessageId>,
 ) -> rusqlite::Result<MessageId> {
     db.prepare_cached(
-        "INSERT INTO message (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at)
+        "INSERT INTO message
+             (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at, provenance)
          SELECT ?2, ?3, role, text, thinking, iif(status = 'streaming', 'interrupted', status), stats, error, model,
-                settings, created_at
+                settings, created_at, provenance
          FROM message WHERE id = ?1 RETURNING id",
     )?
     .query_row((id, chat, parent), |row| row.get(0))

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    BranchMessage, ChatSettings, Drafting, ErrorReport, FinishReason, GenerationSettings, ImportReport,
-    Message, MessageStatus, PositionStats, ReplyStats, Role, Sampling,
+    Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, FinishReason,
+    GenerationSettings, ImportReport, Message, MessageStatus, PositionStats, Provenance, ReplyStats, Role,
+    Sampling,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -120,7 +121,11 @@ fn make(store: &mut Store, steps: &[Step]) {
                 chat = store.create_chat("automatic").unwrap().id;
                 store.rename_chat(chat, title).unwrap();
                 store.set_tags(chat, tags).unwrap();
-                store.set_draft(Some(chat), draft).unwrap();
+                store.set_draft_text(Some(chat), draft).unwrap();
+                if *pinned {
+                    let file = Attachment { name: "a.txt".into(), text: draft.clone() };
+                    store.set_draft_files(Some(chat), vec![file]).unwrap();
+                }
                 store.set_pinned(chat, *pinned).unwrap();
             }
             Step::Preset { name, prompt, with_settings } => {
@@ -161,6 +166,9 @@ fn make(store: &mut Store, steps: &[Step]) {
                 };
                 let error = ErrorReport { code: "c".into(), message: text.clone(), hint: "h".into() };
                 store.finish_reply(reply, status, Some(&stats), Some(&error)).unwrap();
+                let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
+                let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
+                store.set_provenance(reply, &provenance).unwrap();
             }
             Step::Show(index) => {
                 // Any message, not only one that is shown.
@@ -536,7 +544,10 @@ fn an_lm_studio_conversation_becomes_a_chat() {
     assert_eq!((chat.title.as_str(), chat.pinned, chat.named), ("Greetings", true, true));
     assert_eq!((chat.created_at, chat.updated_at), (1_700_000_000_000, 1_700_000_005_000));
     let opened = place.store.open_chat(chat.id).unwrap();
-    assert_eq!((opened.settings.system_prompt.as_str(), opened.draft.as_str()), ("Be kind.", "and then"));
+    assert_eq!(
+        (opened.settings.system_prompt.as_str(), opened.draft.text.as_str()),
+        ("Be kind.", "and then")
+    );
     assert_eq!(texts(&opened.messages), ["[attachment]\n\nHello", "Good day.", "How are you?"]);
     let other = place.store.message(opened.messages[1].versions[0]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("Hi!", "A greeting."));

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    ChatId, ChatPage, ChatSettings, ErrorReport, GenerationSettings, MessageId, MessageStatus, SearchHit,
+    Attachment, ChatId, ChatPage, ChatSettings, Draft, ErrorReport, GenerationSettings, MessageId,
+    MessageStatus, SearchHit,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -154,19 +155,27 @@ fn settings_drafts_and_presets_come_back() {
     };
     store.set_chat_settings(chat, &chosen).unwrap();
     let listed = store.chat(chat).unwrap();
-    store.set_draft(Some(chat), "typed\0 here").unwrap();
-    store.set_draft(None, "typed for a new chat").unwrap();
-    store.set_draft(None, "typed for a new chat, more").unwrap();
+    store.set_draft_text(Some(chat), "typed\0 here").unwrap();
+    store.set_draft_text(None, "typed for a new chat").unwrap();
+    store.set_draft_text(None, "typed for a new chat, more").unwrap();
     drop(store);
 
     let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
     assert_eq!(store.chat(chat).unwrap(), listed, "none of it is writing in the chat");
     assert_eq!(store.presets().unwrap(), [brief.clone(), long.clone()]);
     assert_eq!(store.chat_settings(chat).unwrap(), chosen);
-    assert_eq!(store.draft(Some(chat)).unwrap(), "typed\0 here");
-    assert_eq!(store.draft(None).unwrap(), "typed for a new chat, more");
-    store.set_draft(Some(chat), "").unwrap();
-    assert_eq!(store.draft(Some(chat)).unwrap(), "");
+    assert_eq!(store.draft(Some(chat)).unwrap().text, "typed\0 here");
+    assert_eq!(store.draft(None).unwrap().text, "typed for a new chat, more");
+    store.set_draft_text(Some(chat), "").unwrap();
+    assert_eq!(store.draft(Some(chat)).unwrap(), Draft::default());
+    let files = vec![Attachment { name: "owl.txt".into(), text: "Owls hear\0 well.".into() }];
+    store.set_draft_files(Some(chat), files.clone()).unwrap();
+    store.set_draft_text(Some(chat), "Read this").unwrap();
+    assert_eq!(store.draft(Some(chat)).unwrap(), Draft { text: "Read this".into(), files: files.clone() });
+    store.set_draft_text(Some(chat), "").unwrap();
+    assert_eq!(store.open_chat(chat).unwrap().draft, Draft { text: String::new(), files });
+    store.set_draft_files(Some(chat), Vec::new()).unwrap();
+    assert_eq!(store.draft(Some(chat)).unwrap(), Draft::default());
 
     let changed = foretoken_protocol::Preset { name: "A long one".into(), generation: None, ..long };
     store.change_preset(&changed).unwrap();

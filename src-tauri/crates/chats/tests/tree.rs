@@ -144,7 +144,7 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
     let (_folder, mut store) = store();
     let Family { chat, question, second, .. } = family(&mut store);
     store.set_tags(chat, &["kept".to_owned()]).unwrap();
-    store.set_draft(Some(chat), "half a thought").unwrap();
+    store.set_draft_text(Some(chat), "half a thought").unwrap();
     let opened = store.open_chat(chat).unwrap();
 
     let deletion = store.delete_chat(chat).unwrap();
@@ -158,7 +158,7 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
         store.delete_chat(chat).unwrap_err(),
         store.rename_chat(chat, "x").unwrap_err(),
         store.set_pinned(chat, true).unwrap_err(),
-        store.set_draft(Some(chat), "x").unwrap_err(),
+        store.set_draft_text(Some(chat), "x").unwrap_err(),
         store.add_user_message(chat, None, "x").unwrap_err(),
     ] {
         assert_eq!(code(error), "unknown_chat");
@@ -238,7 +238,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     };
     store.set_chat_settings(chat, &chat_settings).unwrap();
     store.set_tags(chat, &["b".into(), "a".into()]).unwrap();
-    store.set_draft(Some(chat), "not sent").unwrap();
+    store.set_draft_text(Some(chat), "not sent").unwrap();
     let before = store.open_chat(chat).unwrap();
 
     let copy = store.branch_into_new_chat(follow_up).unwrap();
@@ -249,7 +249,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
         ("family", &["a".to_owned(), "b".to_owned()][..])
     );
     let opened = store.open_chat(copy.id).unwrap();
-    assert_eq!((opened.settings, opened.draft.as_str()), (chat_settings, ""));
+    assert_eq!((opened.settings, opened.draft.text.as_str()), (chat_settings, ""));
     let sources = [question, first, follow_up].map(|id| store.message(id).unwrap());
     assert_eq!(opened.messages.len(), sources.len());
     let mut parent = None;

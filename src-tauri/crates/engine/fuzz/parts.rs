@@ -70,7 +70,7 @@ pub(crate) fn check(metadata: &Metadata) -> bool {
         let elements = plan.shape.iter().map(|size| *size as u64).product::<u64>();
         assert_eq!(taken, elements * plan.stored.bitsize() as u64 / 8, "{}", plan.name);
     }
-    let inspection = inspect(metadata, None).expect("what can be planned can be told of");
+    let inspection = inspect(metadata, None, Default::default()).expect("what can be planned can be told of");
     assert!(!inspection.to_string().is_empty());
     true
 }

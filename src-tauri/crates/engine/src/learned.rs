@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::ModelInfo;
+use foretoken_protocol::{KvPrecision, ModelInfo};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -30,7 +30,8 @@ struct Origin {
     model: ModelKey,
 }
 
-/// Tells models apart: those with the same config and the same tensors take the same time.
+/// Tells models apart: those with the same config, the same tensors and the same form of
+/// keys and values take the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ModelKey {
     architecture: String,
@@ -39,6 +40,8 @@ struct ModelKey {
     weight_bytes: u64,
     /// CRC-32 of `config.json`.
     config: u32,
+    #[serde(default)]
+    kv_precision: KvPrecision,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,6 +85,7 @@ impl Learned {
             parameters: info.parameters,
             weight_bytes: info.weight_bytes,
             config: crc32fast::hash(&config),
+            kv_precision: info.kv_precision,
         };
         let name = format!("drafts-{:08x}-{}.json", model.config, model.weight_bytes);
         let origin = Origin {

@@ -16,7 +16,7 @@ use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
-use crate::session::{Prepared, Progress, ReplyRequest, Session};
+use crate::session::{Prepared, Progress, Reply, ReplyRequest, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -113,7 +113,7 @@ impl Server {
                 self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
             }
             Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
-            Request::Load { id, .. } | Request::DiscardConversion { id, .. } => {
+            Request::Load { id, .. } | Request::Count { id, .. } | Request::DiscardConversion { id, .. } => {
                 self.out.fail(id, &EngineError::Cancelled)
             }
             Request::Cancel { .. } => Ok(()),
@@ -124,6 +124,7 @@ impl Server {
         match received {
             Ok(Request::Load { id, model, kv_precision }) => self.load(id, Path::new(&model), kv_precision),
             Ok(request @ Request::Generate { .. }) => self.generate(request),
+            Ok(Request::Count { id, texts }) => self.count(id, &texts),
             Ok(Request::Convert { id, source, out, settings }) => {
                 self.convert(id, Path::new(&source), Path::new(&out), &settings)
             }
@@ -209,17 +210,24 @@ impl Server {
             return self.out.send(&Event::Failed { id: None, error });
         }
         let submitted = match &mut self.session {
-            None => Err(EngineError::Request {
-                code: "no_model",
-                message: "No model is loaded.".into(),
-                hint: "Choose a model first.",
-            }),
+            None => Err(no_model()),
             Some(session) => session
                 .chat_prompt(&messages, resume.as_ref(), settings.thinking)
                 .and_then(|prompt| session.submit(id, ReplyRequest { prompt, settings, logprobs, asked })),
         };
         match submitted {
             Ok(()) => Ok(()),
+            Err(error) => self.out.fail(id, &error),
+        }
+    }
+
+    fn count(&mut self, id: RequestId, texts: &[String]) -> io::Result<()> {
+        let counted = match &self.session {
+            None => Err(no_model()),
+            Some(session) => texts.iter().map(|text| session.count_tokens(text)).collect(),
+        };
+        match counted {
+            Ok(tokens) => self.out.send(&Event::Counted { id, tokens }),
             Err(error) => self.out.fail(id, &error),
         }
     }
@@ -267,7 +275,8 @@ impl Server {
                 }
                 Progress::Finished(reply) => {
                     self.last_live.remove(&id);
-                    self.out.write(&Event::Finished { id, reason: reply.reason, stats: reply.stats })?;
+                    let Reply { reason, stats, .. } = *reply;
+                    self.out.write(&Event::Finished { id, reason, stats })?;
                 }
                 Progress::Failed(error) => {
                     self.last_live.remove(&id);
@@ -280,6 +289,14 @@ impl Server {
             learned.keep(session.policy_state());
         }
         Ok(())
+    }
+}
+
+fn no_model() -> EngineError {
+    EngineError::Request {
+        code: "no_model",
+        message: "No model is loaded.".into(),
+        hint: "Choose a model first.",
     }
 }
 
@@ -348,7 +365,11 @@ impl Inbox {
             }
         }
         let beside = |request: &mut Received| {
-            matches!(request, Ok(Request::Generate { .. } | Request::DiscardConversion { .. }) | Err(_))
+            let Ok(request) = request else { return true };
+            matches!(
+                request,
+                Request::Generate { .. } | Request::Count { .. } | Request::DiscardConversion { .. }
+            )
         };
         self.waiting.pop_front_if(|request| !busy || beside(request))
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use cap::Cap;
 use foretoken_engine::checkpoint::{Files, Metadata, inspect};
+use foretoken_protocol::KvPrecision;
 use serde_json::{Value, json};
 
 /// Refuses what no bound here allows, so that a mistake does not take the whole machine.
@@ -260,5 +261,7 @@ fn planning_takes_a_small_multiple_of_what_is_read() {
 }
 
 fn plans(dir: &Path) -> bool {
-    Metadata::read(dir, Files::HeadersOnly).and_then(|metadata| inspect(&metadata, None)).is_ok()
+    Metadata::read(dir, Files::HeadersOnly)
+        .and_then(|metadata| inspect(&metadata, None, KvPrecision::Full))
+        .is_ok()
 }

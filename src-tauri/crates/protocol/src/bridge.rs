@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, ErrorReport, FinishReason,
-    GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preset, ReplyStats, Role, Tag,
+    ActionId, BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft,
+    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat,
+    Preferences, Preset, Provenance, ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -125,6 +126,10 @@ pub struct Snapshot {
     pub new_chat: NewChat,
     /// Settings of the next reply where the chat has none of its own.
     pub settings: GenerationSettings,
+    /// Whether text that came from drafts is marked.
+    pub reveal_drafts: bool,
+    /// How the app looks and behaves.
+    pub preferences: Preferences,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -134,8 +139,8 @@ pub struct Snapshot {
 pub struct NewChat {
     /// How its replies will be written.
     pub settings: ChatSettings,
-    /// What the person has typed and not sent.
-    pub draft: String,
+    /// What the person has written and not sent.
+    pub draft: Draft,
 }
 
 /// The chats cannot be read.
@@ -190,13 +195,25 @@ pub enum AppEvent {
     },
     /// Files or folders were dropped on the window.
     Dropped {
-        /// Where they are.
-        paths: Vec<String>,
+        /// Where the folders are.
+        folders: Vec<String>,
+        /// Where the files are.
+        files: Vec<String>,
     },
     /// The settings of the next reply changed, as when a model brings its own.
     Settings {
         /// The new ones.
         settings: GenerationSettings,
+    },
+    /// How the app looks and behaves changed.
+    Preferences {
+        /// The new ones.
+        preferences: Preferences,
+    },
+    /// Something was chosen in the menu bar.
+    Action {
+        /// What is to be done.
+        action: ActionId,
     },
 }
 
@@ -233,6 +250,8 @@ pub enum ReplyEvent {
         done: u32,
         /// Tokens of the prompt.
         total: u32,
+        /// Of those read, how many were remembered when the reading began.
+        cached: u32,
     },
     /// Text to append.
     Text {
@@ -240,6 +259,8 @@ pub enum ReplyEvent {
         thinking: String,
         /// To the answer.
         answer: String,
+        /// Where both came from.
+        provenance: Provenance,
     },
     /// The numbers so far.
     Live {

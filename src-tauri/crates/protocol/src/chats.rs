@@ -113,8 +113,8 @@ pub struct OpenedChat {
     pub chat: ChatSummary,
     /// How its replies are written.
     pub settings: ChatSettings,
-    /// What the person has typed and not sent.
-    pub draft: String,
+    /// What the person has written and not sent.
+    pub draft: Draft,
     /// The branch that is shown, oldest first.
     pub messages: Vec<BranchMessage>,
 }
@@ -152,7 +152,16 @@ pub struct SearchResults {
     pub more: bool,
 }
 
-/// A text file that is sent with a message.
+/// A message that is not sent yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Draft {
+    /// What was typed.
+    pub text: String,
+    /// The files that will go with it.
+    pub files: Vec<Attachment>,
+}
+
+/// A file whose text is sent with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct Attachment {
     /// The file's name, without its folder.

@@ -44,6 +44,13 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         logprobs: Option<u32>,
     },
+    /// Counts the tokens of texts as the loaded model reads them. Answered by `Counted` or `Failed`.
+    Count {
+        /// Names the request.
+        id: RequestId,
+        /// The texts.
+        texts: Vec<String>,
+    },
     /// Converts a checkpoint. Answered by `Converting`, then `Converted` or `Failed`. Whatever ends it early, the same
     /// request goes on from there.
     Convert {
@@ -77,6 +84,7 @@ impl Request {
         match *self {
             Self::Load { id, .. }
             | Self::Generate { id, .. }
+            | Self::Count { id, .. }
             | Self::Convert { id, .. }
             | Self::DiscardConversion { id, .. }
             | Self::Cancel { id } => id,
@@ -121,6 +129,13 @@ pub enum Event {
         id: RequestId,
         /// What was loaded.
         model: ModelInfo,
+    },
+    /// Texts were counted.
+    Counted {
+        /// The `Count` request.
+        id: RequestId,
+        /// The tokens of each text.
+        tokens: Vec<u32>,
     },
     /// Others must end, or their prompts be read, before the prompt is. Sent again when the number changes.
     Waiting {

@@ -3,19 +3,24 @@
 //! Only types live here: serde for the wire, specta for the TypeScript bindings. The engine speaks [`Request`] and
 //! [`Event`] as JSON, one object a line, on stdin and stdout.
 
+mod actions;
 mod benchmarks;
 mod bridge;
 mod chat;
 mod chats;
 mod conversion;
+mod diagnostics;
 mod engine;
 mod error;
 mod library;
 mod logprobs;
 mod model;
+mod preferences;
+mod provenance;
 mod settings;
 mod stats;
 
+pub use actions::{Action, ActionId, Availability, Keys};
 pub use benchmarks::{
     AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
     Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
@@ -28,12 +33,13 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
-    DeletionId, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
+    DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
     SnippetPart, Tag,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
+pub use diagnostics::{LogLevel, LogLine, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
@@ -43,5 +49,9 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
+pub use preferences::{Appearance, Preferences};
+pub use provenance::{DraftRun, Provenance};
 pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
-pub use stats::{FinishReason, LiveStats, PositionStats, ReplyStats};
+pub use stats::{
+    DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats, ReplyStats,
+};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ErrorReport, MtpState};
+use crate::{ErrorReport, KvPrecision, MtpState};
 
 /// Names a job of the library for as long as the app runs.
 pub type JobId = u32;
@@ -326,6 +326,8 @@ pub struct LibrarySnapshot {
     pub deleted: Vec<DeletedModel>,
     /// What the verdicts are for.
     pub context: FitContext,
+    /// How models keep what their attention remembers of a chat; the verdicts follow it.
+    pub kv_precision: KvPrecision,
     /// Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page.
     pub has_token: bool,
 }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::Sampling;
+use crate::{KvPrecision, Sampling};
 
 /// Whether a checkpoint can draft for itself. Decided by its tensors, compared with its config.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -47,6 +47,8 @@ pub struct ModelInfo {
     pub thinking: bool,
     /// Memory that the loaded weights take.
     pub weight_bytes: u64,
+    /// How it keeps keys and values.
+    pub kv_precision: KvPrecision,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
 }

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use crate::Sampling;
+
 /// Why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
@@ -35,8 +37,55 @@ pub struct LiveStats {
     pub acceptance: Option<f64>,
 }
 
-/// What one reply took.
+/// The passes that wrote one part of a reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct PartStats {
+    /// Tokens that they emitted, the stop token not counted.
+    pub emitted: u32,
+    /// How many passes.
+    pub steps: u32,
+    /// Drafts that they verified.
+    pub drafted: u32,
+    /// Of those, how many were accepted.
+    pub accepted: u32,
+}
+
+/// How many drafts the passes of a reply verified, from its first pass to its last.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct DepthTrace {
+    /// Passes that one entry stands for; the last one may stand for fewer.
+    pub steps_per_entry: u32,
+    /// The mean number of drafts in a pass.
+    pub depths: Vec<f32>,
+}
+
+/// How a speed of plain decoding came to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum PlainSource {
+    /// A measurement of the model by itself.
+    Tune,
+    /// Replies that were written without drafts.
+    Replies,
+}
+
+/// How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of the
+/// reply that it is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+pub struct PlainSpeed {
+    /// Tokens per second.
+    pub tokens_per_second: f64,
+    /// What was measured.
+    pub source: PlainSource,
+    /// When it was measured last, milliseconds since 1970.
+    pub measured_at: u64,
+}
+
+/// What one reply took. What an older version did not measure is zero or empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+#[serde(default)]
 pub struct ReplyStats {
     /// Tokens of the rendered prompt.
     pub prompt_tokens: u32,
@@ -60,14 +109,28 @@ pub struct ReplyStats {
     pub draft_seconds: f64,
     /// Part of decoding spent in the model's own passes.
     pub verify_seconds: f64,
+    /// Part of decoding spent in drawing tokens and judging drafts.
+    pub sample_seconds: f64,
     /// Part of decoding in which the host built graphs and handled tokens.
     pub host_seconds: f64,
     /// The most memory MLX held since the reply, or one that it shared steps with, was begun.
     pub peak_memory_bytes: u64,
+    /// Passes that were made together with other replies, which slows each of them.
+    pub shared_steps: u32,
     /// Drafts by position.
     pub positions: Vec<PositionStats>,
+    /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
+    pub thinking: PartStats,
+    /// How far was drafted as the reply went on.
+    pub depth: DepthTrace,
+    /// How tokens were drawn.
+    pub sampling: Sampling,
     /// The seed that was used.
     pub seed: u64,
     /// Why drafts were not used, or not all the time, in a few words.
     pub drafting_note: Option<String>,
+    /// The version of the program.
+    pub version: String,
+    /// What the same reply could have been compared with when it ended. The engine does not know it; the shell does.
+    pub plain: Option<PlainSpeed>,
 }

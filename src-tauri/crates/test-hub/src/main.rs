@@ -21,6 +21,9 @@ struct Arguments {
     /// Sends large files at so many bytes a second and connection.
     #[arg(long)]
     rate: Option<usize>,
+    /// Sends large files with a wrong bit.
+    #[arg(long)]
+    corrupt: bool,
 }
 
 fn repository(argument: &str) -> Result<(String, PathBuf), String> {
@@ -44,6 +47,9 @@ async fn main() -> std::io::Result<()> {
     let hub = TestHub::start_at(arguments.port, repos).await?;
     if let Some(rate) = arguments.rate {
         hub.fail(Fault::new(Stage::Content, Trouble::Slow(rate)));
+    }
+    if arguments.corrupt {
+        hub.fail(Fault::new(Stage::Content, Trouble::Corrupt));
     }
     println!("{}", serde_json::json!({"endpoint": hub.endpoint()}));
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;

@@ -198,6 +198,7 @@ impl<'a> Walk<'a> {
             error: None,
             model,
             settings: None,
+            provenance: None,
             created_at,
         });
         number_after(self.messages.len() - 1)

@@ -210,6 +210,7 @@ impl Version {
             error: None,
             model: sender.or_else(|| model.cloned()).filter(|_| role == Role::Assistant),
             settings: None,
+            provenance: None,
             created_at,
         })
     }

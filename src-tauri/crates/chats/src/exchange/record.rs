@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use foretoken_protocol::{
-    ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId, MessageStatus,
-    PresetId, ReplyStats, Role,
+    Attachment, ChatId, ChatOrigin, ChatSettings, Draft, ErrorReport, GenerationSettings, Message, MessageId,
+    MessageStatus, PresetId, Provenance, ReplyStats, Role,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,11 @@ pub(super) struct ChatRecord {
     pub(super) created_at: u64,
     pub(super) updated_at: u64,
     pub(super) settings: ChatSettings,
+    /// What was typed and not sent.
     pub(super) draft: String,
+    /// The files that were to go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) draft_files: Vec<Attachment>,
     pub(super) origin: Option<ChatOrigin>,
     /// The last message of the branch that is shown.
     pub(super) shown: Option<u32>,
@@ -45,6 +49,9 @@ pub(super) struct MessageRecord {
     pub(super) error: Option<ErrorReport>,
     pub(super) model: Option<String>,
     pub(super) settings: Option<GenerationSettings>,
+    /// Where its text came from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) provenance: Option<Provenance>,
     pub(super) created_at: u64,
 }
 
@@ -89,15 +96,18 @@ impl ChatRecord {
         settings.preset =
             settings.preset.and_then(|id| presets.iter().position(|&preset| preset == id)).map(number_after);
         let sql = format!(
-            "SELECT {}, settings FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY id",
+            "SELECT {}, settings, provenance FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY id",
             rows::MESSAGE
         );
-        let read = all(db, &sql, [id], |row| Ok((rows::message(row)?, rows::json(row, "settings")?)))?;
+        let read = all(db, &sql, [id], |row| {
+            Ok((rows::message(row)?, rows::json(row, "settings")?, rows::json(row, "provenance")?))
+        })?;
         let numbers: HashMap<MessageId, u32> = read
             .iter()
             .enumerate()
-            .map(|(before, (message, _))| (message.id, number_after(before)))
+            .map(|(before, (message, ..))| (message.id, number_after(before)))
             .collect();
+        let draft = settings::draft(db, Some(id))?;
         let shown = "SELECT active_leaf FROM chat WHERE id = ?1";
         let shown: Option<MessageId> = first(db, shown, [id], |row| row.get(0))?.flatten();
         let origin = match summary.origin {
@@ -112,12 +122,17 @@ impl ChatRecord {
             created_at: summary.created_at,
             updated_at: summary.updated_at,
             settings,
-            draft: settings::draft(db, Some(id))?,
+            draft: draft.text,
+            draft_files: draft.files,
             origin,
             shown: shown.and_then(|id| numbers.get(&id).copied()),
             messages: read
                 .into_iter()
-                .map(|(message, settings)| MessageRecord::of(message, settings, &numbers))
+                .map(|(message, settings, provenance)| MessageRecord {
+                    settings,
+                    provenance,
+                    ..MessageRecord::of(message, &numbers)
+                })
                 .collect(),
         })
     }
@@ -145,7 +160,8 @@ impl ChatRecord {
             VALUES (:title, :named, :pinned, :created_at, :updated_at, :origin_chat, :origin_message) RETURNING id";
         let chat = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
         settings::set_chat_settings(db, chat, &ChatSettings { preset, ..self.settings.clone() })?;
-        settings::set_draft(db, Some(chat), &self.draft)?;
+        let draft = Draft { text: self.draft.clone(), files: self.draft_files.clone() };
+        settings::set_draft(db, Some(chat), &draft)?;
         list::set_tags(db, chat, &self.tags)?;
         let mut messages: Vec<MessageId> = Vec::with_capacity(self.messages.len());
         for message in &self.messages {
@@ -189,7 +205,8 @@ impl ChatRecord {
 }
 
 impl MessageRecord {
-    fn of(message: Message, settings: Option<GenerationSettings>, numbers: &HashMap<MessageId, u32>) -> Self {
+    /// All of a message that the page knows.
+    fn of(message: Message, numbers: &HashMap<MessageId, u32>) -> Self {
         let status = match message.status {
             // In a file nobody writes on.
             MessageStatus::Streaming => MessageStatus::Interrupted,
@@ -204,7 +221,8 @@ impl MessageRecord {
             stats: message.stats,
             error: message.error,
             model: message.model,
-            settings,
+            settings: None,
+            provenance: None,
             created_at: message.created_at,
         }
     }
@@ -214,6 +232,8 @@ impl MessageRecord {
             MessageStatus::Streaming => MessageStatus::Interrupted,
             ended => ended,
         };
+        // What it was compared with was measured where the file comes from, which may be another machine.
+        let stats = self.stats.clone().map(|stats| ReplyStats { plain: None, ..stats });
         let values = named_params! {
             ":chat": chat,
             ":parent": parent,
@@ -221,16 +241,18 @@ impl MessageRecord {
             ":text": self.text,
             ":thinking": self.thinking,
             ":status": rows::status_name(status),
-            ":stats": self.stats.as_ref().map(rows::to_json).transpose()?,
+            ":stats": stats.as_ref().map(rows::to_json).transpose()?,
             ":error": self.error.as_ref().map(rows::to_json).transpose()?,
             ":model": self.model,
             ":settings": self.settings.as_ref().map(rows::to_json).transpose()?,
+            ":provenance": self.provenance.as_ref().map(rows::to_json).transpose()?,
             ":created_at": time(self.created_at)?,
         };
         let insert = "INSERT INTO message
-                (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at)
+                (chat, parent, role, text, thinking, status, stats, error, model, settings, provenance, created_at)
             VALUES
-                (:chat, :parent, :role, :text, :thinking, :status, :stats, :error, :model, :settings, :created_at)
+                (:chat, :parent, :role, :text, :thinking, :status, :stats, :error, :model, :settings, :provenance,
+                 :created_at)
             RETURNING id";
         Ok(db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?)
     }

@@ -144,6 +144,8 @@ pub struct Depth {
     pub draft_milliseconds: Option<Spread>,
     /// Milliseconds that the host takes to build a step and to handle its results.
     pub host_milliseconds: Spread,
+    /// The host's part of a step's time, 0 to 1.
+    pub host_share: Spread,
     /// Primitives in the graph of a step with all its drafts.
     pub primitives: usize,
     /// Drafts by their place in the chain, over all runs.
@@ -479,6 +481,10 @@ impl<'a> Bench<'a> {
                 step_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.total)),
                 draft_milliseconds: draft,
                 host_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.host)),
+                host_share: over_runs(&|run| {
+                    let depth = &run.depths[i];
+                    depth.median_of(|timing| timing.host) / depth.median_of(|timing| timing.total)
+                }),
                 primitives: self.primitives(depth)?.values().sum(),
                 positions,
             })
@@ -591,6 +597,7 @@ mod tests {
                     Some(depth.tokens_per_pass),
                     Some(depth.step_milliseconds),
                     Some(depth.host_milliseconds),
+                    Some(depth.host_share),
                     depth.speed_up,
                     depth.draft_milliseconds,
                 ]
@@ -607,6 +614,7 @@ mod tests {
         }
         for depth in &report.depths {
             assert!(depth.host_milliseconds.median < depth.step_milliseconds.median);
+            assert!(depth.host_share.max < 1.0);
             assert_eq!(depth.draft_milliseconds.is_some(), depth.depth > 0);
             assert_eq!(depth.positions.len(), depth.depth);
             let passes = report.gen_tokens as f64 / depth.tokens_per_pass.median;

@@ -40,6 +40,11 @@ pub enum KeysValues {
 }
 
 impl KvCopy {
+    /// Of these arrays: one of `[2, Hkv, n, D]`, or three in 8 bits.
+    pub fn new(precision: KvPrecision, buffers: Vec<Array>) -> Self {
+        Self { precision, buffers }
+    }
+
     /// The arrays, for evaluation.
     pub fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.buffers.iter()
@@ -60,8 +65,8 @@ impl RowKv {
     }
 
     /// Positions that were copied out before, in order, with room for `reserved` in all. Waits for the copy.
-    pub fn restored<'a>(parts: impl Iterator<Item = &'a KvCopy>, reserved: usize) -> Result<Self> {
-        let parts: Vec<&KvCopy> = parts.collect();
+    pub fn restored<'a>(parts: impl IntoIterator<Item = &'a KvCopy>, reserved: usize) -> Result<Self> {
+        let parts: Vec<&KvCopy> = parts.into_iter().collect();
         let mut kv = Self::new(parts.first().map_or(KvPrecision::Full, |part| part.precision));
         kv.reserve(reserved);
         kv.len = parts.iter().map(|part| part.positions()).sum();
@@ -78,7 +83,7 @@ impl RowKv {
     }
 
     /// A copy of some of its positions, still lazy: it must be evaluated, or dropped, before anything else is appended.
-    /// `None` where it does not hold them all.
+    /// `None` where it does not hold them all, or nothing was ever appended.
     pub fn copy(&self, positions: Range<usize>) -> Result<Option<KvCopy>> {
         if self.buffers.is_empty() || positions.end > self.len() {
             return Ok(None);
@@ -152,6 +157,11 @@ impl RowKv {
     /// [`Self::LEAST_GROWTH`] beyond the first of them were reserved.
     pub fn most_capacity(len: usize) -> usize {
         round_up(len as i32) as usize + (len / 4).clamp(*GROWTH.start() as usize, *GROWTH.end() as usize)
+    }
+
+    /// In which form it keeps them.
+    pub fn precision(&self) -> KvPrecision {
+        self.precision
     }
 
     /// Positions that count.

@@ -3,7 +3,7 @@ use std::fmt;
 use std::fs;
 use std::path::{self, Component, Path};
 
-use foretoken_protocol::{ModelInfo, MtpState};
+use foretoken_protocol::{KvPrecision, ModelInfo, MtpState};
 use serde::Serialize;
 
 use super::CheckpointError;
@@ -66,11 +66,16 @@ pub struct SkippedGroup {
 }
 
 /// Says whether a checkpoint can be loaded, what it is, and what it takes at a context of so many tokens. Without a
-/// context a typical one is taken; either is cut to what the model was made for.
-pub fn inspect(metadata: &Metadata, context: Option<u32>) -> Result<Inspection, CheckpointError> {
+/// context a typical one is taken; either is cut to what the model was made for. `kv_precision`: how keys and values are
+/// kept, which the size of the heads may not allow.
+pub fn inspect(
+    metadata: &Metadata,
+    context: Option<u32>,
+    kv_precision: KvPrecision,
+) -> Result<Inspection, CheckpointError> {
     let config = Config::of(metadata)?;
     let index = Index::of(metadata, &config)?;
-    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?;
+    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?.keeping_kv(&config, kv_precision)?;
     let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
         name: model_name(&metadata.folder),
@@ -112,6 +117,7 @@ pub fn model_info(
         defaults: sampling_defaults(dir)?,
         thinking,
         weight_bytes: layout.weight_bytes().saturating_add(copy),
+        kv_precision: layout.kv_precision,
         notes: layout.notes.clone(),
     })
 }

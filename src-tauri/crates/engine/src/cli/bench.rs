@@ -111,13 +111,13 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     writeln!(out, "decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default())?;
     writeln!(
         out,
-        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}  accepted by position",
-        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "primitives"
+        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
+        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "share", "primitives"
     )?;
     for depth in &report.depths {
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>10}  {}",
+            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
             depth.depth,
             range(depth.tokens_per_second, 1),
             median(depth.speed_up),
@@ -125,6 +125,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             depth.step_milliseconds.median,
             median(depth.draft_milliseconds),
             depth.host_milliseconds.median,
+            100.0 * depth.host_share.median,
             depth.primitives,
             acceptance(depth),
         )?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use foretoken_engine::checkpoint::{self, Files, Metadata};
 
-use super::{CliError, engine};
+use super::{CliError, KvBits, engine, kv_precision};
 
 #[derive(Debug, Args)]
 pub(super) struct Inspect {
@@ -13,6 +13,9 @@ pub(super) struct Inspect {
     /// Tell the memory need for so many tokens of prompt and reply.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     context: Option<u32>,
+    /// Tell it for keys and values in so many bits; otherwise as they are computed.
+    #[arg(long)]
+    kv_bits: Option<KvBits>,
     /// The .safetensors files were cut after their headers.
     #[arg(long)]
     headers_only: bool,
@@ -25,7 +28,8 @@ impl Inspect {
     pub(super) fn run(self) -> Result<(), CliError> {
         let files = if self.headers_only { Files::HeadersOnly } else { Files::Whole };
         let metadata = Metadata::read(&self.dir, files).map_err(engine)?;
-        let inspection = checkpoint::inspect(&metadata, self.context).map_err(engine)?;
+        let inspection =
+            checkpoint::inspect(&metadata, self.context, kv_precision(self.kv_bits)).map_err(engine)?;
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&inspection).map_err(io::Error::from)?)?;

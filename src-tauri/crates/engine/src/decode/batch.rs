@@ -12,8 +12,9 @@ use crate::mlx::{self, Array, DeviceKind, MlxError, Result};
 use crate::model::Qwen;
 use crate::sample::Logprobs;
 
-/// Every so many steps the drafts are computed by themselves once, to learn their share of a step's time.
-const DRAFT_PROBE_INTERVAL: u64 = 16;
+/// Every so many steps the drafts, and then the logits, are computed by themselves once, to learn the shares of drafting
+/// and sampling in a step's time.
+const PROBE_INTERVAL: u64 = 16;
 /// The most positions that a row which does not draft leaves unread by the head.
 pub(super) const MAX_PENDING: usize = 64;
 
@@ -25,8 +26,8 @@ pub struct Batch {
     pub(super) states: Vec<DeltaState>,
     /// Tokens of the last step that each row kept.
     pub(super) committed: Vec<usize>,
-    /// Steps so far that used drafts.
-    drafting_steps: u64,
+    /// Steps since there were rows, without drafts and with them.
+    steps: [u64; 2],
 }
 
 /// What a step did for one row.
@@ -72,8 +73,12 @@ pub struct StepTiming {
     pub total: Duration,
     /// Building the graph, handing it to a GPU, and handling its results.
     pub host: Duration,
-    /// Waiting for the drafts alone; known for a step in sixteen.
+    /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
     pub draft: Option<Duration>,
+    /// Waiting for what is drawn from the logits; known for one step in sixteen.
+    pub sample: Option<Duration>,
+    /// Rows that the step was made for.
+    pub rows: usize,
 }
 
 /// A step that could not be made. Nobody knows how far its rows came, so they have left the batch and remember nothing
@@ -105,7 +110,12 @@ impl Batch {
 
     /// A batch of one row, whose prompt has been read.
     pub fn of(lane: Lane) -> Self {
-        Self { rows: vec![lane.row], states: lane.states, committed: vec![0], drafting_steps: 0 }
+        Self::of_row(lane.row, lane.states)
+    }
+
+    /// The same with the row's recurrent states, settled.
+    pub(super) fn of_row(row: Row, states: Vec<DeltaState>) -> Self {
+        Self { rows: vec![row], states, committed: vec![0], steps: [0; 2] }
     }
 
     /// Takes in a row whose prompt has been read. The caches of all rows stay where they are; after an error the
@@ -115,12 +125,12 @@ impl Batch {
     }
 
     /// Takes in the rows of another batch, at whichever step they are. After an error the batch is as before.
-    pub(super) fn merge(&mut self, other: Self) -> Result<()> {
+    pub fn merge(&mut self, other: Self) -> Result<()> {
         if other.rows.is_empty() {
             return Ok(());
         }
         if self.rows.is_empty() {
-            (self.states, self.committed) = (other.states, other.committed);
+            (self.states, self.committed, self.steps) = (other.states, other.committed, other.steps);
         } else {
             let states = self.states.iter().zip(&other.states);
             let joined: Vec<DeltaState> = states
@@ -182,26 +192,35 @@ impl Batch {
         let begin = Instant::now();
         let depths = self.possible(depths);
         let drafted = self.draft(model, &depths)?;
-        let mut timing = StepTiming::default();
+        let mut timing = StepTiming { rows: self.rows.len(), ..StepTiming::default() };
         let mut waited = Duration::ZERO;
-        if let Some(drafts) = &drafted.drafts().tokens {
-            self.drafting_steps += 1;
-            // From the second on, so that short replies have a figure too; the first may compile kernels.
-            if self.drafting_steps % DRAFT_PROBE_INTERVAL == 2 {
-                let probe = Instant::now();
-                mlx::eval([drafts])?;
-                waited = probe.elapsed();
-                timing.draft = Some(waited);
-            }
+        let drafts = drafted.drafts().tokens.as_ref();
+        let steps = &mut self.steps[usize::from(drafts.is_some())];
+        *steps += 1;
+        // From the second on, so that short replies have a figure too; the first may compile kernels.
+        let probed = *steps % PROBE_INTERVAL == 2;
+        if probed && let Some(drafts) = drafts {
+            let probe = Instant::now();
+            mlx::eval([drafts])?;
+            waited = probe.elapsed();
+            timing.draft = Some(waited);
         }
 
-        let Answer { words, hidden } = self.answer(model, &drafted)?;
+        let Answer { words, hidden, logits } = self.answer(model, &drafted)?;
+        if probed {
+            let probe = Instant::now();
+            mlx::eval([&logits])?;
+            waited += probe.elapsed();
+        }
+        drop(logits);
         let handing_over = Instant::now();
         mlx::async_eval([&words, &hidden].into_iter().chain(self.arrays()))?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
         let words = words.to_vec::<u32>()?;
-        waited += wait.elapsed();
+        let rest = wait.elapsed();
+        waited += rest;
+        timing.sample = probed.then_some(rest);
 
         let advances = self.commit(&words, &drafted, &hidden)?;
         let ended: Vec<RowId> = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row).collect();
@@ -215,7 +234,7 @@ impl Batch {
     /// no more use.
     pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
         let drafted = self.draft(model, &self.possible(depths))?;
-        let Answer { words, hidden } = self.answer(model, &drafted)?;
+        let Answer { words, hidden, .. } = self.answer(model, &drafted)?;
         mlx::primitives([&words, &hidden].into_iter().chain(self.arrays()))
     }
 

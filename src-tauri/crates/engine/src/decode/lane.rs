@@ -10,8 +10,8 @@ pub const CELL: usize = 512;
 const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
-/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded. A row that
-/// had to make room for others comes here again, and what it has written is read like a prompt.
+/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded. A row whose
+/// step has failed comes here again, and what it has written is read like a prompt.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
 /// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last hidden
@@ -186,6 +186,6 @@ impl Lane {
 }
 
 /// Positions to make room for before a row begins.
-fn positions(row: &Row) -> usize {
+pub(super) fn positions(row: &Row) -> usize {
     row.context().len() + row.room().min(FIRST_TOKENS)
 }

@@ -7,6 +7,7 @@ use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
+use super::parked::{Lost, Parked};
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
@@ -27,7 +28,8 @@ pub struct Limits {
     /// Bytes for the caches and states of all rows, and for what is remembered of earlier ones.
     pub memory: u64,
     /// Tokens of a reply for which there must be memory when it is let in, if it may become as long. One that becomes
-    /// longer goes on while there is memory; where there is none, the youngest request waits and is read again.
+    /// longer goes on while there is memory; where there is none, the youngest request waits, with what it remembers in
+    /// a temporary file.
     pub reserve: usize,
     /// The most of it that is used for remembering. Rows come first: this is what they leave, or less.
     pub remembered: u64,
@@ -45,14 +47,15 @@ impl Default for Limits {
 /// What happens to a request.
 #[derive(Debug)]
 pub enum Happening {
-    /// It waits for others to end or to be read. That may happen again while it is written; then it is read again too.
+    /// It waits for others to end or to be read. That may happen again while it is written; [`Self::Reading`] ends it.
     Waiting {
         /// The request.
         row: RowId,
         /// Requests that come before it.
         ahead: usize,
     },
-    /// Its prompt is being read, and with it what was written before it had to wait.
+    /// Its prompt is being read. After a step that failed, what it has written is read with it; one that had to make room
+    /// goes on without reading anything, and all is `done` at once.
     Reading {
         /// The request.
         row: RowId,
@@ -131,10 +134,34 @@ enum Standing {
 
 #[derive(Debug)]
 struct Waiting {
-    row: Row,
+    state: State,
     terms: Terms,
     /// The place that it was last told.
     told: Option<usize>,
+}
+
+/// What a request that waits has come to.
+#[derive(Debug)]
+enum State {
+    /// Nothing: all its tokens are to be read.
+    Unread(Row),
+    /// It has made room for others.
+    Parked(Parked),
+}
+
+impl State {
+    fn row(&self) -> &Row {
+        match self {
+            Self::Unread(row) => row,
+            Self::Parked(parked) => parked.row(),
+        }
+    }
+}
+
+impl Waiting {
+    fn id(&self) -> RowId {
+        self.state.row().id
+    }
 }
 
 #[derive(Debug)]
@@ -182,7 +209,7 @@ impl Scheduler {
 
     /// Requests that have not been admitted yet, in order.
     pub fn waiting(&self) -> impl Iterator<Item = RowId> {
-        self.waiting.iter().map(|waiting| waiting.row.id)
+        self.waiting.iter().map(Waiting::id)
     }
 
     /// Requests whose prompts are being read.
@@ -243,13 +270,13 @@ impl Scheduler {
         let (acceptance, standing) = (Acceptance::default(), Standing::Good);
         let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing };
         self.arrivals += 1;
-        self.waiting.push_back(Waiting { row, terms, told: None });
+        self.waiting.push_back(Waiting { state: State::Unread(row), terms, told: None });
         Ok(())
     }
 
     /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
-        self.waiting.retain(|waiting| !ids.contains(&waiting.row.id));
+        self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
@@ -277,7 +304,7 @@ impl Scheduler {
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
         self.release(model);
-        self.make_room(model);
+        self.make_room();
         self.admit(model, &mut happenings);
         self.read(model, &mut happenings);
         self.step(model, &mut happenings);
@@ -286,11 +313,11 @@ impl Scheduler {
 
     /// Replies that have outgrown what was set aside for them may come to need more than there is: then the youngest
     /// request waits until others have ended. The oldest always goes on.
-    fn make_room(&mut self, model: &Qwen) {
+    fn make_room(&mut self) {
         while self.admitted().count() > 1 && self.needed_bytes() > self.limits.memory {
             let arrivals = self.admitted().filter_map(|(row, terms)| Some((terms?.arrival, row.id)));
             let Some((_, youngest)) = arrivals.max() else { break };
-            if !self.put_back(model, youngest) {
+            if !self.put_back(youngest) {
                 break;
             }
         }
@@ -298,23 +325,20 @@ impl Scheduler {
     }
 
     /// Lets an admitted request wait again, at its place in the queue; says whether that could be done.
-    fn put_back(&mut self, model: &Qwen, id: RowId) -> bool {
+    fn put_back(&mut self, id: RowId) -> bool {
         if let Some(place) = self.lanes.iter().position(|reading| reading.lane.id() == id)
             && let Some(Reading { lane, terms, .. }) = self.lanes.remove(place)
         {
-            self.wait(lane.into_row(), terms);
+            self.wait(State::Unread(lane.into_row()), terms);
             return true;
         }
         match self.batch.remove(&[id]) {
             Ok(departed) => {
-                for mut departed in departed {
-                    if let Some(terms) = self.running.remove(&id) {
-                        self.share_memory(0);
-                        self.remember(model, &mut departed);
-                        let Departed { mut row, .. } = departed;
-                        row.forget(row.context().len());
-                        self.wait(row, terms);
-                    }
+                for departed in departed {
+                    let Some(terms) = self.running.remove(&id) else { continue };
+                    let state =
+                        departed.park().map_or_else(|lost| State::Unread(afresh(lost)), State::Parked);
+                    self.wait(state, terms);
                 }
                 true
             }
@@ -325,11 +349,11 @@ impl Scheduler {
         }
     }
 
-    /// Queues a request that was admitted before. What it has written is part of what it will read.
-    fn wait(&mut self, row: Row, terms: Terms) {
-        let bytes = self.footprint.projected(&row, self.limits.reserve);
+    /// Queues a request that was admitted before.
+    fn wait(&mut self, state: State, terms: Terms) {
+        let bytes = self.footprint.projected(state.row(), self.limits.reserve);
         let place = self.waiting.partition_point(|waiting| waiting.terms.arrival < terms.arrival);
-        self.waiting.insert(place, Waiting { row, terms: Terms { bytes, ..terms }, told: None });
+        self.waiting.insert(place, Waiting { state, terms: Terms { bytes, ..terms }, told: None });
     }
 
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
@@ -337,29 +361,50 @@ impl Scheduler {
         while self.lanes.len() < MAX_LANES
             && self.admitted().count() < self.most_rows
             && self.waiting.front().is_some_and(|next| self.fits(next.terms.bytes))
-            && let Some(Waiting { row, terms, .. }) = self.waiting.pop_front()
+            && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
         {
-            let id = row.id;
-            let prefix = self.prefixes.find(row.context());
-            self.share_memory(terms.bytes);
-            let lane = match prefix {
-                Some(prefix) => Lane::resume(row, &prefix),
-                None => Lane::new(model, row),
-            };
-            match lane {
-                Ok(lane) => {
-                    let (done, total) = lane.progress();
-                    happenings.push(Happening::Reading { row: id, done, total });
-                    self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
-                }
-                Err(error) => happenings.push(Happening::Failed { row: id, error }),
+            match state {
+                State::Unread(row) => self.begin(model, row, terms, happenings),
+                State::Parked(parked) => self.go_on(model, parked, terms, happenings),
             }
         }
         for (place, waiting) in self.waiting.iter_mut().enumerate() {
             if waiting.told != Some(place) {
                 waiting.told = Some(place);
-                happenings.push(Happening::Waiting { row: waiting.row.id, ahead: place });
+                happenings.push(Happening::Waiting { row: waiting.id(), ahead: place });
             }
+        }
+    }
+
+    /// Lets a row read its tokens, from where those end that are remembered.
+    fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, happenings: &mut Vec<Happening>) {
+        let id = row.id;
+        let prefix = self.prefixes.find(row.context());
+        self.share_memory(terms.bytes);
+        let lane = match prefix {
+            Some(prefix) => Lane::resume(row, &prefix),
+            None => Lane::new(model, row),
+        };
+        match lane {
+            Ok(lane) => {
+                let (done, total) = lane.progress();
+                happenings.push(Happening::Reading { row: id, done, total });
+                self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
+            }
+            Err(error) => happenings.push(Happening::Failed { row: id, error }),
+        }
+    }
+
+    /// Lets a row that has made room take part in steps again.
+    fn go_on(&mut self, model: &Qwen, parked: Parked, terms: Terms, happenings: &mut Vec<Happening>) {
+        self.share_memory(terms.bytes);
+        let (row, read) = (parked.row().id, parked.row().committed());
+        match parked.resume(model) {
+            Ok(batch) => {
+                happenings.push(Happening::Reading { row, done: read, total: read });
+                self.enter(model, row, batch, terms, happenings);
+            }
+            Err(lost) => self.begin(model, afresh(lost), terms, happenings),
         }
     }
 
@@ -433,19 +478,31 @@ impl Scheduler {
             };
         }
         let Reading { lane, terms, .. } = reading;
-        let joined = match terms.standing {
-            Standing::OnTrial => self.try_alone(model, lane, terms, happenings),
-            Standing::Good | Standing::Cleared => {
-                self.running.insert(row, terms);
-                self.batch.join(lane)
-            }
+        self.enter(model, row, Batch::of(lane), terms, happenings);
+        if total > CELL {
+            // What reading needed for a while is larger than anything that a step needs.
+            mlx::clear_cache();
+        }
+    }
+
+    /// Lets a row, which comes in a batch of its own, take part in steps.
+    fn enter(
+        &mut self,
+        model: &Qwen,
+        row: RowId,
+        batch: Batch,
+        terms: Terms,
+        happenings: &mut Vec<Happening>,
+    ) {
+        let standing = terms.standing;
+        self.running.insert(row, terms);
+        let joined = match standing {
+            Standing::OnTrial => self.try_alone(model, batch, happenings),
+            Standing::Good | Standing::Cleared => self.batch.merge(batch),
         };
         if let Err(error) = joined {
             self.running.remove(&row);
             happenings.push(Happening::Failed { row, error });
-        } else if total > CELL {
-            // What reading needed for a while is larger than anything that a step needs.
-            mlx::clear_cache();
         }
     }
 
@@ -453,12 +510,9 @@ impl Scheduler {
     fn try_alone(
         &mut self,
         model: &Qwen,
-        lane: Lane,
-        terms: Terms,
+        mut batch: Batch,
         happenings: &mut Vec<Happening>,
     ) -> mlx::Result<()> {
-        self.running.insert(lane.id(), terms);
-        let mut batch = Batch::of(lane);
         let ended = self.advance(model, &mut batch, happenings);
         self.batch.merge(batch)?;
         self.end(model, ended);
@@ -556,7 +610,7 @@ impl Scheduler {
         for (row, terms) in rows {
             match alone {
                 true => happenings.push(Happening::Failed { row: row.id, error: error.clone() }),
-                false => self.wait(row, Terms { standing, ..terms }),
+                false => self.wait(State::Unread(row), Terms { standing, ..terms }),
             }
         }
         mlx::clear_cache();
@@ -573,4 +627,10 @@ impl Scheduler {
             mlx::clear_cache();
         }
     }
+}
+
+/// A row whose memory is lost, to be read again.
+fn afresh(Lost { error, row }: Lost) -> Row {
+    tracing::warn!("a row that made room is read again: {error}");
+    *row
 }

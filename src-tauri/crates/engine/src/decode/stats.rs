@@ -1,9 +1,12 @@
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{LiveStats, PositionStats, ReplyStats};
+use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, ReplyStats, Sampling};
 
 use super::batch::{Advance, StepTiming};
 use crate::mlx;
+
+/// Entries that a [`DepthTrace`] has at most.
+const MAX_TRACE: usize = 64;
 
 /// Collects what one reply took.
 #[derive(Debug)]
@@ -21,33 +24,105 @@ pub struct Recorder {
     waited: Duration,
     drafting: Duration,
     probes: Probes,
+    trace: Trace,
     /// Whether it had to wait since the last step, and how long it has in all, being read again included.
     interrupted: bool,
     pauses: Duration,
 }
 
-/// Steps in which the drafts were timed by themselves, and how long those waited in all.
+/// Steps of which a part was timed by itself.
 #[derive(Debug, Default)]
 struct Probes {
-    draft: Duration,
+    draft: Share,
+    sample: Share,
+}
+
+/// A part of the time that steps waited.
+#[derive(Debug, Default)]
+struct Share {
+    part: Duration,
     wait: Duration,
+}
+
+impl Share {
+    fn add(&mut self, part: Option<Duration>, wait: Duration) {
+        if let Some(part) = part {
+            self.part += part;
+            self.wait += wait;
+        }
+    }
+
+    /// The same part of `whole`, in seconds.
+    fn of(&self, whole: Duration) -> f64 {
+        match self.wait.as_secs_f64() {
+            0.0 => 0.0,
+            wait => self.part.as_secs_f64() / wait * whole.as_secs_f64(),
+        }
+    }
+}
+
+/// How many drafts the steps verified: sums over as many steps each, all but the last.
+#[derive(Debug)]
+struct Trace {
+    steps_per_entry: u32,
+    sums: Vec<u32>,
+    /// Steps in the last entry.
+    last: u32,
+}
+
+impl Trace {
+    fn new() -> Self {
+        Self { steps_per_entry: 1, sums: Vec::new(), last: 1 }
+    }
+
+    fn push(&mut self, drafted: usize) {
+        if self.last == self.steps_per_entry {
+            if self.sums.len() == MAX_TRACE {
+                self.sums = self.sums.chunks(2).map(|pair| pair.iter().sum()).collect();
+                self.steps_per_entry *= 2;
+            }
+            self.sums.push(0);
+            self.last = 0;
+        }
+        if let Some(sum) = self.sums.last_mut() {
+            *sum += drafted as u32;
+        }
+        self.last += 1;
+    }
+
+    fn means(&self) -> DepthTrace {
+        let entries = self.sums.len();
+        let steps = |entry| if entry + 1 == entries { self.last } else { self.steps_per_entry };
+        let mean = |(entry, &sum): (usize, &u32)| sum as f32 / steps(entry) as f32;
+        DepthTrace {
+            steps_per_entry: self.steps_per_entry,
+            depths: self.sums.iter().enumerate().map(mean).collect(),
+        }
+    }
 }
 
 impl Recorder {
     /// Starts to record a reply that was asked for at `asked`.
-    pub fn start(asked: Instant, prompt_tokens: usize, seed: u64) -> Self {
+    pub fn start(asked: Instant, prompt_tokens: usize, sampling: Sampling, seed: u64) -> Self {
         Self {
             asked,
             begun: None,
             prefilled: None,
             first: None,
             last: asked,
-            stats: ReplyStats { prompt_tokens: prompt_tokens as u32, seed, ..ReplyStats::default() },
+            stats: ReplyStats {
+                prompt_tokens: prompt_tokens as u32,
+                sampling,
+                seed,
+                version: env!("CARGO_PKG_VERSION").into(),
+                ..ReplyStats::default()
+            },
             first_tokens: 0,
             tokens: 0,
             waited: Duration::ZERO,
             drafting: Duration::ZERO,
             probes: Probes::default(),
+            trace: Trace::new(),
             interrupted: false,
             pauses: Duration::ZERO,
         }
@@ -70,8 +145,8 @@ impl Recorder {
         }
     }
 
-    /// A step has ended. `stop_token`: whether the last token only ended the reply.
-    pub fn step(&mut self, advance: &Advance, timing: StepTiming, stop_token: bool) {
+    /// A step has ended that began in `part`. `stop_token`: whether the last token only ended the reply.
+    pub fn step(&mut self, advance: &Advance, timing: StepTiming, part: Part, stop_token: bool) {
         let now = Instant::now();
         if std::mem::take(&mut self.interrupted) {
             self.pauses += (now - self.last).saturating_sub(timing.total);
@@ -79,8 +154,18 @@ impl Recorder {
         self.last = now;
         let count = advance.tokens.len() as u32;
         self.tokens += count;
-        self.stats.emitted += count - u32::from(stop_token);
+        let emitted = count - u32::from(stop_token);
+        self.stats.emitted += emitted;
         self.stats.steps += 1;
+        self.stats.shared_steps += u32::from(timing.rows > 1);
+        self.trace.push(advance.drafted);
+        if part == Part::Thinking {
+            let thinking = &mut self.stats.thinking;
+            thinking.emitted += emitted;
+            thinking.steps += 1;
+            thinking.drafted += advance.drafted as u32;
+            thinking.accepted += advance.accepted as u32;
+        }
         let positions = &mut self.stats.positions;
         if positions.len() < advance.drafted {
             positions.resize(advance.drafted, PositionStats::default());
@@ -99,10 +184,8 @@ impl Recorder {
         if advance.drafted > 0 {
             self.drafting += wait;
         }
-        if let Some(draft) = timing.draft {
-            self.probes.draft += draft;
-            self.probes.wait += wait;
-        }
+        self.probes.draft.add(timing.draft, wait);
+        self.probes.sample.add(timing.sample, wait);
         self.stats.host_seconds += timing.host.as_secs_f64();
     }
 
@@ -122,17 +205,16 @@ impl Recorder {
         }
     }
 
-    /// All numbers. The share of the drafts in the waiting time is measured on some steps and applied to all that drafted.
+    /// All numbers. The shares of drafting and sampling in the waiting time are measured on some steps and applied to
+    /// all that drafted, and to all.
     pub fn finish(&self, drafting_note: Option<String>) -> ReplyStats {
         let between = |begin: Option<Instant>, end: Option<Instant>| match (begin, end) {
             (Some(begin), Some(end)) => (end - begin).as_secs_f64(),
             _ => 0.0,
         };
-        let share = match self.probes.wait.as_secs_f64() {
-            0.0 => 0.0,
-            wait => self.probes.draft.as_secs_f64() / wait,
-        };
-        let draft_seconds = share * self.drafting.as_secs_f64();
+        let waited = self.waited.as_secs_f64();
+        let draft_seconds = self.probes.draft.of(self.drafting);
+        let sample_seconds = self.probes.sample.of(self.waited).min(waited - draft_seconds);
         ReplyStats {
             tokens_per_pass: self.tokens_per_pass(),
             tokens_per_second: self.tokens_per_second(),
@@ -140,8 +222,10 @@ impl Recorder {
             decode_seconds: self.decode_time().as_secs_f64(),
             time_to_first_token_seconds: between(Some(self.asked), self.first),
             draft_seconds,
-            verify_seconds: self.waited.as_secs_f64() - draft_seconds,
+            verify_seconds: waited - draft_seconds - sample_seconds,
+            sample_seconds,
             peak_memory_bytes: mlx::peak_memory() as u64,
+            depth: self.trace.means(),
             drafting_note,
             ..self.stats.clone()
         }
@@ -160,5 +244,78 @@ impl Recorder {
 
     fn tokens_per_pass(&self) -> f64 {
         if self.stats.steps == 0 { 0.0 } else { f64::from(self.tokens) / f64::from(self.stats.steps) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a step with `drafted` drafts does of which `accepted` stay.
+    fn advance(drafted: usize, accepted: usize) -> Advance {
+        let tokens = vec![0; accepted + 1];
+        Advance { row: 0, tokens, logprobs: Vec::new(), drafted, accepted, finish: None }
+    }
+
+    fn drafts() -> impl Strategy<Value = (usize, usize)> {
+        (0usize..=4).prop_flat_map(|drafted| (Just(drafted), 0..=drafted))
+    }
+
+    proptest! {
+        #[test]
+        fn the_counts_of_a_reply_fit_together(
+            steps in prop::collection::vec((drafts(), 1usize..3), 1..300),
+            thinking in 0usize..300,
+        ) {
+            let mut recorder = Recorder::start(Instant::now(), 1, Sampling::default(), 0);
+            for (i, &((drafted, accepted), rows)) in steps.iter().enumerate() {
+                let part = if i < thinking { Part::Thinking } else { Part::Answer };
+                let timing = StepTiming { rows, ..StepTiming::default() };
+                recorder.step(&advance(drafted, accepted), timing, part, false);
+            }
+            let stats = recorder.finish(None);
+            prop_assert_eq!(stats.steps as usize, steps.len());
+            let accepted: u32 = stats.positions.iter().map(|position| position.accepted).sum();
+            prop_assert_eq!(accepted + stats.steps, stats.emitted);
+            // Of all passes, never more keep a further draft than a nearer one.
+            prop_assert!(stats.positions.is_sorted_by(|near, far| near.accepted >= far.accepted));
+            prop_assert!(stats.positions.is_sorted_by(|near, far| near.drafted >= far.drafted));
+            prop_assert!(stats.positions.iter().all(|position| position.accepted <= position.drafted));
+            prop_assert_eq!(stats.shared_steps as usize, steps.iter().filter(|(_, rows)| *rows > 1).count());
+
+            let thought = stats.thinking;
+            prop_assert_eq!(thought.steps as usize, thinking.min(steps.len()));
+            prop_assert_eq!(thought.accepted + thought.steps, thought.emitted);
+
+            let DepthTrace { steps_per_entry, depths } = stats.depth;
+            let per_entry = steps_per_entry as usize;
+            prop_assert!(depths.len() <= MAX_TRACE);
+            prop_assert_eq!(depths.len(), steps.len().div_ceil(per_entry));
+            for (entry, depth) in depths.iter().enumerate() {
+                let of_entry = &steps[entry * per_entry..steps.len().min((entry + 1) * per_entry)];
+                let sum: usize = of_entry.iter().map(|((drafted, _), _)| drafted).sum();
+                prop_assert!((depth - sum as f32 / of_entry.len() as f32).abs() < 1e-4);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_timed_in_some_steps_is_a_share_of_all() {
+        let ms = Duration::from_millis;
+        let mut recorder = Recorder::start(Instant::now(), 1, Sampling::default(), 0);
+        let step = StepTiming { total: ms(12), host: ms(2), rows: 1, ..StepTiming::default() };
+        let probed = StepTiming { draft: Some(ms(2)), sample: Some(ms(1)), ..step };
+        // The first is no decoding time.
+        for timing in [step, step, probed, step] {
+            recorder.step(&advance(1, 1), timing, Part::Answer, false);
+        }
+        recorder.step(&advance(0, 0), step, Part::Answer, false);
+        let stats = recorder.finish(None);
+        let parts = [stats.draft_seconds, stats.sample_seconds, stats.verify_seconds, stats.host_seconds];
+        for (part, milliseconds) in parts.into_iter().zip([6.0, 4.0, 30.0, 8.0]) {
+            assert!((part - milliseconds / 1e3).abs() < 1e-9, "{parts:?}");
+        }
     }
 }

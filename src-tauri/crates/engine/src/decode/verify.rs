@@ -14,6 +14,8 @@ pub(super) struct Answer {
     pub(super) words: Array,
     /// Hidden states for the head, `[T, H]`.
     pub(super) hidden: Array,
+    /// What the words are drawn from, `[T, V]`.
+    pub(super) logits: Array,
 }
 
 impl Batch {
@@ -52,7 +54,7 @@ impl Batch {
             })
             .collect::<Result<_>>()?;
         let words: Vec<&Array> = [&ids].into_iter().chain(&drafted.drafts().tokens).chain(&reports).collect();
-        Ok(Answer { words: mlx::concatenate(&words, 0)?, hidden: hidden.for_mtp })
+        Ok(Answer { words: mlx::concatenate(&words, 0)?, hidden: hidden.for_mtp, logits })
     }
 
     /// The tokens that the pass reads, u32 `[T]`: each row's last one and its drafts.

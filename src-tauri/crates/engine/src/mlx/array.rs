@@ -139,17 +139,23 @@ impl Array {
 
     /// Evaluates the array and copies its elements to the host as bytes, row-major, in the machine's byte order.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.with_bytes(<[u8]>::to_vec)
+    }
+
+    /// Evaluates the array and lends its elements as bytes, row-major, in the machine's byte order.
+    pub fn with_bytes<R>(&self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         if self.inner.size() == 0 {
-            return Ok(Vec::new());
+            return Ok(read(&[]));
         }
         let contiguous = self.contiguous()?;
         super::eval([&contiguous])?;
         // SAFETY: the array is evaluated and row-major, so its elements lie side by side from here on, and it is alive
-        // until they are copied.
-        unsafe {
+        // until they are read.
+        let bytes = unsafe {
             let data = mlx_sys::mlx_array_data_uint8(contiguous.raw());
-            Ok(std::slice::from_raw_parts(data, contiguous.nbytes()).to_vec())
-        }
+            std::slice::from_raw_parts(data, contiguous.nbytes())
+        };
+        Ok(read(bytes))
     }
 }
 

@@ -72,7 +72,7 @@ pub enum Progress {
     /// become a stop text.
     Rest(Vec<TokenText>),
     /// It has ended.
-    Finished(Reply),
+    Finished(Box<Reply>),
     /// It could not be written to its end.
     Failed(EngineError),
 }
@@ -114,7 +114,7 @@ impl Session {
         let ReplyRequest { prompt, settings, logprobs, asked } = request;
         let text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop)?;
         let seed = settings.sampling.seed.unwrap_or_else(random_seed);
-        let recorder = Recorder::start(asked, prompt.ids.len(), seed);
+        let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
             marks: self.message_starts(&prompt.ids),
@@ -211,7 +211,7 @@ impl Session {
         loop {
             for (_, progress) in progress {
                 match progress {
-                    Progress::Finished(reply) => return Ok(reply),
+                    Progress::Finished(reply) => return Ok(*reply),
                     Progress::Failed(error) => return Err(error),
                     progress => {
                         if observe(&progress).is_break() && !self.is_idle() {
@@ -231,7 +231,7 @@ impl Session {
     ) -> Result<Reply, EngineError> {
         for (_, progress) in self.cancel(&[id]) {
             match progress {
-                Progress::Finished(reply) => return Ok(reply),
+                Progress::Finished(reply) => return Ok(*reply),
                 // It is over either way.
                 progress => _ = observe(&progress),
             }
@@ -247,7 +247,8 @@ impl Session {
         }
         let stats =
             writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
-        progress.push((id, Progress::Finished(Reply { reason, ids: writer.ids, stats })));
+        let reply = Reply { reason, ids: writer.ids, stats };
+        progress.push((id, Progress::Finished(Box::new(reply))));
     }
 
     /// Why a reply was not drafted, or why it was slower for its drafts. `drafted`: whether most of its steps were.
@@ -272,6 +273,7 @@ impl Writer {
         tokenizer: &Tokenizer,
     ) -> (Vec<ReplyToken>, Option<FinishReason>) {
         let mut reason = advance.finish;
+        let part = self.text.part();
         let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));
         let mut tokens = Vec::with_capacity(visible);
         for i in 0..visible {
@@ -286,7 +288,7 @@ impl Writer {
                 break;
             }
         }
-        self.recorder.step(&advance, timing, advance.tokens.len() > tokens.len());
+        self.recorder.step(&advance, timing, part, advance.tokens.len() > tokens.len());
         self.ids.extend(tokens.iter().map(|token| token.id));
         (tokens, reason)
     }

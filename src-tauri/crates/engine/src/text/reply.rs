@@ -23,6 +23,11 @@ impl ReplyText {
         })
     }
 
+    /// The part of the reply that is being written.
+    pub fn part(&self) -> Part {
+        self.split.part()
+    }
+
     /// Takes the next token; gives its text and whether a stop text ends the reply with it.
     ///
     /// There is at least one entry, so that every token shows where it came from, and two if it touches both parts.

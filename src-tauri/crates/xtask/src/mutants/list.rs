@@ -12,7 +12,7 @@ pub(super) struct Mutant {
     pub(super) tests: &'static str,
 }
 
-pub(super) const MUTANTS: [Mutant; 14] = [
+pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -119,5 +119,19 @@ pub(super) const MUTANTS: [Mutant; 14] = [
         from: "emitted = &emitted[..=end];",
         to: "emitted = &emitted[..emitted.len().max(end)];",
         tests: "test(stop_tokens_end_rows_among_accepted_drafts)",
+    },
+    Mutant {
+        name: "a parked row loses its last position",
+        file: "decode/parked.rs",
+        from: "kv.copy(0..kv.len())?",
+        to: "kv.copy(0..kv.len().saturating_sub(1))?",
+        tests: "test(every_row_may_move_after_every_step)",
+    },
+    Mutant {
+        name: "a parked row comes back whatever the file says",
+        file: "cache/spill.rs",
+        from: "if crc32fast::hash(&read) != checksum {",
+        to: "if crc32fast::hash(&read) != checksum && bytes == 0 {",
+        tests: "test(what_cannot_be_read_back_is_read_again)",
     },
 ];

@@ -1,0 +1,89 @@
+//! What a person can do from anywhere in the window: by the menu bar, by a key, or by name.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// Names an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the table of the actions says what each is")]
+pub enum ActionId {
+    NewChat,
+    ExportChat,
+    ExportChats,
+    ImportChats,
+    CloseWindow,
+    Quit,
+    FindChats,
+    EditLast,
+    ToggleSidebar,
+    ToggleInspector,
+    ZoomIn,
+    ZoomOut,
+    ActualSize,
+    FocusComposer,
+    Stop,
+    Statistics,
+    RevealDrafts,
+    NextChat,
+    PreviousChat,
+    Palette,
+    Models,
+    /// Shows how fast the models are.
+    Benchmarks,
+    Settings,
+    Diagnostics,
+    Shortcuts,
+}
+
+/// When an action can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Availability {
+    /// Always.
+    Always,
+    /// While a chat with messages is open.
+    InChat,
+    /// While a reply is being written in the open chat.
+    WhileWriting,
+    /// While nothing is written in the open chat and a message of the person's can be changed.
+    WithQuestion,
+    /// While the open chat shows a reply with numbers.
+    WithStatistics,
+    /// While there is a chat to go to.
+    WithChats,
+}
+
+/// Keys that are pressed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct Keys {
+    /// ⌘ on macOS, Ctrl elsewhere.
+    pub command: bool,
+    /// ⌃, on macOS beside ⌘.
+    pub control: bool,
+    /// ⌥ or Alt.
+    pub alt: bool,
+    /// ⇧.
+    pub shift: bool,
+    /// The key as the page names it, letters in lower case: `n`, `ArrowUp`.
+    pub key: &'static str,
+}
+
+/// An action, as menus, keys and lists offer it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct Action {
+    /// Names it.
+    pub id: ActionId,
+    /// What it is called.
+    pub name: &'static str,
+    /// The menu of the menu bar that it stands in, if any.
+    pub menu: Option<&'static str>,
+    /// The keys that the menu shows on macOS.
+    pub mac: Option<Keys>,
+    /// The keys elsewhere.
+    pub elsewhere: Option<Keys>,
+    /// Other keys that do the same on every system.
+    pub also: Option<Keys>,
+    /// When it can be taken.
+    pub available: Availability,
+}

@@ -1,0 +1,58 @@
+//! What the app tells about itself.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// What a folder of the app is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// Settings.
+    Settings,
+    /// Chats and their copies.
+    Chats,
+    /// The model library.
+    Models,
+    /// What can be made again.
+    Cache,
+    /// The log of this start and of the one before.
+    Log,
+}
+
+/// Where the app keeps something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Place {
+    /// What it is for.
+    pub kind: PlaceKind,
+    /// The folder.
+    pub path: String,
+}
+
+/// How much a line of the log matters, the gravest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// Something failed.
+    Error,
+    /// Something is not as it should be.
+    Warn,
+    /// Something that is worth knowing.
+    Info,
+    /// Everything else.
+    Debug,
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct LogLine {
+    /// Counts the lines since the app was started, from 1.
+    pub number: u32,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The part of the program that says it.
+    pub source: String,
+    /// What it says.
+    pub text: String,
+}

@@ -1,0 +1,139 @@
+//! The one table of what can be done from anywhere in the window. The menu bar of macOS is made from it here; the keys,
+//! the palette and the list of shortcuts are made from it on the page.
+
+use foretoken_protocol::{Action, ActionId, Availability, Keys};
+
+/// A key by itself.
+const fn key(key: &'static str) -> Keys {
+    Keys { command: false, control: false, alt: false, shift: false, key }
+}
+
+/// A key with ⌘, or Ctrl where there is no ⌘.
+const fn command(name: &'static str) -> Keys {
+    Keys { command: true, ..key(name) }
+}
+
+/// Something that is always there.
+const fn action(id: ActionId, name: &'static str) -> Action {
+    Action { id, name, menu: None, mac: None, elsewhere: None, also: None, available: Availability::Always }
+}
+
+/// All actions, in the order in which lists show them and in which they stand in their menus.
+pub(crate) const ACTIONS: &[Action] = &[
+    Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
+    Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
+    Action { menu: VIEW, ..with(action(ActionId::Palette, "Go to…"), command("k")) },
+    Action { menu: CHAT, ..with(action(ActionId::FocusComposer, "Write a message"), command("l")) },
+    Action {
+        available: Availability::WithQuestion,
+        ..with(action(ActionId::EditLast, "Edit your last message"), key("ArrowUp"))
+    },
+    Action {
+        menu: CHAT,
+        also: Some(key("Escape")),
+        available: Availability::WhileWriting,
+        ..with(action(ActionId::Stop, "Stop the reply"), command("."))
+    },
+    Action {
+        menu: CHAT,
+        available: Availability::WithStatistics,
+        ..with(action(ActionId::Statistics, "Statistics of the last reply"), command("i"))
+    },
+    Action {
+        menu: VIEW,
+        ..with(
+            action(ActionId::RevealDrafts, "Show or hide drafts in the text"),
+            Keys { alt: true, ..command("d") },
+        )
+    },
+    Action {
+        menu: CHAT,
+        mac: Some(Keys { alt: true, ..command("ArrowDown") }),
+        elsewhere: Some(command("PageDown")),
+        available: Availability::WithChats,
+        ..action(ActionId::NextChat, "Next chat")
+    },
+    Action {
+        menu: CHAT,
+        mac: Some(Keys { alt: true, ..command("ArrowUp") }),
+        elsewhere: Some(command("PageUp")),
+        available: Availability::WithChats,
+        ..action(ActionId::PreviousChat, "Previous chat")
+    },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..with(action(ActionId::ExportChat, "Export this chat…"), Keys { shift: true, ..command("e") })
+    },
+    Action { menu: FILE, ..action(ActionId::ExportChats, "Export all chats…") },
+    Action { menu: FILE, ..action(ActionId::ImportChats, "Import chats…") },
+    Action {
+        menu: VIEW,
+        mac: Some(Keys { control: true, ..command("s") }),
+        elsewhere: Some(command("b")),
+        ..action(ActionId::ToggleSidebar, "Show or hide the sidebar")
+    },
+    Action {
+        menu: VIEW,
+        ..with(
+            action(ActionId::ToggleInspector, "Show or hide the chat's settings"),
+            Keys { alt: true, ..command("i") },
+        )
+    },
+    Action { menu: VIEW, also: Some(command("=")), ..with(action(ActionId::ZoomIn, "Larger"), command("+")) },
+    Action { menu: VIEW, ..with(action(ActionId::ZoomOut, "Smaller"), command("-")) },
+    Action { menu: VIEW, ..with(action(ActionId::ActualSize, "Actual size"), command("0")) },
+    Action { menu: VIEW, ..action(ActionId::Models, "Models") },
+    Action { menu: VIEW, ..action(ActionId::Benchmarks, "Benchmarks") },
+    Action { menu: PROGRAM, ..with(action(ActionId::Settings, "Settings…"), command(",")) },
+    Action { menu: HELP, ..with(action(ActionId::Shortcuts, "Keyboard shortcuts"), command("/")) },
+    Action { menu: HELP, ..action(ActionId::Diagnostics, "Diagnostics") },
+    Action { menu: FILE, ..with(action(ActionId::CloseWindow, "Close the window"), command("w")) },
+    // macOS has an item of its own for this.
+    Action { elsewhere: Some(command("q")), ..action(ActionId::Quit, "Quit Foretoken") },
+];
+
+/// The menu that is named after the program.
+const PROGRAM: Option<&str> = Some("Foretoken");
+const FILE: Option<&str> = Some("File");
+const EDIT: Option<&str> = Some("Edit");
+const VIEW: Option<&str> = Some("View");
+const CHAT: Option<&str> = Some("Chat");
+const HELP: Option<&str> = Some("Help");
+
+/// The same keys on every system, ⌘ or Ctrl.
+const fn with(action: Action, keys: Keys) -> Action {
+    Action { mac: Some(keys), elsewhere: Some(keys), ..action }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_action_stands_once_and_no_two_share_a_key() {
+        let ids: HashSet<_> = ACTIONS.iter().map(|action| action.id).collect();
+        assert_eq!(ids.len(), ACTIONS.len());
+        let names: HashSet<_> = ACTIONS.iter().map(|action| action.name).collect();
+        assert_eq!(names.len(), ACTIONS.len());
+        let on_mac = |action: &Action| action.mac;
+        let elsewhere = |action: &Action| action.elsewhere;
+        for keys_of in [&on_mac as &dyn Fn(&Action) -> Option<Keys>, &elsewhere] {
+            let mut taken = Vec::new();
+            for keys in ACTIONS.iter().flat_map(|action| keys_of(action).into_iter().chain(action.also)) {
+                assert!(!taken.contains(&keys), "{keys:?} leads to two actions");
+                taken.push(keys);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_a_menu_hold_a_modifier() {
+        // Without one, the menu bar would take a letter away from whoever types.
+        for action in ACTIONS.iter().filter(|action| action.menu.is_some()) {
+            assert!(action.mac.is_none_or(|keys| keys.command), "{}", action.name);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What the app tells about itself.
+
+use std::sync::Arc;
+
+use foretoken_protocol::{ErrorReport, LogLine, Place, PlaceKind};
+use tauri::{AppHandle, Manager, State};
+
+use crate::diagnostics::Report;
+use crate::state::App;
+
+/// Where the app keeps its files.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn places(app: State<'_, Arc<App>>) -> Result<Vec<Place>, ErrorReport> {
+    Ok(app.folders())
+}
+
+/// Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn reveal_place(app: State<'_, Arc<App>>, kind: PlaceKind) -> Result<(), ErrorReport> {
+    let folder = app.places.folder(kind);
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(&folder).to_owned();
+    crate::desktop::reveal(there).await
+}
+
+/// The lines of the log that came after the one of a number, oldest first, as far as they are kept.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn log_lines(app: State<'_, Arc<App>>, after: u32) -> Result<Vec<LogLine>, ErrorReport> {
+    Ok(app.log.after(after))
+}
+
+/// What one can tell others about this app and this machine: nothing of any chat, and no token.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn report(app: State<'_, Arc<App>>, handle: AppHandle) -> Result<String, ErrorReport> {
+    let home = handle.path().home_dir().ok();
+    let report = Report {
+        version: &handle.package_info().version.to_string(),
+        engine: &app.engine.state(),
+        settings: &app.settings(),
+        log: &app.log,
+        models: &app.places.folder(PlaceKind::Models),
+        home: home.as_deref(),
+    };
+    Ok(report.text())
+}

@@ -1,0 +1,75 @@
+//! The app and the engine killed over and over, at any moment of a reply.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use foretoken_tests::dice::Dice;
+
+use crate::desk::{Desk, Theme};
+use crate::stopping::{open_endless_model, settled};
+use crate::window::Window;
+
+/// How often something dies.
+const DEATHS: usize = 50;
+/// What was shown so long before the app died must be there again; what the engine's death interrupts, all of it.
+const A_SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
+    // High enough for all chats to be in view.
+    let desk = Desk::new(1280, 2400);
+    let mut dice = Dice::new(11);
+    let mut window = desk.open(Theme::Light);
+    window.resize(1200, 2300);
+    open_endless_model(&window, &desk);
+    let mut kept: Vec<(String, String)> = Vec::new();
+    for death in 1..=DEATHS {
+        let question = format!("What did owl {death} say to the bell?");
+        let program = dice.one_of(&["foretoken", "foretoken-engine"]);
+        window.click("new-chat");
+        window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+        window.ask(&question);
+        let seen = watch(&window, Duration::from_millis(dice.below(3000) as u64));
+        let end = Instant::now();
+        desk.kill(program);
+        let must_stay = if program == "foretoken" {
+            drop(window);
+            window = desk.open(Theme::Light);
+            window.click_one("chat", &question);
+            window.wait_until("the chat is shown", || window.is_shown("message-user"));
+            seen.iter().rfind(|(at, _)| end.duration_since(*at) > A_SECOND)
+        } else {
+            window.wait_for_end();
+            seen.last()
+        };
+        assert_eq!(window.text("message-user"), question);
+        assert!(window.is_shown("reply-error"), "death {death}, of {program}: the page says what happened");
+        let text = window.text("answer");
+        if let Some((_, shown)) = must_stay {
+            assert!(
+                text.starts_with(settled(shown)),
+                "death {death}, of {program}: what was shown is kept:\n{shown}\nbecame\n{text}"
+            );
+        }
+        kept.push((question, text));
+    }
+    for (question, text) in &kept {
+        window.click_one("chat", question);
+        window.wait_until("the chat is shown", || window.text("message-user") == *question);
+        assert_eq!(window.text("answer"), *text, "later deaths change nothing: {question}");
+    }
+}
+
+/// Looks at the reply for so long after its first words: what stood there, and when.
+fn watch(window: &Window<'_>, time: Duration) -> Vec<(Instant, String)> {
+    window.wait_for_text(0);
+    let begin = Instant::now();
+    let mut seen = Vec::new();
+    while begin.elapsed() < time {
+        // The moment before looking: what stands there was there then, or came later.
+        let at = Instant::now();
+        seen.push((at, window.text("answer")));
+        sleep(Duration::from_millis(20));
+    }
+    seen
+}

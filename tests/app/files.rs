@@ -1,0 +1,135 @@
+//! Files that go with a message, and files with chats: dropped on the window or chosen in the system's dialog.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::desk::{Desk, Theme};
+use crate::dialog::Dialog;
+use crate::drag::Drag;
+use crate::window::Window;
+
+const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
+
+/// Drops something on the window.
+fn drop_on(window: &Window<'_>, desk: &Desk, path: &std::path::Path, done: impl Fn() -> bool) {
+    let mut drag = Drag::over(desk, path);
+    window.wait_until("the window would take it", || drag.hold() && window.is_shown("drop-target"));
+    drag.release();
+    window.wait_until("it has taken it", || {
+        drag.answer();
+        done()
+    });
+}
+
+#[test]
+fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_restart() {
+    let desk = Desk::new(1280, 900);
+    let story = desk.home().join("story.txt");
+    fs::write(&story, STORY).unwrap();
+    let window = desk.open(Theme::Light);
+    drop_on(&window, &desk, &story, || window.text("file").contains("story.txt"));
+    // The model is there, so its own count comes in the place of the estimate.
+    let counted = |window: &Window<'_>| {
+        window.text("file").contains("tokens") && !window.text("file").contains("about")
+    };
+    window.wait_until("its tokens are counted", || counted(&window));
+    window.picture("attached-file");
+    window.fill("composer", "Who keeps the bell?");
+    window.wait_until("the draft is kept", || {
+        let body =
+            "const { text, files } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft;
+                    return text + files.length";
+        window.script(body, Value::Array(Vec::new())) == "Who keeps the bell?1"
+    });
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    assert!(window.text("file").contains("story.txt"), "{}", window.text("file"));
+    window.wait_until("its tokens are counted", || counted(&window));
+    window.click("send");
+    window.wait_until("the message is sent", || window.text("message-user").contains("Who keeps the bell?"));
+    window.wait_for_end();
+    assert!(window.text("message-user").contains("story.txt"));
+    assert_eq!(window.texts("file").len(), 1, "the next message has none");
+    // The template, the question and the file together.
+    let used: u32 = window
+        .script(
+            "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;
+             return messages.at(-1).message.stats.prompt_tokens",
+            Value::Array(Vec::new()),
+        )
+        .as_u64()
+        .expect("the reply has numbers") as u32;
+    assert!(used > 20, "the model has read the file: {used} tokens");
+}
+
+#[test]
+fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
+    let desk = Desk::new(1280, 900);
+    let notes = desk.home().join("notes.md");
+    fs::write(&notes, STORY).unwrap();
+    let picture = desk.home().join("owl.png");
+    fs::write(&picture, [0x89, b'P', 0, 1]).unwrap();
+    let window = desk.open(Theme::Light);
+
+    window.click("attach");
+    Dialog::wait(&desk, "Attach files").dismiss();
+    assert!(!window.is_shown("file") && !window.is_shown("action-error"), "nothing was chosen");
+    window.click("attach");
+    Dialog::wait(&desk, "Attach files").choose(&picture);
+    window.wait_until("a picture is refused", || window.text("action-error").contains("is not a text file"));
+    window.click("attach");
+    Dialog::wait(&desk, "Attach files").choose(&notes);
+    window.wait_until("the file is attached", || window.text("file").contains("notes.md"));
+    window.answer("Who keeps the bell?");
+
+    let exported = desk.home().join("all.json");
+    window.choose_in_menu("chats-more", "More", "Export all chats");
+    Dialog::wait(&desk, "Export").save_as(&exported);
+    window.wait_until("the chats are written", || exported.is_file());
+    let written: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
+    assert_eq!(written["chats"].as_array().unwrap().len(), 1);
+
+    window.choose_in_menu("chats-more", "More", "Import chats");
+    Dialog::wait(&desk, "Import chats").choose(&exported);
+    window.wait_until("the chats are read", || window.text("note").contains("1 chat with 2 messages added."));
+    window.wait_until("both are listed", || window.texts("chat").len() == 2);
+}
+
+#[test]
+fn a_pdf_is_attached_as_its_text() {
+    let desk = Desk::new(1280, 900);
+    let paper = desk.home().join("paper.pdf");
+    fs::write(&paper, pdf("Owls hear a mouse under the snow.")).unwrap();
+    let window = desk.open(Theme::Light);
+    drop_on(&window, &desk, &paper, || window.text("file").contains("paper.pdf"));
+    window.answer("What do owls hear?");
+    let message = window.script(
+        "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;
+         return messages[0].message.text",
+        Value::Array(Vec::new()),
+    );
+    assert!(message.as_str().unwrap().contains("Owls hear a mouse under the snow."), "{message}");
+}
+
+/// A PDF of one page with one line.
+fn pdf(line: &str) -> String {
+    let drawing = format!("BT /F1 24 Tf 72 700 Td ({line}) Tj ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>".to_owned(),
+        format!("<< /Length {} >>\nstream\n{drawing}\nendstream", drawing.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+    ];
+    let (mut file, mut places) = (String::from("%PDF-1.4\n"), String::new());
+    for (number, object) in (1..).zip(objects) {
+        places += &format!("{:010} 00000 n \n", file.len());
+        file += &format!("{number} 0 obj\n{object}\nendobj\n");
+    }
+    let table = file.len();
+    file + &format!(
+        "xref\n0 6\n0000000000 65535 f \n{places}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"
+    )
+}

@@ -1,0 +1,156 @@
+//! What a model writes, as it is shown: formulas, code in colours, tables, tasks, and scripts of both directions.
+
+use serde_json::json;
+
+use crate::desk::{Desk, Theme};
+use crate::library::data;
+use crate::looks::Looks;
+use crate::stored::{StoredChat, write_chats};
+use crate::window::Window;
+
+/// An answer with everything in it.
+pub(crate) const ANSWER: &str = include_str!("answer.md");
+
+fn open_with_answer(desk: &Desk, theme: Theme) -> Window<'_> {
+    let messages = vec!["How do bodies fall?".into(), ANSWER.into()];
+    write_chats(&data(desk), [StoredChat { title: "Falling bodies".into(), messages }]);
+    let window = desk.open(theme);
+    window.click_one("chat", "Falling bodies");
+    wait_for_drawing(&window);
+    window
+}
+
+/// Formulas are drawn and code has its colours.
+fn wait_for_drawing(window: &Window<'_>) {
+    window.wait_until("the reply is drawn", || {
+        let drawn = "return document.querySelectorAll('.formula math').length >= 10
+                         && document.querySelectorAll('pre:has(.code-keyword, .code-name)').length === 3";
+        window.script(drawn, json!([])) == json!(true)
+    });
+}
+
+#[test]
+fn a_stored_reply_shows_all_that_markdown_means() {
+    let desk = Desk::new(1280, 900);
+    let window = open_with_answer(&desk, Theme::Light);
+    let shown = window.script(
+        "const answer = document.querySelector('[data-testid=answer]');
+         const all = (selector) => [...answer.querySelectorAll(selector)];
+         const texts = (selector) => all(selector).map((element) => element.textContent);
+         const last = (text) => {
+             const paragraph = all('p, li').find((element) => element.textContent.includes(text));
+             const range = document.createRange();
+             range.selectNodeContents(paragraph);
+             const [line] = range.getClientRects();
+             const box = paragraph.getBoundingClientRect();
+             return Math.abs(line.right - box.right) < 2 ? 'right' : Math.abs(line.left - box.left) < 2 ? 'left' : line;
+         };
+         return {
+             headings: texts('h2'),
+             displayed: all('.formula.display math').length,
+             sources: texts('.formula-source'),
+             money: texts('p')[0].includes('costs $5 and a stopwatch $6, and $HOME is no formula.'),
+             header: texts('th').filter((text) => !text.includes('∞') && text.trim() !== ''),
+             rows: all('tbody tr').length,
+             tasks: all('li.task input').map(({ checked }) => checked),
+             numbers: [...new Set(texts('.code-number'))],
+             code: all('pre').map((pre) => pre.textContent),
+             hebrew: [last('גוף נופל'), last('ראשית'), last('Near the ground')],
+             list: getComputedStyle(all('ul').at(-1)).direction,
+             ball: getComputedStyle(all('li code').at(-1)).direction,
+         };",
+        json!([]),
+    );
+    assert_eq!(shown["headings"], json!(["Falling bodies", "What to do", "In other scripts"]));
+    assert_eq!(shown["displayed"], json!(2));
+    assert_eq!(shown["sources"], json!(["$\\frac{a}{$"]));
+    assert_eq!(shown["money"], json!(true));
+    assert_eq!(shown["rows"], json!(3));
+    assert_eq!(shown["tasks"], json!([true, true, false]));
+    assert_eq!(shown["hebrew"], json!(["right", "right", "left"]), "{shown:#}");
+    assert_eq!(shown["list"], json!("rtl"));
+    assert_eq!(shown["ball"], json!("ltr"));
+    for number in ["55.0", "9.81", "44.1"] {
+        assert!(shown["numbers"].as_array().unwrap().contains(&json!(number)), "{number}: {shown:#}");
+    }
+    let written =
+        ANSWER.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1.trim_end());
+    assert_eq!(shown["code"], json!(written.collect::<Vec<_>>()), "code is shown as it was written");
+}
+
+/// Were it otherwise, the text would move under the reader's eyes.
+#[test]
+fn colours_change_no_height() {
+    let desk = Desk::new(1280, 900);
+    let window = open_with_answer(&desk, Theme::Light);
+    let heights = window.script(
+        "return [...document.querySelectorAll('pre')].map((pre) => {
+             const colored = pre.getBoundingClientRect().height;
+             pre.textContent = pre.textContent;
+             return [colored, pre.getBoundingClientRect().height];
+         })",
+        json!([]),
+    );
+    for pair in heights.as_array().unwrap() {
+        assert_eq!(pair[0], pair[1], "colours change no height");
+    }
+}
+
+#[test]
+fn formulas_that_come_late_do_not_move_what_is_read() {
+    let desk = Desk::new(1280, 900);
+    let plain = |number: usize| match number % 2 {
+        0 => format!("Question {number}"),
+        _ => "A sentence that is read.\n\n".repeat(40),
+    };
+    let messages = (0..40).map(|number| if number == 19 { ANSWER.into() } else { plain(number) });
+    let chat = StoredChat { title: "Falling bodies".into(), messages: messages.collect() };
+    write_chats(&data(&desk), [chat]);
+    let window = desk.open(Theme::Light);
+    window.click_one("chat", "Falling bodies");
+    window.wait_until("the end is drawn", || window.text("answer").contains("A sentence"));
+    let is_drawn = "return document.querySelector('.formula') !== null";
+    assert_eq!(window.script(is_drawn, json!([])), json!(false), "no formula was drawn yet");
+
+    // The wheel first: the view follows only a hand away from the end.
+    window.scroll("conversation", -300);
+    let moved = window.driver.async_script(
+        "const box = document.querySelector('[data-testid=conversation]');
+         const frame = () => new Promise(requestAnimationFrame);
+         while (!document.querySelector('.formula, .formula-source')) {
+             box.scrollTop -= 300;
+             await frame();
+             await frame();
+         }
+         const middle = box.getBoundingClientRect().top + box.clientHeight / 2;
+         const read = [...document.querySelectorAll('p')].find((p) => p.getBoundingClientRect().top > middle);
+         const before = read.getBoundingClientRect().top;
+         while (document.querySelectorAll('.formula math').length < 10) await frame();
+         let most = 0;
+         for (let count = 0; count < 20; count += 1) {
+             await frame();
+             most = Math.max(most, Math.abs(read.getBoundingClientRect().top - before));
+         }
+         return read.isConnected ? most : 'what was read is gone';",
+        json!([]),
+    );
+    let moved = moved.unwrap();
+    assert!(moved.as_f64().is_some_and(|pixels| pixels < 2.0), "the text has moved by {moved}");
+}
+
+#[test]
+fn all_that_markdown_means_can_be_read() {
+    looks_well(Theme::Light);
+}
+
+#[test]
+fn all_that_markdown_means_can_be_read_in_the_dark() {
+    looks_well(Theme::Dark);
+}
+
+fn looks_well(theme: Theme) {
+    let desk = Desk::new(2560, 2400);
+    let window = open_with_answer(&desk, theme);
+    // High enough for all of it.
+    Looks::new(&window, theme, &[(1100, 2300), (720, 520)]).check("markdown");
+}

@@ -1,0 +1,77 @@
+//! The desktop's notification service, as programs find it on the message bus: it shows nothing and remembers
+//! everything.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use zbus::blocking::{Connection, connection};
+use zbus::interface;
+use zbus::zvariant::OwnedValue;
+
+use crate::desk::Desk;
+
+/// What somebody at the desk would see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notification {
+    pub(crate) title: String,
+    pub(crate) body: String,
+}
+
+/// The service of a desk on which the app is open. It ends when dropped.
+pub(crate) struct Notifications {
+    told: Arc<Mutex<Vec<Notification>>>,
+    _connection: Connection,
+}
+
+impl Notifications {
+    pub(crate) fn on(desk: &Desk) -> Self {
+        let told = Arc::default();
+        let connection = connection::Builder::address(desk.bus().as_str())
+            .and_then(|builder| builder.name("org.freedesktop.Notifications"))
+            .and_then(|builder| {
+                builder.serve_at("/org/freedesktop/Notifications", Service(Arc::clone(&told)))
+            })
+            .and_then(connection::Builder::build)
+            .expect("the bus of the desk has no such service yet");
+        Self { told, _connection: connection }
+    }
+
+    /// All so far, oldest first.
+    pub(crate) fn told(&self) -> Vec<Notification> {
+        self.told.lock().expect("the service has not panicked").clone()
+    }
+}
+
+struct Service(Arc<Mutex<Vec<Notification>>>);
+
+/// The methods of the Desktop Notifications Specification.
+#[interface(name = "org.freedesktop.Notifications")]
+impl Service {
+    #[expect(clippy::too_many_arguments, reason = "the specification has so many")]
+    fn notify(
+        &self,
+        _app_name: String,
+        _replaces_id: u32,
+        _app_icon: String,
+        summary: String,
+        body: String,
+        _actions: Vec<String>,
+        _hints: HashMap<String, OwnedValue>,
+        _expire_timeout: i32,
+    ) -> u32 {
+        let mut told = self.0.lock().expect("no holder of this lock panics");
+        told.push(Notification { title: summary, body });
+        told.len() as u32
+    }
+
+    fn close_notification(&self, _id: u32) {}
+
+    fn get_capabilities(&self) -> Vec<String> {
+        vec!["body".to_owned()]
+    }
+
+    #[zbus(out_args("name", "vendor", "version", "spec_version"))]
+    fn get_server_information(&self) -> (&str, &str, &str, &str) {
+        ("foretoken-tests", "Foretoken", "1", "1.2")
+    }
+}

@@ -1,0 +1,121 @@
+//! What can be done from anywhere: the palette, the keys and the list of them.
+
+use crate::desk::{Desk, Theme};
+use crate::looks::Looks;
+use crate::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
+use crate::window::Window;
+
+/// Opens the palette, looks for something and chooses what comes first.
+pub(crate) fn go_to(window: &Window<'_>, words: &str) {
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    window.type_text(words);
+    window.press(&[], ENTER);
+    window.wait_until("the palette is closed", || !window.is_shown("palette"));
+}
+
+#[test]
+fn the_palette_goes_to_chats_commands_models_and_settings() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer("Tell me about owls.");
+    window.press(&[CONTROL], 'n');
+    window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+    window.answer("Tell me about bells.");
+
+    go_to(&window, "owls");
+    window.wait_until("the chat is open", || window.text("message-user") == "Tell me about owls.");
+    go_to(&window, "settings: model mem");
+    window.wait_until("the settings are open", || window.is_shown("settings-memory"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the chat is back", || window.is_shown("composer"));
+    go_to(&window, "write a mess");
+    window.wait_until("one can write", || window.focus() == "composer");
+
+    // With the arrow keys, round the end.
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    let selected = || {
+        window.script(
+            "return document.querySelector('[data-testid=palette-choice][aria-selected=true]').textContent",
+            serde_json::json!([]),
+        )
+    };
+    let first = selected();
+    window.press(&[], ARROW_UP);
+    window.wait_until("the last is chosen", || selected() != first);
+    window.press(&[], ARROW_DOWN);
+    window.wait_until("the first is chosen", || selected() == first);
+    window.press(&[], ESCAPE);
+    window.wait_until("the palette is closed", || !window.is_shown("palette"));
+    window.wait_until("the focus comes back", || window.focus() == "composer");
+}
+
+#[test]
+fn keys_do_what_the_list_of_them_says() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer("Tell me about owls.");
+
+    window.press(&[CONTROL], 'i');
+    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    window.press(&[], ESCAPE);
+    window.wait_until("they close", || !window.is_popover_shown());
+
+    window.press(&[CONTROL], 'l');
+    window.press(&[], ARROW_UP);
+    window.wait_until("the last message can be changed", || window.focus() == "edit-text");
+    window.press(&[], ESCAPE);
+    window.wait_until("it is left as it was", || window.focus() == "composer");
+
+    window.press(&[CONTROL], 'n');
+    window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+    window.answer("Tell me about bells.");
+    window.press(&[CONTROL], PAGE_DOWN);
+    window.wait_until("the next chat is open", || window.text("message-user") == "Tell me about owls.");
+    window.press(&[CONTROL], PAGE_UP);
+    window.wait_until("the one before is open", || window.text("message-user") == "Tell me about bells.");
+
+    window.press(&[CONTROL], ',');
+    window.wait_until("the settings open", || window.is_shown("settings-screen"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the chat is back", || window.is_shown("composer"));
+    window.press(&[CONTROL], '/');
+    window.wait_until("the keys are listed", || window.text("shortcuts").contains("Ctrl+K"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the list closes", || !window.is_shown("shortcuts"));
+
+    // The page that would answer is gone with the window.
+    let _ = window.driver.press(&[CONTROL], ['w']);
+    window.wait_until("the window closes, and with it the app", || desk.running("foretoken").is_empty());
+}
+
+#[test]
+fn the_palette_and_the_list_of_keys_look_right() {
+    looks(Theme::Light);
+}
+
+#[test]
+fn the_palette_and_the_list_of_keys_look_right_in_the_dark() {
+    looks(Theme::Dark);
+}
+
+fn looks(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(theme);
+    window.answer("Tell me about owls.");
+    window.press(&[CONTROL], 'n');
+    window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    looks.check("palette-1-open");
+    window.type_text("no such thing");
+    window.wait_until("nothing is found", || !window.is_shown("palette-choice"));
+    looks.check("palette-2-nothing");
+    window.press(&[], ESCAPE);
+    window.wait_until("it closes", || !window.is_shown("palette"));
+    window.press(&[CONTROL], '/');
+    window.wait_until("the keys are listed", || window.is_shown("shortcuts"));
+    looks.check("palette-3-keys");
+}

@@ -1,0 +1,243 @@
+//! The settings and the diagnostics screen.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Theme};
+use crate::frame::Frame;
+use crate::looks::Looks;
+use crate::notifications::Notifications;
+use crate::stopping::open_endless_model;
+use crate::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
+use crate::window::Window;
+
+/// A word that no program says by itself.
+const SECRET: &str = "Xylophonwald";
+
+fn open_settings(window: &Window<'_>) {
+    window.press(&[CONTROL], ',');
+    window.wait_until("the settings are open", || window.is_shown("reveal-log"));
+}
+
+fn kept(desk: &Desk) -> Value {
+    let path = desk.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+fn is_dark(window: &Window<'_>) -> bool {
+    window.script("return matchMedia('(prefers-color-scheme: dark)').matches", json!([])) == json!(true)
+}
+
+fn width(window: &Window<'_>) -> f64 {
+    window.script("return innerWidth", json!([])).as_f64().unwrap()
+}
+
+#[test]
+fn preferences_hold_at_once_and_after_a_start() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::System);
+    assert!(!is_dark(&window));
+    let usual = width(&window);
+    open_settings(&window);
+    window.click("notifications");
+    window.click("default-mtp-2");
+    window.click("default-thinking");
+    window.click("appearance-dark");
+    window.wait_until("it is dark", || is_dark(&window));
+    // Last: WebDriver clicks beside what is drawn larger.
+    window.click("zoom-125");
+    window.wait_until("everything is larger", || (width(&window) - usual / 1.25).abs() < 2.0);
+    window.press(&[CONTROL], '=');
+    window.wait_until("it grows by a key", || (width(&window) - usual / 1.4).abs() < 2.0);
+    window.press(&[CONTROL], '-');
+    window.wait_until("it shrinks by a key", || (width(&window) - usual / 1.25).abs() < 2.0);
+    window.wait_until("all is kept", || {
+        let kept = kept(&desk);
+        kept["preferences"]
+            == json!({ "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false })
+            && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
+    });
+    window.press(&[], ESCAPE);
+    window.wait_until("new chats follow", || window.text("mtp-control").contains('2'));
+    drop(window);
+
+    let window = desk.open(Theme::System);
+    assert!(is_dark(&window), "it is dark from the start");
+    assert!((width(&window) - usual / 1.25).abs() < 2.0, "it is as large as it was");
+    window.press(&[CONTROL], '0');
+    window.wait_until("it has its usual size again", || (width(&window) - usual).abs() < 2.0);
+    open_settings(&window);
+    window.click("appearance-auto");
+    window.wait_until("it is as the system is", || !is_dark(&window));
+}
+
+#[test]
+fn settings_can_be_changed_with_the_keyboard() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::System);
+    open_settings(&window);
+    window.tab_to("appearance-auto");
+    window.press(&[], ARROW_RIGHT);
+    window.press(&[], ARROW_RIGHT);
+    window.wait_until("it is dark", || is_dark(&window));
+    window.tab_to("notifications");
+    window.press(&[], ENTER);
+    window.wait_until("nothing is told", || kept(&desk)["preferences"]["notifications"] == json!(false));
+    window.tab_to("settings-diagnostics");
+    window.press(&[], ENTER);
+    window.wait_until("the diagnostics are open", || window.is_shown("log"));
+    window.tab_to("copy-report");
+    window.press(&[], ESCAPE);
+    window.wait_until("the chat is back", || window.is_shown("composer"));
+}
+
+#[test]
+fn a_closed_window_comes_back_where_the_app_keeps_running() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_settings(&window);
+    window.click("keep-running");
+    window.wait_until("it is kept", || kept(&desk)["preferences"]["keep_running"] == json!(true));
+    window.press(&[CONTROL], 'w');
+    window.wait_until("the window is gone", || desk.shown_windows() == 0);
+    assert_eq!(desk.running("foretoken").len(), 1, "the app goes on");
+
+    assert!(desk.start_again(), "a second start ends by itself");
+    window.wait_until("the window is back", || desk.shown_windows() == 1);
+    assert_eq!(desk.running("foretoken").len(), 1, "two starts are one app");
+    assert_eq!(desk.running("foretoken-engine").len(), 1);
+    assert!(window.is_shown("settings-screen"), "the page is as it was");
+}
+
+#[test]
+fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let (frame, notifications) = (Frame::on(&desk), Notifications::on(&desk));
+    open_endless_model(&window, &desk);
+    let ends_unseen = |long: Duration| {
+        window.ask("Tell me a story about an owl and a bell.");
+        sleep(long);
+        frame.lose_focus();
+        // Not with the mouse, which would bring the focus back.
+        window.script("document.querySelector('[data-testid=stop]').click()", json!([]));
+        window.wait_for_end();
+        frame.take_focus();
+    };
+    ends_unseen(Duration::ZERO);
+    ends_unseen(Duration::from_secs(11));
+    window.wait_until("it is told", || !notifications.told().is_empty());
+    let bodies = || notifications.told().into_iter().map(|told| told.body).collect::<Vec<_>>();
+    assert_eq!(bodies(), ["The reply is finished."]);
+
+    open_settings(&window);
+    window.click("notifications");
+    window.wait_until("it is kept", || kept(&desk)["preferences"]["notifications"] == json!(false));
+    window.press(&[], ESCAPE);
+    ends_unseen(Duration::from_secs(11));
+    assert_eq!(bodies().len(), 1);
+}
+
+#[test]
+fn two_starts_at_once_are_one_app() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let seconds: Vec<bool> = std::thread::scope(|scope| {
+        let starts: Vec<_> = (0..3).map(|_| scope.spawn(|| desk.start_again())).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).collect()
+    });
+    assert_eq!(seconds, [true; 3]);
+    assert_eq!(desk.running("foretoken").len(), 1);
+    assert_eq!(desk.shown_windows(), 1);
+    assert!(!window.answer("Hello!").is_empty());
+}
+
+#[test]
+fn the_log_and_the_report_hold_nothing_of_any_chat() {
+    let mut desk = Desk::new(1280, 900);
+    desk.set("RUST_LOG", "debug");
+    let window = desk.open(Theme::Light);
+    window.answer(&format!("Tell me a story about a {SECRET}."));
+    let own = format!("{SECRET} {SECRET}");
+    window.click("inspector-toggle");
+    window.fill("system-prompt", &own);
+    window.fill("preset-name", &own);
+    window.press(&[], ENTER);
+    window.fill("chat-search", SECRET);
+    window.wait_until("it is found", || window.is_shown("hit"));
+    // A reply that ends badly, and a file that cannot be read.
+    window.fill("composer", &own);
+    window.press(&[], ENTER);
+    desk.kill("foretoken-engine");
+    window.wait_for_end();
+    let import =
+        "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] }).catch(() => 0)";
+    let broken = desk.home().join("broken.json");
+    fs::write(&broken, format!("{{\"chats\": \"{own}\"}}")).unwrap();
+    window.driver.async_script(import, json!([broken])).unwrap();
+    window.fill("composer", &format!("A draft about a {SECRET}."));
+
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    window.type_text("diagnostics");
+    window.press(&[], ENTER);
+    window.wait_until("the log tells of the engine's end", || {
+        window.text("log").contains("The engine stopped")
+    });
+    assert!(!window.text("log").contains(SECRET), "{}", window.text("log"));
+
+    let report =
+        window.driver.async_script("return window.__TAURI_INTERNALS__.invoke('report')", json!([])).unwrap();
+    let report = report.as_str().unwrap();
+    for part in ["Foretoken ", "Memory: ", "Preferences: ", "Sampling: ", "The engine stopped"] {
+        assert!(report.contains(part), "{part} is missing in\n{report}");
+    }
+    assert!(!report.contains(SECRET), "{report}");
+    assert!(!report.contains(&*desk.home().to_string_lossy()), "{report}");
+    window.click("copy-report");
+    window.wait_until("it is copied", || window.text("copy-report") == "Copied");
+    drop(window);
+    for folder in [".local/state/dev.foretoken.Foretoken", ".cache/dev.foretoken.Foretoken"] {
+        assert_nothing_of(SECRET, &desk.home().join(folder));
+    }
+    assert!(!fs::read_to_string(desk.home().join("stderr.log")).unwrap().contains(SECRET));
+}
+
+/// No file in a folder holds a word.
+fn assert_nothing_of(word: &str, folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            assert_nothing_of(word, &path);
+        } else if let Ok(bytes) = fs::read(&path) {
+            assert!(!String::from_utf8_lossy(&bytes).contains(word), "{word} is in {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn settings_and_diagnostics_look_right() {
+    looks(Theme::Light);
+}
+
+#[test]
+fn settings_and_diagnostics_look_right_in_the_dark() {
+    looks(Theme::Dark);
+}
+
+fn looks(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    open_settings(&window);
+    looks.check("settings-1-top");
+    window.script("document.querySelector('[data-section=data]').scrollIntoView()", json!([]));
+    looks.check("settings-2-data");
+    window.click("settings-diagnostics");
+    window.wait_until("the log is shown", || window.text("log").contains("engine"));
+    looks.check("settings-3-diagnostics");
+}

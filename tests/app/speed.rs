@@ -1,0 +1,170 @@
+//! How the window shows where the speed of a reply comes from.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Theme};
+use crate::looks::Looks;
+use crate::stopping::open_endless_model;
+use crate::webdriver::keys::{ALT, CONTROL, ESCAPE};
+use crate::window::Window;
+
+const SIZES: [(u32, u32); 1] = [(1100, 760)];
+const OWL: &str = "Tell me a story about an owl and a bell.";
+const TABLE: &str = "Make a table with four countries and their capitals.";
+
+#[test]
+fn drafts_are_revealed_in_the_text() {
+    drafts_are_revealed(Theme::Light);
+}
+
+#[test]
+fn drafts_are_revealed_in_the_dark() {
+    drafts_are_revealed(Theme::Dark);
+}
+
+fn drafts_are_revealed(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    window.choose("mtp-control", "mtp-option-3");
+    window.answer(TABLE);
+    window.answer(OWL);
+    assert_eq!(marked(&window), [0, 0, 0]);
+
+    toggle(&window);
+    window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
+    assert_reveals(&window);
+    looks.check("revealed");
+
+    // The numbers of the last reply, with the key.
+    window.press(&[CONTROL], 'i');
+    window.wait_until("the numbers open", || window.is_shown("stats-popover"));
+    for shown in ["position-3", "depth-line", "parts", "reveal-drafts"] {
+        assert!(window.is_shown(shown), "{shown}");
+    }
+    looks.check("revealed-numbers");
+    let switch = "return document.querySelector('[data-testid=reveal-drafts]').ariaChecked";
+    assert_eq!(window.script(switch, json!([])), json!("true"));
+    window.press(&[CONTROL], 'i');
+    window.wait_until("the numbers close", || !window.is_popover_shown());
+    drop(window);
+
+    // In an old chat, after the app was started again.
+    let window = desk.open(theme);
+    window.click("chat");
+    window.wait_until("the chat is open", || window.texts("answer").len() == 2);
+    window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
+    assert_reveals(&window);
+    window.click("reply-footer");
+    window.click("reveal-drafts");
+    window.wait_until("nothing is marked any more", || marked(&window) == [0, 0, 0]);
+    window.press(&[], ESCAPE);
+}
+
+#[test]
+fn drafts_are_revealed_and_numbers_stay_in_their_place_while_a_reply_streams() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.choose("mtp-control", "mtp-option-2");
+    window.ask(OWL);
+    toggle(&window);
+    let first =
+        window.wait("the first drafts are marked", || Some(total(&window)).filter(|&total| total > 0));
+    window.script(WATCH, json!([]));
+    window.wait_until("more are marked as the text grows", || total(&window) > first + 20);
+    window.wait_until("the numbers have changed", || {
+        window.script("return window.lines.size > 2", json!([])) == json!(true)
+    });
+    let places = window.script("return [...window.places]", json!([]));
+    assert_eq!(places.as_array().map(Vec::len), Some(1), "height and places of the numbers: {places}");
+    window.picture("revealed-streaming");
+    window.click("stop");
+    window.wait_for_end();
+    window.wait_until("all of it is marked", || is_revealed(&window));
+}
+
+fn toggle(window: &Window<'_>) {
+    window.press(&[CONTROL, ALT], 'd');
+}
+
+/// How many ranges of each draft position are marked.
+fn marked(window: &Window<'_>) -> [u64; 3] {
+    let sizes = window.script(
+        "return [1, 2, 3].map((position) => CSS.highlights.get(`draft-${position}`)?.size ?? 0)",
+        json!([]),
+    );
+    serde_json::from_value(sizes).expect("three numbers")
+}
+
+fn total(window: &Window<'_>) -> u64 {
+    marked(window).iter().sum()
+}
+
+/// What is marked in the answers that are shown is what the store says came from drafts: the same characters, but for
+/// white space and marks of markdown.
+fn assert_reveals(window: &Window<'_>) {
+    window.wait_until("what is marked is what came from drafts", || is_revealed(window));
+}
+
+fn is_revealed(window: &Window<'_>) -> bool {
+    let compared = window.driver.async_script(COMPARE, json!([])).expect("the page compares");
+    let replies = compared.as_array().expect("a list").clone();
+    assert!(!replies.is_empty());
+    replies.iter().all(|reply| {
+        let count = |name: &str| reply[name].as_u64().unwrap_or_else(|| panic!("{reply}"));
+        assert_eq!(count("length"), count("covered"), "the stretches are as long as the text");
+        assert!(count("drafted") > 20, "{reply}");
+        Value::eq(&reply["marked"], &reply["expected"])
+    })
+}
+
+/// For each reply whose answer is shown: the words that are marked, by position, and those that came from drafts.
+const COMPARE: &str = r"
+    const ask = window.__TAURI_INTERNALS__.invoke;
+    const { open } = await ask('snapshot');
+    const solid = (text) => text.replace(/[^\p{L}\p{N}]/gu, '');
+    const found = [];
+    for (const { message } of open.messages) {
+        const reply = document.querySelector(`[data-message='${message.id}'] [data-testid=answer]`);
+        if (!reply) continue;
+        const { answer } = await ask('provenance', { message: message.id });
+        const characters = [...message.text];
+        const expected = ['', '', ''];
+        let at = 0;
+        for (const [count, position] of answer) {
+            if (position > 0) expected[position - 1] += solid(characters.slice(at, at + count).join(''));
+            at += count;
+        }
+        const marked = [1, 2, 3].map((position) =>
+            [...(CSS.highlights.get(`draft-${position}`) ?? [])]
+                .filter((range) => reply.contains(range.startContainer))
+                .map((range) => solid(range.startContainer.data.slice(range.startOffset, range.endOffset)))
+                .join(''));
+        found.push({
+            expected,
+            marked,
+            length: characters.length,
+            covered: at,
+            drafted: expected.join('').length,
+        });
+    }
+    return found;
+";
+
+/// Notes what the live line says, and where each of its numbers is.
+const WATCH: &str = "
+    window.lines = new Set();
+    window.places = new Set();
+    const look = () => {
+        const line = document.querySelector('[data-testid=live-line]');
+        const parts = [...(line?.querySelectorAll('.live-part') ?? [])];
+        if (parts.length > 0) {
+            window.lines.add(line.textContent);
+            const places = parts.map((part) => Math.round(part.getBoundingClientRect().left));
+            window.places.add(JSON.stringify([line.offsetHeight, ...places]));
+        }
+        requestAnimationFrame(look);
+    };
+    look();
+";

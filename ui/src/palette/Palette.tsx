@@ -1,0 +1,137 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import type { SearchHit } from "../bindings";
+import { shell } from "../bridge";
+import { Icon } from "../components/icons";
+import { setView, useStore } from "../store";
+import { type Entry, entries } from "./entries";
+
+/** How many places a search for titles may tell. */
+const HITS = 60;
+
+/** Goes anywhere and does anything, by name. */
+export function Palette() {
+  const open = useStore((state) => state.palette);
+  const chosen = useRef<Entry>(null);
+  const choose = (entry: Entry) => {
+    chosen.current = entry;
+    setView({ palette: false });
+  };
+  // Only when the palette has given the focus back, so that it stays where the choice takes it.
+  const onOpenChangeComplete = (open: boolean) => {
+    if (!open) chosen.current?.choose();
+    chosen.current = null;
+  };
+  return (
+    <Dialog.Root
+      open={open}
+      onOpenChange={(palette) => setView({ palette })}
+      onOpenChangeComplete={onOpenChangeComplete}
+    >
+      <Dialog.Portal>
+        <Dialog.Backdrop className="sheet-backdrop" />
+        <Dialog.Popup className="sheet palette" data-testid="palette" aria-label="Go to">
+          <Choices onChoose={choose} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
+  const state = useStore();
+  const [query, setQuery] = useState("");
+  const [at, setAt] = useState(0);
+  const titles = useTitles(query);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const found = entries(state, query, titles);
+  const current = Math.min(at, found.length - 1);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is new with each query
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [current, query]);
+
+  const choose = (entry: Entry | undefined) => {
+    if (entry) onChoose(entry);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const last = found.length - 1;
+    if (event.key === "ArrowDown") setAt(current === last ? 0 : current + 1);
+    else if (event.key === "ArrowUp") setAt(current <= 0 ? last : current - 1);
+    else if (event.key === "Enter") choose(found[current]);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <>
+      <div className="palette-field">
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          autoComplete="off"
+          spellCheck={false}
+          aria-label="Chats, commands, models and settings"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-activedescendant={found[current] && `${id} ${current}`.replace(" ", "-")}
+          placeholder="Go to a chat, or do something"
+          data-testid="palette-field"
+          value={query}
+          onChange={(event) => {
+            setQuery(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div className="palette-list" id={id} role="listbox" aria-label="Choices" ref={list}>
+        {found.map((entry, index) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the choice
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys
+          <div
+            key={entry.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            className="palette-choice"
+            data-testid="palette-choice"
+            onPointerMove={() => setAt(index)}
+            onClick={() => choose(entry)}
+          >
+            <span className="palette-name">{entry.name}</span>
+            <span className="palette-kind">{entry.keys ?? entry.group}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && (
+        <p className="list-note" role="status">
+          Nothing was found.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Titles among all chats that hold the words of `query`; those of an older query while they are looked for. */
+function useTitles(query: string): SearchHit[] {
+  const [titles, setTitles] = useState<SearchHit[]>([]);
+  useEffect(() => {
+    if (query.trim() === "") return;
+    let wanted = true;
+    shell.searchChats(query, HITS).then(
+      ({ hits }) => wanted && setTitles(hits.filter(({ message }) => message === null)),
+      // The chats that are listed are offered all the same.
+      () => wanted && setTitles([]),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [query]);
+  return query.trim() === "" ? [] : titles;
+}

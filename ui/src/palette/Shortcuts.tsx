@@ -1,0 +1,46 @@
+import type { Action } from "../bindings";
+import { Sheet } from "../components/Sheet";
+import { setView, useStore } from "../store";
+import { keysOf, shown } from "./keys";
+import { TABLE } from "./table";
+
+/** What is done with keys where one writes or reads. */
+const ELSEWHERE: [string, string[]][] = [
+  ["Send the message", ["Enter"]],
+  ["Begin a new line", ["Shift+Enter"]],
+  ["Move through a list", ["↑", "↓"]],
+  ["Close what is open, or go back to the chat", ["Esc"]],
+];
+
+/** All keys that do something. */
+export function Shortcuts() {
+  const open = useStore((state) => state.shortcuts);
+  const rows = TABLE.map((action): [string, string[]] => [action.name, keysOfAction(action)]).filter(
+    ([, keys]) => keys.length > 0,
+  );
+  return (
+    <Sheet
+      open={open}
+      onClose={() => setView({ shortcuts: false })}
+      title="Keyboard shortcuts"
+      testId="shortcuts"
+      foot={<p className="sheet-state">The palette finds everything by name.</p>}
+    >
+      <dl className="shortcuts">
+        {[...rows, ...ELSEWHERE].map(([name, keys]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Sheet>
+  );
+}
+
+const keysOfAction = (action: Action): string[] =>
+  [keysOf(action), action.also].flatMap((keys) => (keys === null ? [] : [shown(keys)]));

@@ -1,0 +1,98 @@
+import { openChat, openModel, selectModel } from "../actions";
+import type { Action, SearchHit } from "../bindings";
+import { choices } from "../library/models";
+import { openSettings } from "../settings/actions";
+import { SECTIONS } from "../settings/sections";
+import { reason, type useStore } from "../store";
+import { keysOf, shown } from "./keys";
+import { isAvailable, run, TABLE } from "./table";
+
+type State = ReturnType<typeof useStore.getState>;
+
+/** Something to go to or to do. */
+export interface Entry {
+  key: string;
+  group: "Chats" | "Commands" | "Models" | "Settings";
+  name: string;
+  /** The keys that do the same. */
+  keys: string | null;
+  choose: () => void;
+}
+
+/** How many chats are offered before anything is typed, and afterwards. */
+const RECENT = 5;
+const FOUND = 20;
+
+/** What the palette offers for `query`: what begins with it first, in every group. */
+export function entries(state: State, query: string, titles: SearchHit[]): Entry[] {
+  const chats = chatEntries(state, query, titles);
+  const others = [...commandEntries(state), ...modelEntries(state), ...settingsEntries()];
+  return [...chats, ...ranked(others, query)];
+}
+
+/** What holds all words of `query`, those whose name begins with it first. */
+export function ranked<T extends { name: string }>(all: T[], query: string): T[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const fitting = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const begins = ({ name }: T) => name.toLowerCase().startsWith(words.join(" "));
+  return words.length === 0 ? fitting : [...fitting.filter(begins), ...fitting.filter((one) => !begins(one))];
+}
+
+function chatEntries({ chats, chat: open }: State, query: string, titles: SearchHit[]): Entry[] {
+  const listed = chats.map(({ id, title }) => ({ id, name: title }));
+  const found = titles
+    .map(({ chat, title }) => ({ id: chat, name: title }))
+    .filter(({ id }) => chats.every((chat) => chat.id !== id));
+  const fitting = query.trim() === "" ? listed : [...ranked(listed, query), ...found];
+  return fitting
+    .filter(({ id }) => id !== open)
+    .slice(0, query.trim() === "" ? RECENT : FOUND)
+    .map(({ id, name }) => ({
+      key: `chat ${id}`,
+      group: "Chats",
+      name: name || "New chat",
+      keys: null,
+      choose: () => void openChat(id),
+    }));
+}
+
+const commandEntries = (state: State): Entry[] =>
+  TABLE.filter((action) => action.id !== "palette" && isAvailable(action, state)).map((action) => ({
+    key: `action ${action.id}`,
+    group: "Commands",
+    name: action.name,
+    keys: words(action),
+    choose: () => void run(action.id),
+  }));
+
+function modelEntries(state: State): Entry[] {
+  if (reason(state, "open") !== null) return [];
+  return choices(state.models, state.library)
+    .flatMap(([, group]) => group)
+    .filter(
+      ({ path, local }) => path !== state.selectedModel && (local === null || local.state.state === "ready"),
+    )
+    .map(({ path, name }) => ({
+      key: `model ${path}`,
+      group: "Models",
+      name: `Use ${name}`,
+      keys: null,
+      choose: () =>
+        void (state.models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
+    }));
+}
+
+const settingsEntries = (): Entry[] =>
+  SECTIONS.map(({ id, name }) => ({
+    key: `setting ${id}`,
+    group: "Settings",
+    name: `Settings: ${name}`,
+    keys: null,
+    choose: () => openSettings(id),
+  }));
+
+/** The keys of an action, as people write them. */
+function words(action: Action): string | null {
+  const keys = keysOf(action);
+  return keys === null ? null : shown(keys);
+}

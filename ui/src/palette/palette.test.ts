@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { chatSummary } from "../chats/samples";
+import { useStore } from "../store";
+import { entries, ranked } from "./entries";
+import { keysOf, matches, shown } from "./keys";
+import { isAvailable, TABLE } from "./table";
+
+const plain = { metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
+const state = useStore.getInitialState();
+const action = (id: string) => {
+  const found = TABLE.find((one) => one.id === id);
+  if (!found) throw new Error(`there is no ${id}`);
+  return found;
+};
+
+describe("keys", () => {
+  it("are ⌘ on a Mac and Ctrl elsewhere", () => {
+    const keys = { command: true, control: false, alt: false, shift: false, key: "n" };
+    expect(matches(keys, { ...plain, key: "n", metaKey: true }, true)).toBe(true);
+    expect(matches(keys, { ...plain, key: "n", ctrlKey: true }, true)).toBe(false);
+    expect(matches(keys, { ...plain, key: "n", ctrlKey: true }, false)).toBe(true);
+    expect(matches(keys, { ...plain, key: "n", metaKey: true }, false)).toBe(false);
+    expect(matches(keys, { ...plain, key: "N", ctrlKey: true, shiftKey: true }, false)).toBe(false);
+  });
+
+  it("are heard by their sign, wherever it stands on the keyboard", () => {
+    const keys = { command: true, control: false, alt: false, shift: false, key: "+" };
+    expect(matches(keys, { ...plain, key: "+", ctrlKey: true, shiftKey: true }, false)).toBe(true);
+    expect(matches(keys, { ...plain, key: "+", ctrlKey: true }, false)).toBe(true);
+  });
+
+  it("lead to one action each", () => {
+    for (const mac of [true, false]) {
+      const all = TABLE.flatMap((one) => [keysOf(one, mac), one.also].filter((keys) => keys !== null));
+      const key = fc.constantFrom(...all.map(({ key }) => key), "x", "S", "E");
+      const held = fc.record({
+        metaKey: fc.boolean(),
+        ctrlKey: fc.boolean(),
+        altKey: fc.boolean(),
+        shiftKey: fc.boolean(),
+      });
+      fc.assert(
+        fc.property(key, held, (key, held) => {
+          expect(all.filter((keys) => matches(keys, { ...held, key }, mac)).length).toBeLessThan(2);
+        }),
+      );
+    }
+  });
+
+  it("are written as each system does", () => {
+    const keys = { command: true, control: true, alt: false, shift: true, key: "e" };
+    expect(shown(keys, true)).toBe("⌃⇧⌘E");
+    expect(shown({ ...keys, control: false }, false)).toBe("Ctrl+Shift+E");
+    expect(shown({ command: false, control: false, alt: false, shift: false, key: "Escape" }, true)).toBe(
+      "Esc",
+    );
+  });
+});
+
+describe("actions", () => {
+  it("can be taken when there is something to take them on", () => {
+    expect(isAvailable(action("new_chat"), state)).toBe(true);
+    for (const id of ["stop", "edit_last", "statistics", "next_chat", "export_chat"])
+      expect(isAvailable(action(id), state), id).toBe(false);
+    const chats = [chatSummary(1), chatSummary(2)];
+    expect(isAvailable(action("next_chat"), { ...state, chats, chat: 1 })).toBe(true);
+    expect(isAvailable(action("export_chat"), { ...state, chats, chat: 1 })).toBe(true);
+  });
+});
+
+describe("the palette", () => {
+  const chats = [
+    chatSummary(1, { title: "Owls and bells" }),
+    chatSummary(2, { title: "Settings of a lathe" }),
+    chatSummary(3, { title: "Bells" }),
+  ];
+  const names = (query: string, titles: Parameters<typeof entries>[2] = []) =>
+    entries({ ...state, chats, chat: 2 }, query, titles).map(({ name }) => name);
+
+  it("puts what begins with the words first", () => {
+    const all = [{ name: "The bell" }, { name: "Bell" }, { name: "A be" }];
+    expect(ranked(all, "bell").map(({ name }) => name)).toEqual(["Bell", "The bell"]);
+    expect(ranked(all, "").length).toBe(3);
+    expect(ranked(all, "BELL the").map(({ name }) => name)).toEqual(["The bell"]);
+  });
+
+  it("offers the other chats, commands and settings", () => {
+    expect(names("bells")).toEqual(["Bells", "Owls and bells"]);
+    expect(names("settings")).toContain("Settings: Appearance");
+    expect(names("settings")).not.toContain("Settings of a lathe");
+    expect(names("larger")).toEqual(["Larger"]);
+    expect(names("no such thing")).toEqual([]);
+  });
+
+  it("offers chats that only the shell knows, each once", () => {
+    const hit = (chat: number, title: string) => ({ chat, title, message: null, snippet: [], at: 0 });
+    expect(names("bells", [hit(3, "Bells"), hit(9, "Bells of old")])).toEqual([
+      "Bells",
+      "Owls and bells",
+      "Bells of old",
+    ]);
+  });
+});

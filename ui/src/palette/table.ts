@@ -1,0 +1,89 @@
+import { editLast, newChat, openChat, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
+import { openBenchmarks } from "../benchmarks/actions";
+import { ACTIONS, type Action, type ActionId, type Availability } from "../bindings";
+import { shell } from "../bridge";
+import { chooseImport, exportChats } from "../chats/files";
+import { focusComposer } from "../focus";
+import { openModels } from "../library/actions";
+import { changeZoom, openDiagnostics, openSettings } from "../settings/actions";
+import { streamingReply } from "../state";
+import { setView, useStore } from "../store";
+
+const state = () => useStore.getState();
+
+/** Everything that can be done from anywhere in the window. */
+export const TABLE: readonly Action[] = ACTIONS;
+
+const RUN: Record<ActionId, () => unknown> = {
+  new_chat: () => newChat(),
+  find_chats: () => focusSearch(),
+  palette: () => setView({ palette: !state().palette, shortcuts: false }),
+  focus_composer: () => {
+    // In the chat that opens, the field takes the focus by itself.
+    setView({ screen: "chat" });
+    focusComposer();
+  },
+  edit_last: () => editLast(),
+  stop: () => stop(),
+  statistics: () => toggleNumbers(),
+  reveal_drafts: () => toggleRevealDrafts(),
+  next_chat: () => goToChat(1),
+  previous_chat: () => goToChat(-1),
+  export_chat: () => exportChats(state().chat, "markdown"),
+  export_chats: () => exportChats(null, "json"),
+  import_chats: () => chooseImport(),
+  toggle_sidebar: () => setView({ sidebar: !state().sidebar }),
+  toggle_inspector: () => setView({ screen: "chat", inspector: !state().inspector }),
+  zoom_in: () => changeZoom(1),
+  zoom_out: () => changeZoom(-1),
+  actual_size: () => changeZoom(0),
+  models: () => openModels(),
+  benchmarks: () => openBenchmarks(),
+  settings: () => openSettings(),
+  shortcuts: () => setView({ shortcuts: !state().shortcuts, palette: false }),
+  diagnostics: () => openDiagnostics(),
+  close_window: () => shell.closeWindow().catch(showError),
+  quit: () => shell.quit().catch(showError),
+};
+
+type State = ReturnType<typeof state>;
+
+const AVAILABLE: Record<Availability, (state: State) => boolean> = {
+  always: () => true,
+  in_chat: ({ chat }) => chat !== null,
+  while_writing: (state) => state.screen === "chat" && streamingReply(state) !== null,
+  with_question: (state) =>
+    state.screen === "chat" &&
+    streamingReply(state) === null &&
+    state.messages.some(({ role }) => role === "user"),
+  with_statistics: ({ screen, messages }) =>
+    screen === "chat" && messages.some(({ stats }) => stats !== null),
+  with_chats: ({ chats, chat }) => chats.some(({ id }) => id !== chat),
+};
+
+export const isAvailable = (action: Action, now: State = state()): boolean =>
+  AVAILABLE[action.available](now);
+
+/** Does what an action says, if it can be done now; says whether it was. */
+export function run(id: ActionId): boolean {
+  const action = TABLE.find((action) => action.id === id);
+  if (!action || !isAvailable(action)) return false;
+  RUN[id]();
+  return true;
+}
+
+function focusSearch(): void {
+  setView({ sidebar: true });
+  // The field is there once the sidebar is.
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLInputElement>("[data-testid=chat-search]")?.select(),
+  );
+}
+
+/** Opens the chat so many rows further down the list. A new chat stands before all of them. */
+function goToChat(rows: number): void {
+  const { chats, chat } = state();
+  const at = chats.findIndex(({ id }) => id === chat);
+  const next = chats[Math.max(at + rows, 0)];
+  if (next && next.id !== chat) openChat(next.id);
+}

@@ -1,0 +1,143 @@
+import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { LogLevel, LogLine } from "../bindings";
+import { reportOf, shell } from "../bridge";
+import { CopyButton } from "../components/CopyButton";
+import { ErrorNote } from "../components/ErrorNote";
+import { Icon } from "../components/icons";
+import { SidebarToggle } from "../components/Sidebar";
+import { setView, useStore } from "../store";
+
+/** How often the log is asked for what is new, in milliseconds. */
+const PULSE = 1000;
+/** How many lines are kept here. */
+const KEPT = 2000;
+/** So near to its end, in pixels, the log is followed. */
+const NEAR = 24;
+
+const LEVELS: { level: LogLevel; name: string }[] = [
+  { level: "error", name: "Errors" },
+  { level: "warn", name: "Errors and warnings" },
+  { level: "info", name: "Everything that matters" },
+  { level: "debug", name: "Everything" },
+];
+
+/** What the app and its engine say, and a report for others. */
+export function DiagnosticsScreen() {
+  const sidebar = useStore((state) => state.sidebar);
+  const error = useStore((state) => state.settingsError);
+  const [level, setLevel] = useState<LogLevel>("debug");
+  const heading = useRef<HTMLHeadingElement>(null);
+  const lines = useLog();
+  const shown = lines.filter((line) => rank(line.level) <= rank(level));
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <main className="main">
+      <header className="toolbar" data-tauri-drag-region>
+        {!sidebar && <SidebarToggle />}
+        <h1 ref={heading} tabIndex={-1} className="screen-title">
+          Diagnostics
+        </h1>
+        <span className="spring" data-tauri-drag-region />
+        <CopyButton text={shown.map(lineText).join("\n")} label="Copy the log" />
+        <CopyReport lines={lines} />
+      </header>
+      <div className="diagnostics" data-testid="diagnostics-screen">
+        {error && <ErrorNote error={error} testId="settings-error" />}
+        <div className="diagnostics-head">
+          <div className="select-place">
+            <select
+              className="select"
+              aria-label="Lines to show"
+              data-testid="log-level"
+              value={level}
+              onChange={(event) => setLevel(event.target.value as LogLevel)}
+            >
+              {LEVELS.map(({ level, name }) => (
+                <option key={level} value={level}>
+                  {name}
+                </option>
+              ))}
+            </select>
+            <Icon name="down" />
+          </div>
+          <p className="soft">The report and the log hold nothing of any chat.</p>
+        </div>
+        <Log lines={shown} />
+      </div>
+    </main>
+  );
+}
+
+const rank = (level: LogLevel): number => LEVELS.findIndex((one) => one.level === level);
+
+/** The log as it grows. */
+function useLog(): LogLine[] {
+  const [lines, setLines] = useState<LogLine[]>([]);
+  useEffect(() => {
+    let known = 0;
+    let asking = false;
+    const ask = async () => {
+      if (asking) return;
+      asking = true;
+      try {
+        const more = await shell.logLines(known);
+        known = more.at(-1)?.number ?? known;
+        if (more.length > 0) setLines((lines) => [...lines, ...more].slice(-KEPT));
+      } catch (error) {
+        setView({ settingsError: reportOf(error) });
+      }
+      asking = false;
+    };
+    ask();
+    const timer = setInterval(ask, PULSE);
+    return () => clearInterval(timer);
+  }, []);
+  return lines;
+}
+
+/** Lines of the log. While its end is in view, it stays there. */
+const Log = memo(function Log({ lines }: { lines: LogLine[] }) {
+  const place = useRef<HTMLElement>(null);
+  const follows = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: more lines move the end
+  useLayoutEffect(() => {
+    const log = place.current;
+    if (log && follows.current) log.scrollTop = log.scrollHeight;
+  }, [lines]);
+  return (
+    <section
+      className="log"
+      ref={place}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+      aria-label="Log"
+      data-testid="log"
+      onScroll={({ currentTarget: log }) => {
+        follows.current = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
+      }}
+    >
+      {lines.length === 0 && <p className="list-note">There is nothing to show.</p>}
+      {lines.map((line) => (
+        <p key={line.number} className={`log-line ${line.level}`}>
+          <span className="log-time">{time(line.at)}</span> <span className="log-level">{line.level}</span>{" "}
+          <span className="log-source">{line.source}</span> {line.text}
+        </p>
+      ))}
+    </section>
+  );
+});
+
+const time = (at: number): string => new Date(at).toTimeString().slice(0, 8);
+
+export const lineText = ({ at, level, source, text }: LogLine): string =>
+  `${new Date(at).toISOString()} ${level.toUpperCase()} ${source}: ${text}`;
+
+/** Copies the report. It is made beforehand, as the clipboard is open only while a click is dealt with. */
+function CopyReport({ lines }: { lines: LogLine[] }) {
+  const [report, setReport] = useState("");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is new in the log may be in the report
+  useEffect(() => {
+    shell.report().then(setReport, (error) => setView({ settingsError: reportOf(error) }));
+  }, [lines]);
+  return <CopyButton className="button" text={report} label="Copy report" testId="copy-report" />;
+}

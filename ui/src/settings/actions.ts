@@ -1,0 +1,67 @@
+import type { GenerationSettings, PlaceKind, Preferences } from "../bindings";
+import { ZOOMS } from "../bindings";
+import { reportOf, shell } from "../bridge";
+import { about, openModels } from "../library/actions";
+import { dispatch, setView, useStore } from "../store";
+import type { SectionId } from "./sections";
+
+const state = () => useStore.getState();
+
+/** Does something; if it fails, the screen says why. */
+async function attempt(act: () => Promise<unknown>): Promise<boolean> {
+  setView({ settingsError: null });
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    setView({ settingsError: reportOf(error) });
+    return false;
+  }
+}
+
+/** Opens the settings, at one of their parts. */
+export function openSettings(section: SectionId | null = null): void {
+  setView({ screen: "settings", section, settingsError: null });
+  if (state().places === null) attempt(async () => setView({ places: await shell.places() }));
+}
+
+/** Opens the screen that tells what the app is doing. */
+export function openDiagnostics(): void {
+  setView({ screen: "diagnostics", settingsError: null });
+}
+
+/** Opens the place where the token for the Hub is set. */
+export function openToken(): void {
+  setView({ spotlight: about.token });
+  openModels();
+}
+
+/** Changes how the app looks and behaves. It shows at once, and goes back if the shell refuses it. */
+export async function changePreferences(change: Partial<Preferences>): Promise<void> {
+  const before = state().preferences;
+  const preferences = { ...before, ...change };
+  dispatch({ kind: "app", event: { type: "preferences", preferences } });
+  const kept = await attempt(() => shell.setPreferences(preferences));
+  if (!kept && state().preferences === preferences)
+    dispatch({ kind: "app", event: { type: "preferences", preferences: before } });
+}
+
+/** Makes everything in the window larger or smaller by so many steps; 0 gives it its usual size. */
+export function changeZoom(steps: number): void {
+  const zooms: readonly number[] = ZOOMS;
+  const at = zooms.indexOf(state().preferences.zoom) + steps;
+  const zoom = steps === 0 ? 100 : zooms[Math.min(Math.max(at, 0), zooms.length - 1)];
+  if (zoom !== undefined) changePreferences({ zoom });
+}
+
+/** Changes how replies are written in chats without settings of their own. */
+export async function changeDefaults(change: Partial<GenerationSettings>): Promise<void> {
+  const before = state().settings;
+  const settings = { ...before, ...change };
+  dispatch({ kind: "settings", settings });
+  const kept = await attempt(() => shell.setSettings(settings));
+  if (!kept && state().settings === settings) dispatch({ kind: "settings", settings: before });
+}
+
+/** Shows where some of the app's files are. */
+export const revealPlace = (kind: PlaceKind) => attempt(() => shell.revealPlace(kind));

@@ -1,0 +1,11 @@
+/** The parts of the settings, in their order. */
+export const SECTIONS = [
+  { id: "appearance", name: "Appearance" },
+  { id: "new-chats", name: "New chats" },
+  { id: "memory", name: "Model memory" },
+  { id: "window", name: "Window and notifications" },
+  { id: "data", name: "Data" },
+  { id: "help", name: "Help and diagnostics" },
+] as const;
+
+export type SectionId = (typeof SECTIONS)[number]["id"];

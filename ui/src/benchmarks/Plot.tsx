@@ -12,7 +12,11 @@ export interface PlotProps {
 }
 
 const HEIGHT = 200;
-const HALF_A_DAY = 43_200;
+const DAY = 86_400;
+/** Ticks are whole days apart. */
+const STEPS = [1, 2, 7, 14, 30, 91, 182, 365, 730].map((days) => days * DAY);
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 
 /** A colour of the page as it is now, light or dark. */
 const token = (name: string) => (): string =>
@@ -42,7 +46,7 @@ const axis = (more: uPlot.Axis): uPlot.Axis => ({
   ...more,
 });
 
-function options(metric: Metric, lines: Series[], width: number): uPlot.Options {
+function options({ metric, times, lines }: PlotProps, width: number): uPlot.Options {
   return {
     width,
     height: HEIGHT,
@@ -52,8 +56,9 @@ function options(metric: Metric, lines: Series[], width: number): uPlot.Options 
     scales: {
       // Some room on both sides: one result alone has no span, and points are not to be cut.
       x: {
-        range: (_, from, to) => {
-          const room = Math.max(HALF_A_DAY, (to - from) * 0.04);
+        range: () => {
+          const [from = 0, to = from] = [times[0], times.at(-1)].map((time) => (time ?? 0) / 1000);
+          const room = Math.max(DAY, (to - from) * 0.04);
           return [from - room, to + room];
         },
       },
@@ -61,8 +66,17 @@ function options(metric: Metric, lines: Series[], width: number): uPlot.Options 
       y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] },
     },
     axes: [
-      axis({ space: 90, size: 28 }),
-      axis({ size: 56, values: (_, values) => values.map((value) => metricValue(metric, value)) }),
+      axis({
+        space: 70,
+        size: 28,
+        incrs: STEPS,
+        values: (_, splits, __, ___, step) =>
+          splits.map((at) => (step < 91 * DAY ? DATE : MONTH).format(at * 1000)),
+      }),
+      axis({
+        size: 56,
+        values: (_, values) => values.map((value) => (value === 0 ? "0" : metricValue(metric, value))),
+      }),
     ],
     series: [{}, ...lines.map(line)],
   };
@@ -75,7 +89,7 @@ export default function Plot({ metric, times, lines }: PlotProps) {
     const element = place.current;
     if (element === null) return;
     const data: uPlot.AlignedData = [times.map((time) => time / 1000), ...lines.map(({ values }) => values)];
-    const plot = new uPlot(options(metric, lines, element.clientWidth), data, element);
+    const plot = new uPlot(options({ metric, times, lines }, element.clientWidth), data, element);
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     resize.observe(element);
     // The colours are asked for whenever it is drawn.

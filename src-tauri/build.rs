@@ -70,6 +70,13 @@ const COMMANDS: &[&str] = &[
     "move_library",
     "set_hub_token",
     "reveal",
+    "benchmarks",
+    "run_benchmark",
+    "delete_benchmark",
+    "restore_benchmark",
+    "export_benchmarks",
+    "compare",
+    "cancel_comparison",
 ];
 
 fn main() {

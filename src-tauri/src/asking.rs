@@ -280,7 +280,7 @@ impl App {
     }
 }
 
-fn no_question() -> ErrorReport {
+pub(crate) fn no_question() -> ErrorReport {
     ErrorReport {
         code: "no_question".into(),
         message: "The message is empty.".into(),
@@ -312,7 +312,7 @@ fn not_a_reply(message: MessageId) -> ErrorReport {
     }
 }
 
-fn not_a_question(message: MessageId) -> ErrorReport {
+pub(crate) fn not_a_question(message: MessageId) -> ErrorReport {
     ErrorReport {
         code: "not_a_question".into(),
         message: format!("The message {message} was not written by you."),

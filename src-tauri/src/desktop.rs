@@ -76,6 +76,10 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
     now.iter()
         .filter(|job| stage_before(job.id).is_some_and(|stage| *stage != job.stage))
         .filter_map(|job| match &job.stage {
+            JobStage::Done { .. } if job.kind == JobKind::Benchmark => Some((
+                format!("{} is measured", job.name),
+                "The Benchmarks screen shows how fast it is.".to_owned(),
+            )),
             JobStage::Done { path } if job.kind == JobKind::Move => {
                 Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
             }

@@ -4,6 +4,7 @@ mod actions;
 mod asking;
 mod attachments;
 mod awake;
+mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod chats;

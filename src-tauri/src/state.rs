@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foretoken_library::Machine;
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
-    KvPrecision, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences, Snapshot,
+    KvPrecision, MachineName, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences, Snapshot,
 };
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
+use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
@@ -31,6 +33,9 @@ pub(crate) struct App {
     pub(crate) events: AppEvents,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
+    pub(crate) benchmarks: Arc<History>,
+    /// Ends the comparison that runs.
+    pub(crate) comparing: watch::Sender<()>,
     pub(crate) places: Places,
     pub(crate) log: Log,
     settings: Arc<SettingsFile>,
@@ -59,12 +64,16 @@ impl App {
         let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
         let settings = Arc::new(SettingsFile::open(places.settings.clone()));
         let replies: Arc<Replies> = Arc::default();
+        let machine = Machine::detect(&places.data);
+        let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
+        let benchmarks = Arc::new(History::open(places.data.join("benchmarks.jsonl"), machine));
         let around = Surroundings {
             engine_program,
             built_in_model: built_in_model.to_owned(),
             settings: Arc::clone(&settings),
             replies: Arc::clone(&replies),
             engine: engine.watch(),
+            benchmarks: Arc::clone(&benchmarks),
         };
         let (library, moves) = ModelLibrary::new(places, around);
         let (untitled, titles) = mpsc::unbounded_channel();
@@ -73,6 +82,8 @@ impl App {
             chats: Chats::open(places.chats.clone())?,
             replies,
             library: Arc::new(library),
+            benchmarks,
+            comparing: watch::Sender::default(),
             places: places.clone(),
             log,
             moves: Mutex::new(Some(moves)),

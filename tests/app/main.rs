@@ -5,6 +5,8 @@ mod bad_models;
 mod models;
 
 #[cfg(target_os = "linux")]
+mod benchmarks;
+#[cfg(target_os = "linux")]
 mod chat_list;
 #[cfg(target_os = "linux")]
 mod chat_settings;

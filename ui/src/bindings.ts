@@ -170,10 +170,27 @@ export const commands = {
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
 	/**  Shows a model's folder, or the library's, in the system's file manager. */
 	reveal: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal", { path })),
+	/**  All benchmarks that are kept. A benchmark that ends adds one. */
+	benchmarks: () => typedError<BenchmarkHistory, ErrorReport>(__TAURI_INVOKE("benchmarks")),
+	/**  Begins to measure a model for the history, as a job of the library. */
+	runBenchmark: (path: string, plan: BenchmarkPlan) => typedError<number, ErrorReport>(__TAURI_INVOKE("run_benchmark", { path, plan })),
+	/**  Deletes a benchmark. It can be restored until the app quits. */
+	deleteBenchmark: (benchmark: BenchmarkId) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_benchmark", { benchmark })),
+	/**  Brings a deleted benchmark back. */
+	restoreBenchmark: (benchmark: BenchmarkId) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_benchmark", { benchmark })),
+	/**
+	 *  Lets the person choose a file in the system's dialog and writes all benchmarks into it. Returns where, or `null` if
+	 *  they chose none.
+	 */
+	exportBenchmarks: (format: BenchmarkFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_benchmarks", { format })),
+	/**  Answers a question without drafts and then with them, each alone in the engine. `null` if it was cancelled. */
+	compare: (source: ComparisonSource, progress: Channel<ComparisonProgress>) => typedError<Comparison | null, ErrorReport>(__TAURI_INVOKE("compare", { source, progress })),
+	/**  Ends the comparison that runs, if there is one. */
+	cancelComparison: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_comparison")),
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide drafts in the text","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_chats"},{"id":"previous_chat","name":"Previous chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_chats"},{"id":"export_chat","name":"Export this chat…","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","menu":null,"mac":null,"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide drafts in the text","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_chats"},{"id":"previous_chat","name":"Previous chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_chats"},{"id":"export_chat","name":"Export this chat…","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","menu":null,"mac":null,"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ZOOMS = [80,90,100,110,125,140,160] as const;
 
@@ -204,7 +221,9 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "settings" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | 
+/**  Shows how fast the models are. */
+"benchmarks" | "settings" | "diagnostics" | "shortcuts";
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
@@ -274,6 +293,18 @@ export type Attachment = {
 	text: string,
 };
 
+/**  Decoding with as many drafts as pay. */
+export type AutoSpeed = {
+	/**  Decoded tokens per second. */
+	tokens_per_second: Spread,
+	/**  Over plain decoding in the same run. */
+	speed_up: Spread | null,
+	/**  Decoded tokens per forward pass. */
+	tokens_per_pass: Spread,
+	/**  Why no drafts were used in the end, if none were. */
+	note: string | null,
+};
+
 /**  When an action can be taken. */
 export type Availability = 
 /**  Always. */
@@ -288,6 +319,70 @@ export type Availability =
 "with_statistics" | 
 /**  While there is a chat to go to. */
 "with_chats";
+
+/**  What a benchmark found. */
+export type Benchmark = {
+	/**  When it ended, milliseconds since 1970. Also names it: no two have the same. */
+	measured_at: number,
+	/**  The model's short name. */
+	model: string,
+	/**  Data type or quantization of its weights. */
+	format: string,
+	/**  The version of the app. */
+	app_version: string,
+	/**  The machine. */
+	machine: MachineName,
+	/**  What computed: `metal`, `cuda` or `cpu`. */
+	device: string,
+	/**  What was asked for. */
+	plan: BenchmarkPlan,
+	/**  Runs that count. */
+	runs: number,
+	/**  Tokens decoded at each depth in each run. */
+	gen_tokens: number,
+	/**  Length of the prompt that was read. */
+	prompt_tokens: number,
+	/**  Decoding by depth, plain decoding first. */
+	depths: DepthSpeed[],
+	/**  Decoding with as many drafts as pay; `None` where none were measured. */
+	auto: AutoSpeed | null,
+	/**  Tokens of the prompt read per second; `None` where only a short one was read, in passing. */
+	prefill_tokens_per_second: Spread | null,
+	/**  The most memory that the model held while it read and decoded. */
+	peak_memory_bytes: Spread,
+	/**  From the folder to a model that can be asked. */
+	load_seconds: Spread,
+};
+
+/**  How the history is exported. */
+export type BenchmarkFormat = 
+/**  Everything, as a JSON list. */
+"json" | 
+/**  A line for each depth of each benchmark, for spreadsheets. */
+"csv";
+
+/**  All benchmarks that are kept. */
+export type BenchmarkHistory = {
+	/**  Oldest first. */
+	benchmarks: Benchmark[],
+	/**  This machine. */
+	machine: MachineName,
+	/**  Lines of the file that cannot be read; they stay in it. */
+	unreadable: number,
+};
+
+/**  Names a benchmark by its `measured_at`. */
+export type BenchmarkId = number;
+
+/**  What a benchmark measures. Plain decoding and the memory it takes are always measured. */
+export type BenchmarkPlan = {
+	/**  Decoding with 1, 2 and 3 drafts and with as many as pay, where the model has an MTP head. */
+	drafts: boolean,
+	/**  Reading a long prompt. */
+	prompt: boolean,
+	/**  More and longer runs. */
+	thorough: boolean,
+};
 
 /**  A message of the branch that is shown, with its other versions. */
 export type BranchMessage = {
@@ -375,6 +470,71 @@ export type ChatsTrouble = {
 	backups: ChatsBackup[],
 };
 
+/**  A reply of a comparison. */
+export type ComparedReply = {
+	/**  Its text. */
+	tokens: TimedToken[],
+	/**  Why it ended. */
+	reason: FinishReason,
+	/**  What it took. */
+	stats: ReplyStats,
+};
+
+/**  One question answered twice with the same settings and seed, one after the other: without drafts, then with them. */
+export type Comparison = {
+	/**  The question. */
+	question: string,
+	/**  The model. */
+	model: string,
+	/**  The settings of both, with the seed. */
+	sampling: Sampling,
+	/**  How the second reply was drafted. */
+	drafting: Drafting,
+	/**  Without drafts. */
+	plain: ComparedReply,
+	/**  With drafts. */
+	drafted: ComparedReply,
+	/**  How their texts relate. */
+	verdict: ComparisonVerdict,
+};
+
+/**  How far a comparison has come; a few times a second. */
+export type ComparisonProgress = 
+/**  The prompt is being read, once for both. */
+{ stage: "reading"; 
+/**  Tokens read so far. */
+done: number; 
+/**  Tokens of the prompt. */
+total: number } | 
+/**  A reply is being written. */
+{ stage: "writing"; 
+/**  Whether it is the one with drafts. */
+drafts: boolean; 
+/**  Tokens so far. */
+tokens: number };
+
+/**  What is answered without drafts and with them. */
+export type ComparisonSource = 
+/**  A question of a chat, with all that was said before it and with the chat's settings. */
+{ source: "message"; 
+/**  The question. */
+message: number } | 
+/**  A question by itself, with the app's settings. */
+{ source: "prompt"; 
+/**  The question. */
+text: string };
+
+/**  How the texts of a comparison relate. */
+export type ComparisonVerdict = 
+/**  They are the same, token for token. */
+{ verdict: "equal" } | 
+/**  They should be the same, and are not. */
+{ verdict: "different"; 
+/**  How many tokens are the same before the first that is not. */
+after: number } | 
+/**  They need not be the same: with the rejection rule only the chances of each word are. */
+{ verdict: "same_chances" };
+
 /**  How a raw checkpoint is converted, and what becomes of it. */
 export type ConversionChoice = {
 	/**  Bits of a weight; `None` keeps full precision. */
@@ -399,6 +559,20 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  Decoding with this many drafts a step. */
+export type DepthSpeed = {
+	/**  Drafts a step; 0 is plain decoding. */
+	depth: number,
+	/**  Decoded tokens per second. */
+	tokens_per_second: Spread,
+	/**  Over plain decoding in the same run. */
+	speed_up: Spread | null,
+	/**  Decoded tokens per forward pass; plain decoding is exactly 1. */
+	tokens_per_pass: Spread,
+	/**  Drafts by position, over all runs. */
+	positions: PositionStats[],
 };
 
 /**  How many drafts the passes of a reply verified, from its first pass to its last. */
@@ -589,8 +763,10 @@ export type JobKind =
 "download" | 
 /**  Converts a model. */
 "conversion" | 
-/**  Measures how fast a model is. */
+/**  Measures how many drafts pay with a model. */
 "measurement" | 
+/**  Measures a model for the history of benchmarks. */
+"benchmark" | 
 /**  Moves the library. */
 "move";
 
@@ -616,7 +792,7 @@ seconds: number } |
 { stage: "verifying" } | 
 /**  The raw checkpoint is being converted. */
 { stage: "converting" } | 
-/**  The finished model is being measured. */
+/**  The model is being measured. */
 { stage: "tuning" } | 
 /**  The library is on its way to another folder. */
 { stage: "moving" } | 
@@ -761,6 +937,14 @@ export type LogLine = {
 	text: string,
 };
 
+/**  The machine that a benchmark ran on. */
+export type MachineName = {
+	/**  What its maker calls the processor; empty if the system does not say. */
+	chip: string,
+	/**  Memory in bytes; 0 if the system does not say. */
+	ram_bytes: number,
+};
+
 /**  One message of a chat. */
 export type Message = {
 	/**  Names it. */
@@ -890,6 +1074,13 @@ export type OpenedChat = {
 	/**  The branch that is shown, oldest first. */
 	messages: BranchMessage[],
 };
+
+/**  Which part of a reply a piece of text belongs to. */
+export type Part = 
+/**  Inside the model's thinking block. */
+"thinking" | 
+/**  The reply itself. */
+"answer";
 
 /**  The passes that wrote one part of a reply. */
 export type PartStats = {
@@ -1211,12 +1402,34 @@ export type SnippetPart = {
 	matched: boolean,
 };
 
+/**  A figure over all runs of a benchmark. */
+export type Spread = {
+	/**  Half of the runs are below. */
+	median: number,
+	/**  Smallest. */
+	min: number,
+	/**  Largest. */
+	max: number,
+};
+
 /**  A tag and its use. */
 export type Tag = {
 	/**  Its name, unique whatever its letters' case. */
 	name: string,
 	/**  Chats that have it. */
 	chats: number,
+};
+
+/**  What a token added to a reply, and when. */
+export type TimedToken = {
+	/**  Milliseconds since the first token of the reply. */
+	at: number,
+	/**  What became readable with it. */
+	text: string,
+	/**  Which part of the reply it belongs to. */
+	part: Part,
+	/**  Its place in the chain of drafts; `None` for the model's own. */
+	draft_position: number | null,
 };
 
 /**  How fast a model answered on this machine, by number of drafts. */

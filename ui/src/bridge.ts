@@ -2,8 +2,12 @@ import { Channel } from "@tauri-apps/api/core";
 import {
   type AppEvent,
   type Attachment,
+  type BenchmarkFormat,
+  type BenchmarkPlan,
   type ChatCursor,
   type ChatSettings,
+  type ComparisonProgress,
+  type ComparisonSource,
   type ConversionChoice,
   commands,
   type ErrorReport,
@@ -173,4 +177,13 @@ export const shell = {
   setHubToken: (token: string | null) => answered(commands.setHubToken(token)),
   setFitContext: (tokens: number) => answered(commands.setFitContext(tokens)),
   reveal: (path: string) => answered(commands.reveal(path)),
+
+  benchmarks: () => answered(commands.benchmarks()),
+  runBenchmark: (path: string, plan: BenchmarkPlan) => answered(commands.runBenchmark(path, plan)),
+  deleteBenchmark: (measuredAt: number) => answered(commands.deleteBenchmark(measuredAt)),
+  restoreBenchmark: (measuredAt: number) => answered(commands.restoreBenchmark(measuredAt)),
+  exportBenchmarks: (format: BenchmarkFormat) => answered(commands.exportBenchmarks(format)),
+  compare: (source: ComparisonSource, onProgress: (progress: ComparisonProgress) => void) =>
+    answered(commands.compare(source, new Channel(onProgress))),
+  cancelComparison: () => answered(commands.cancelComparison()),
 };

@@ -250,7 +250,7 @@ pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorR
     app.chats.restore().await
 }
 
-async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
+pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
     chosen.await.ok().flatten().and_then(|file| file.into_path().ok())
 }
 

@@ -1,5 +1,6 @@
 //! What the page can ask for: one file per area. Every command is listed in `build.rs` and in the capability too.
 
+mod benchmarks;
 mod chats;
 mod diagnostics;
 mod library;
@@ -86,6 +87,13 @@ pub(crate) fn builder() -> Builder<Wry> {
         library::move_library,
         library::set_hub_token,
         library::reveal,
+        benchmarks::benchmarks,
+        benchmarks::run_benchmark,
+        benchmarks::delete_benchmark,
+        benchmarks::restore_benchmark,
+        benchmarks::export_benchmarks,
+        benchmarks::compare,
+        benchmarks::cancel_comparison,
     ];
     Builder::new().commands(commands).typ::<Action>().constant("ACTIONS", ACTIONS).constant("ZOOMS", ZOOMS)
 }

@@ -46,6 +46,11 @@ impl Facts {
         long_enough.or(needs.last()).copied().unwrap_or(Need { context, bytes: self.weight_bytes })
     }
 
+    /// The longest context that it is known to run at, in tokens.
+    pub(super) fn longest(&self) -> u32 {
+        self.needs.last().map_or(0, |need| need.context)
+    }
+
     /// What it takes to run at all.
     pub(super) fn least(&self) -> u64 {
         self.at(0, KvPrecision::Full).bytes

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use foretoken_library::{ItemState, Phase, QueueItem, RepoId};
-use foretoken_protocol::{ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage};
+use foretoken_protocol::{
+    BenchmarkPlan, ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is to be done now.
@@ -16,6 +18,8 @@ pub(super) enum Step {
     Convert { source: PathBuf, name: String, bits: u8, remove_source: bool },
     /// A model is measured. `alone` where nothing came before it.
     Tune { path: PathBuf, alone: bool },
+    /// A model is measured for the history of benchmarks.
+    Benchmark { path: PathBuf, plan: BenchmarkPlan },
     /// The library is moved to a folder.
     Move { target: PathBuf },
 }
@@ -26,6 +30,7 @@ impl Step {
             Self::Download { .. } => JobKind::Download,
             Self::Convert { .. } => JobKind::Conversion,
             Self::Tune { .. } => JobKind::Measurement,
+            Self::Benchmark { .. } => JobKind::Benchmark,
             Self::Move { .. } => JobKind::Move,
         }
     }
@@ -197,7 +202,9 @@ impl Jobs {
     pub(super) fn moved(&mut self, from: &Path, to: &Path) {
         for entry in &mut self.entries {
             match &mut entry.step {
-                Step::Convert { source: path, .. } | Step::Tune { path, .. } => {
+                Step::Convert { source: path, .. }
+                | Step::Tune { path, .. }
+                | Step::Benchmark { path, .. } => {
                     if let Ok(rest) = path.strip_prefix(from) {
                         *path = to.join(rest);
                     }
@@ -215,7 +222,7 @@ impl Jobs {
     /// Holds measurements up while the chat is busy, and lets them go on when it is not.
     pub(super) fn mind_chat(&mut self, is_busy: bool) {
         for entry in &mut self.entries {
-            let measures = matches!(entry.step, Step::Tune { .. });
+            let measures = matches!(entry.step, Step::Tune { .. } | Step::Benchmark { .. });
             match entry.stage {
                 JobStage::Queued if measures && is_busy => entry.stage = JobStage::Held { by: Hold::Chat },
                 JobStage::Held { by: Hold::Chat } if !is_busy => entry.stage = JobStage::Queued,

@@ -29,13 +29,14 @@ use foretoken_library::{
     RetryPolicy, Trashed,
 };
 use foretoken_protocol::{
-    ConversionChoice, EngineState, ErrorReport, FitContext, JobId, KvPrecision, LibrarySnapshot, LocalState,
-    ModelOrigin, PlainSpeed, RemoteFilter, RemoteModel, ReplyStats,
+    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, FitContext, JobId, KvPrecision,
+    LibrarySnapshot, LocalState, ModelOrigin, PlainSpeed, RemoteFilter, RemoteModel, ReplyStats,
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::benchmarks::History;
 use crate::places::Places;
 use crate::replies::Replies;
 use crate::settings::SettingsFile;
@@ -45,7 +46,7 @@ use keychain::{HubToken, Keychain};
 use notes::Notes;
 use remote::Search;
 use shelf::{Found, Shelves};
-use tool::Tool;
+pub(crate) use tool::Tool;
 
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
@@ -66,6 +67,7 @@ pub(crate) struct ModelLibrary {
     tool: Tool,
     inspector: Arc<Inspector>,
     notes: Notes,
+    benchmarks: Arc<History>,
     catalogue: CatalogueSource,
     machine: Machine,
     built_in: PathBuf,
@@ -113,6 +115,7 @@ pub(crate) struct Surroundings {
     pub(crate) settings: Arc<SettingsFile>,
     pub(crate) replies: Arc<Replies>,
     pub(crate) engine: watch::Receiver<EngineState>,
+    pub(crate) benchmarks: Arc<History>,
 }
 
 impl ModelLibrary {
@@ -143,6 +146,7 @@ impl ModelLibrary {
             inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
             notes: Notes::open(places.data.join("models.json"), machine_name),
             location: places.location.clone(),
+            benchmarks: around.benchmarks,
             built_in: around.built_in_model,
             settings: around.settings,
             replies: around.replies,
@@ -279,6 +283,18 @@ impl ModelLibrary {
         Ok(self.add_job(model.name, Step::Tune { path, alone: true }))
     }
 
+    /// Begins to measure a model for the history of benchmarks.
+    pub(crate) async fn benchmark(&self, path: PathBuf, plan: BenchmarkPlan) -> Result<JobId, ErrorReport> {
+        let model = self.model(&path)?;
+        let same = Step::Benchmark { path, plan };
+        let known = self.lock().jobs.with_step(|step| *step == same).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
+        }
+        Ok(self.add_job(model.name, same))
+    }
+
     /// Begins to convert a model into the library.
     pub(crate) async fn convert(
         &self,
@@ -313,7 +329,9 @@ impl ModelLibrary {
             return Err(in_use(&model.name));
         }
         let uses = |step: &Step| match step {
-            Step::Convert { source: used, .. } | Step::Tune { path: used, .. } => *used == path,
+            Step::Convert { source: used, .. }
+            | Step::Tune { path: used, .. }
+            | Step::Benchmark { path: used, .. } => *used == path,
             Step::Download { .. } | Step::Move { .. } => false,
         };
         if self.lock().jobs.with_step(uses).is_some() {

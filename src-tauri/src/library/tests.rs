@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use foretoken_library::{Library, LibraryError, Location};
 use foretoken_protocol::{
-    ConversionChoice, EngineState, Hold, JobKind, JobStage, KvPrecision, LibrarySnapshot, LocalModel,
-    LocalState, ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
+    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobKind, JobStage, KvPrecision, LibrarySnapshot,
+    LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
 };
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::{ModelLibrary, Surroundings};
+use crate::benchmarks::History;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::testing::{demo_model, engine_program};
@@ -54,6 +55,10 @@ impl Running {
             settings: Arc::clone(&settings),
             replies: Arc::default(),
             engine: state,
+            benchmarks: Arc::new(History::open(
+                at("data/benchmarks.jsonl"),
+                MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
+            )),
         };
         let (library, moves) = ModelLibrary::new(&places, around);
         let library = Arc::new(library);
@@ -275,6 +280,44 @@ async fn a_measurement_waits_for_the_chat_and_for_memory_and_then_goes_on_by_its
             told.models.iter().any(|model| model.origin == ModelOrigin::BuiltIn && model.tuning.is_some())
         })
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
+    let running = Running::begin();
+    running.wait("the demo model is listed", |told| lists(told, &demo_model())).await;
+    let all = running.library.machine.ram_bytes;
+    running.engine.send_replace(ready(all));
+    let plan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
+    let job = running.library.benchmark(demo_model(), plan).await.unwrap();
+    let stage =
+        |told: &LibrarySnapshot| told.jobs.iter().find(|one| one.id == job).map(|one| one.stage.clone());
+    let waits =
+        |told: &LibrarySnapshot| matches!(stage(told), Some(JobStage::Held { by: Hold::Memory { .. } }));
+    running.wait("it waits for memory", waits).await;
+    assert_eq!(
+        running.library.benchmark(demo_model(), plan).await.unwrap(),
+        job,
+        "it is in the queue already"
+    );
+    running.engine.send_replace(ready(0));
+    let counted = |told: &LibrarySnapshot| told.jobs.iter().any(|job| job.total == 7 && job.done > 0);
+    running.wait("its parts are counted", counted).await;
+    let done = |told: &LibrarySnapshot| matches!(stage(told), Some(JobStage::Done { .. }));
+    let told = running.wait("it is done", done).await;
+    assert_eq!(told.jobs[0].kind, JobKind::Benchmark);
+    let kept = running.library.benchmarks.all().unwrap().benchmarks;
+    assert_eq!((kept.len(), kept[0].model.as_str(), kept[0].depths.len()), (1, "Demo model", 4));
+    assert_eq!((kept[0].plan, kept[0].prompt_tokens), (plan, 512));
+
+    let nowhere = running.library.benchmark(running.at("nothing"), plan).await;
+    assert_eq!(nowhere.unwrap_err().code, "unknown_model");
+    let plain = BenchmarkPlan { drafts: false, ..plan };
+    let job = running.library.benchmark(demo_model(), plain).await.unwrap();
+    running.wait("it begins", |told| told.jobs.iter().any(|one| one.stage == JobStage::Tuning)).await;
+    running.library.cancel_job(job).await.unwrap();
+    running.wait("it is gone", |told| told.jobs.iter().all(|one| one.id != job)).await;
+    assert_eq!(running.library.benchmarks.all().unwrap().benchmarks.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,12 +14,12 @@ pub(super) const ENGINE_REFUSED: &str = "engine_refused";
 
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
-pub(super) struct Tool {
+pub(crate) struct Tool {
     program: PathBuf,
 }
 
 impl Tool {
-    pub(super) fn new(program: PathBuf) -> Self {
+    pub(crate) fn new(program: PathBuf) -> Self {
         Self { program }
     }
 
@@ -44,7 +44,7 @@ impl Tool {
 
     /// Runs a command and hands over each line as it is written. False if `stop` came before its end. When this
     /// returns, the process is gone with all that it holds; dropping the future only tells it to end.
-    pub(super) async fn lines<A: AsRef<OsStr>>(
+    pub(crate) async fn lines<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
         mut on_line: impl FnMut(&str),

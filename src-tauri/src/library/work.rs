@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_library::{Catalogue, Intent, Library, Queue, QueueItem, QueueOptions, RepoId};
-use foretoken_protocol::{ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState};
+use foretoken_protocol::{
+    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState,
+};
 use serde::Deserialize;
 use tokio::sync::watch;
 
+use super::facts::Facts;
 use super::jobs::{Entry, Step};
-use super::{ModelLibrary, State, blocking, converted_name, file, fit, folder_name, tune};
+use super::{ModelLibrary, State, blocking, converted_name, file, fit, folder_name, now, tune};
+use crate::benchmarks::{self, Sizes};
 
 /// How a piece of work ended.
 enum Ended {
@@ -266,7 +270,7 @@ impl ModelLibrary {
         let entry = state.jobs.next()?.clone();
         let stage = match &entry.step {
             Step::Convert { .. } => JobStage::Converting,
-            Step::Tune { .. } => JobStage::Tuning,
+            Step::Tune { .. } | Step::Benchmark { .. } => JobStage::Tuning,
             Step::Move { .. } => JobStage::Moving,
             Step::Download { .. } => return None,
         };
@@ -294,7 +298,11 @@ impl ModelLibrary {
                 Ok(made.map_or(Ended::Stopped, next))
             }
             Step::Tune { path, alone } => tokio::select! {
-                done = self.tune_now(path, *alone) => done,
+                done = self.tune_now(entry.id, path, *alone) => done,
+                () = stopped => Ok(Ended::Stopped),
+            },
+            Step::Benchmark { path, plan } => tokio::select! {
+                done = self.benchmark_now(entry, path, *plan) => done,
                 () = stopped => Ok(Ended::Stopped),
             },
             Step::Move { target } => self.move_now(entry.id, target.clone(), intent).await,
@@ -343,7 +351,7 @@ impl ModelLibrary {
                 let (library, name) = (self.library()?, name.clone());
                 blocking(move || library.discard_conversion(&name)).await?;
             }
-            Step::Tune { .. } | Step::Move { .. } | Step::Download { .. } => {}
+            Step::Tune { .. } | Step::Benchmark { .. } | Step::Move { .. } | Step::Download { .. } => {}
         }
         self.lock().jobs.remove(entry.id);
         Ok(())
@@ -394,37 +402,96 @@ impl ModelLibrary {
         .await
     }
 
-    /// Measures a model as soon as there is room for it beside the one that is loaded. The chat goes first.
-    async fn tune_now(&self, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
-        let end = Ok(Ended::Done(ControlFlow::Break(path.to_owned())));
-        let facts = match self.inspector.known(path) {
-            Some(Ok(facts)) if self.inspector.is_current(path) => facts,
-            _ => self.inspector.inspect(path).await?,
-        };
+    /// Measures how many drafts pay with a model.
+    async fn tune_now(&self, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
+        let end = Ended::Done(ControlFlow::Break(path.to_owned()));
+        let facts = self.facts(path).await?;
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
-            return end;
+            return Ok(end);
         }
+        let measuring = tune::measure(&self.tool, path, |done, total| self.progress(job, done, total));
+        Ok(match self.undisturbed(path, &facts, measuring).await? {
+            ControlFlow::Continue(tuning) => {
+                self.notes.tuned(path, tuning);
+                end
+            }
+            ControlFlow::Break(early) => early,
+        })
+    }
+
+    /// Measures a model for the history of benchmarks.
+    async fn benchmark_now(
+        &self,
+        entry: &Entry,
+        path: &Path,
+        plan: BenchmarkPlan,
+    ) -> Result<Ended, ErrorReport> {
+        let facts = self.facts(path).await?;
+        let can_draft = matches!(facts.mtp, MtpState::Present { .. });
+        let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
+        let sizes = Sizes::of(plan, facts.longest());
+        let on_progress = |done, total| self.progress(entry.id, done, total);
+        let measuring = benchmarks::measure(&self.tool, path, &sizes, on_progress);
+        Ok(match self.undisturbed(path, &facts, measuring).await? {
+            ControlFlow::Continue(report) => {
+                let machine = self.benchmarks.machine().clone();
+                self.benchmarks.add(report.kept(entry.name.clone(), plan, machine, now()))?;
+                Ended::Done(ControlFlow::Break(path.to_owned()))
+            }
+            ControlFlow::Break(early) => early,
+        })
+    }
+
+    /// What the engine says about the model in a folder, asked again if its files have changed.
+    async fn facts(&self, path: &Path) -> Result<Facts, ErrorReport> {
+        match self.inspector.known(path) {
+            Some(Ok(facts)) if self.inspector.is_current(path) => Ok(facts),
+            _ => self.inspector.inspect(path).await,
+        }
+    }
+
+    /// Measures as soon as there is room for the model beside the one that is loaded, or says why not now. The chat
+    /// goes first.
+    async fn undisturbed<T>(
+        &self,
+        path: &Path,
+        facts: &Facts,
+        measuring: impl Future<Output = Result<T, ErrorReport>>,
+    ) -> Result<ControlFlow<Ended, T>, ErrorReport> {
         let (need, available_bytes) = (facts.least(), fit::available(self.machine.ram_bytes));
         if need > available_bytes {
             return Err(no_room(&folder_name(path), need, available_bytes));
         }
         let need_bytes = need.saturating_add(self.loaded_bytes());
         if need_bytes > available_bytes {
-            return Ok(Ended::Held(Hold::Memory { need_bytes, available_bytes }));
+            let by = Hold::Memory { need_bytes, available_bytes };
+            return Ok(ControlFlow::Break(Ended::Held(by)));
         }
         let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
         tokio::select! {
-            measured = tune::measure(&self.tool, path) => self.notes.tuned(path, measured?),
+            measured = measuring => Ok(ControlFlow::Continue(measured?)),
             begun = replies.wait_for(|&running| running > 0) => {
                 drop(begun);
-                return Ok(Ended::Later);
+                Ok(ControlFlow::Break(Ended::Later))
             }
             begun = engine.wait_for(is_loading) => {
                 drop(begun);
-                return Ok(Ended::Later);
+                Ok(ControlFlow::Break(Ended::Later))
             }
         }
-        end
+    }
+
+    /// Notes how far a job is.
+    fn progress(&self, job: JobId, done: u64, total: u64) {
+        self.lock().jobs.set_progress(job, done, total, None);
+        self.changed.notify_one();
+    }
+
+    /// Whether this process converts a model now.
+    pub(crate) fn is_converting(&self) -> bool {
+        let state = self.lock();
+        let running = state.running.as_ref().and_then(|(id, _)| state.jobs.get(*id).ok());
+        running.is_some_and(|entry| matches!(entry.step, Step::Convert { .. }))
     }
 
     /// What the model of the chat takes.

@@ -5,6 +5,7 @@ mod provenance;
 mod writer;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub(crate) struct Replies {
     running: Mutex<HashMap<MessageId, Running>>,
     count: watch::Sender<usize>,
     ended: broadcast::Sender<EndedReply>,
+    /// Whether something else has the engine.
+    occupied: AtomicBool,
 }
 
 /// A reply that is no longer being written.
@@ -41,8 +44,22 @@ impl Default for Replies {
         Self {
             running: Mutex::default(),
             count: watch::Sender::default(),
+            occupied: AtomicBool::new(false),
             ended: broadcast::Sender::new(ENDS),
         }
+    }
+}
+
+/// Has the engine for itself until it is dropped, as far as those keep to it who wait for replies to end.
+#[derive(Debug)]
+pub(crate) struct Occupied {
+    replies: Arc<Replies>,
+}
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.replies.occupied.store(false, Ordering::Relaxed);
+        self.replies.tell_count();
     }
 }
 
@@ -119,6 +136,18 @@ impl Replies {
         standing.await.ok()
     }
 
+    /// Takes the engine for something that is no reply of a chat. It counts as one, so that whatever waits for replies
+    /// to end waits for it too. `None` while a reply is being written.
+    pub(crate) fn occupy(self: &Arc<Self>) -> Option<Occupied> {
+        let running = self.lock();
+        if !running.is_empty() || self.occupied.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        drop(running);
+        self.tell_count();
+        Some(Occupied { replies: Arc::clone(self) })
+    }
+
     /// Waits until a reply is no longer being written.
     pub(crate) async fn ended(&self, message: MessageId) {
         let mut count = self.watch();
@@ -126,7 +155,7 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// How many replies are being written, for whoever waits for one to begin or for all to end.
+    /// How many replies are being written, with whatever occupies the engine, for whoever waits for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
@@ -144,7 +173,7 @@ impl Replies {
 
     fn tell_count(&self) {
         let running = self.lock();
-        self.count.send_replace(running.len());
+        self.count.send_replace(running.len() + usize::from(self.occupied.load(Ordering::Relaxed)));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {

@@ -1,4 +1,5 @@
 import { type ComponentType, useEffect } from "react";
+import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
 import { Inspector, InspectorToggle } from "../chats/Inspector";
 import { Note } from "../chats/Note";
 import { TagsSheet } from "../chats/TagsSheet";
@@ -25,6 +26,7 @@ import { Sidebar, SidebarToggle } from "./Sidebar";
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
   chat: { name: null, Content: ChatScreen },
   models: { name: "Models", Content: ModelsScreen },
+  benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
   settings: { name: "Settings", Content: SettingsScreen },
   diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
 };

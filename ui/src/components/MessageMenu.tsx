@@ -1,4 +1,6 @@
 import { toggleRevealDrafts } from "../actions";
+import { compareMessage } from "../benchmarks/actions";
+import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bindings";
 import { branchChat, deleteMessage } from "../chats/actions";
 import { REVEAL_KEYS } from "../platform";
@@ -9,6 +11,13 @@ import { MenuButton } from "./MenuButton";
 /** What else can be done with a message. */
 export function MessageMenu({ message }: { message: Message }) {
   const writing = useWritingReason();
+  const comparing = useCompareReason();
+  const { id, role, text } = message;
+  const compare = {
+    name: "Compare with and without MTP",
+    reason: comparing,
+    onSelect: () => compareMessage(id, text),
+  };
   const revealed = useStore((state) => state.revealDrafts);
   const reveal = {
     name: revealed ? "Hide drafts in the text" : "Show drafts in the text",
@@ -18,12 +27,12 @@ export function MessageMenu({ message }: { message: Message }) {
   };
   return (
     <MenuButton
-      label={message.role === "user" ? "More for your message" : "More for the reply"}
+      label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-        ...(message.role === "assistant" ? [reveal] : []),
-        { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(message.id) },
-        { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(message.id) },
+        role === "user" ? compare : reveal,
+        { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
+        { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}
     >
       <Icon name="more" />

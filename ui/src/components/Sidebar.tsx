@@ -1,11 +1,12 @@
 import type { ComponentType } from "react";
 import { newChat } from "../actions";
+import { openBenchmarks } from "../benchmarks/actions";
 import { ChatList } from "../chats/ChatList";
 import { chooseImport, exportChats } from "../chats/files";
 import { SearchField, SearchResults } from "../chats/Search";
 import { TagFilter } from "../chats/TagFilter";
 import { openModels } from "../library/actions";
-import { SidebarProgress } from "../library/SidebarProgress";
+import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
 import { openSettings } from "../settings/actions";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
@@ -40,6 +41,13 @@ interface Entry {
 /** What else there is to open. */
 const ENTRIES: Entry[] = [
   { screen: "models", name: "Models", icon: "models", open: openModels, Progress: SidebarProgress },
+  {
+    screen: "benchmarks",
+    name: "Benchmarks",
+    icon: "benchmarks",
+    open: openBenchmarks,
+    Progress: BenchmarkProgress,
+  },
   { screen: "settings", name: "Settings", icon: "settings", open: () => openSettings() },
 ];
 

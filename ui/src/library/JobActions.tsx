@@ -96,7 +96,8 @@ function JobEnd({ job }: { job: Job }) {
   const [open, setOpen] = useState(false);
   const ended = stage.stage === "done";
   // A question that is being read stays, whatever the numbers do in the meantime.
-  const asks = !ended && kind !== "measurement" && (open || job.done > 0);
+  const measures = kind === "measurement" || kind === "benchmark";
+  const asks = !ended && !measures && (open || job.done > 0);
   if (!asks) {
     const words = ended ? "Dismiss" : kind === "measurement" && repo !== null ? "Skip" : "Cancel";
     return (

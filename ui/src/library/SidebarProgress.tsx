@@ -1,15 +1,23 @@
+import type { Job } from "../bindings";
 import { percent } from "../format";
 import { useStore } from "../store";
 import { isRunning, share } from "./jobs";
 import { stageWords } from "./words";
 
-/** What the library is working on, in the sidebar: the name, how far it is, and a slim line. */
-export function SidebarProgress() {
-  const jobs = useStore((state) => state.library?.jobs);
-  const job = jobs?.find(isRunning);
+/** What the library is working on, in the sidebar, benchmarks left out. */
+export const SidebarProgress = () => <Progress isShown={({ kind }) => kind !== "benchmark"} />;
+
+/** The benchmark that is being run, in the sidebar. */
+export const BenchmarkProgress = () => <Progress isShown={({ kind }) => kind === "benchmark"} />;
+
+/** Some jobs: the name of the one that runs, how far it is, and a slim line. */
+function Progress({ isShown }: { isShown: (job: Job) => boolean }) {
+  const all = useStore((state) => state.library?.jobs);
+  const jobs = all?.filter(isShown) ?? [];
+  const job = jobs.find(isRunning);
   if (!job) {
-    const failed = jobs?.find(({ stage }) => stage.stage === "failed");
-    const halted = failed ?? jobs?.find(({ stage }) => stage.stage === "paused");
+    const failed = jobs.find(({ stage }) => stage.stage === "failed");
+    const halted = failed ?? jobs.find(({ stage }) => stage.stage === "paused");
     if (!halted) return null;
     return (
       <span className="entry-progress" data-testid="sidebar-progress">

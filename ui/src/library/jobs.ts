@@ -16,7 +16,7 @@ export const share = ({ done, total }: Job): number | null => (total > 0 ? Math.
 /** What the job can be asked to do next, besides ending. */
 export type Step = "pause" | "resume" | "retry" | "hurry" | "use";
 
-export function steps({ stage: { stage } }: Job): Step[] {
+export function steps({ kind, stage: { stage } }: Job): Step[] {
   switch (stage) {
     case "queued":
     case "held":
@@ -31,7 +31,7 @@ export function steps({ stage: { stage } }: Job): Step[] {
     case "failed":
       return ["retry"];
     case "done":
-      return ["use"];
+      return kind === "benchmark" ? [] : ["use"];
     case "tuning":
     case "moving":
       return [];
@@ -50,6 +50,7 @@ export function endings(before: Job[], after: Job[]): string {
   return after
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
     .map(({ name, kind, stage }) => {
+      if (stage.stage === "done" && kind === "benchmark") return `${name} is measured.`;
       if (stage.stage === "done")
         return kind === "move" ? "The model library has moved." : `${name} is ready.`;
       return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";

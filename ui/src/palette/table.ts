@@ -1,4 +1,5 @@
 import { editLast, newChat, openChat, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
+import { openBenchmarks } from "../benchmarks/actions";
 import { ACTIONS, type Action, type ActionId, type Availability } from "../bindings";
 import { shell } from "../bridge";
 import { chooseImport, exportChats } from "../chats/files";
@@ -37,6 +38,7 @@ const RUN: Record<ActionId, () => unknown> = {
   zoom_out: () => changeZoom(-1),
   actual_size: () => changeZoom(0),
   models: () => openModels(),
+  benchmarks: () => openBenchmarks(),
   settings: () => openSettings(),
   shortcuts: () => setView({ shortcuts: !state().shortcuts, palette: false }),
   diagnostics: () => openDiagnostics(),

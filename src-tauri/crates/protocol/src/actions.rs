@@ -29,6 +29,7 @@ pub enum ActionId {
     PreviousChat,
     Palette,
     Models,
+    Benchmarks,
     Settings,
     Diagnostics,
     Shortcuts,

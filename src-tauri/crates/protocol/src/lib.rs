@@ -4,6 +4,7 @@
 //! [`Event`] as JSON, one object a line, on stdin and stdout.
 
 mod actions;
+mod benchmarks;
 mod bridge;
 mod chat;
 mod chats;
@@ -20,6 +21,11 @@ mod settings;
 mod stats;
 
 pub use actions::{Action, ActionId, Availability, Keys};
+pub use benchmarks::{
+    AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
+    Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
+    TimedToken,
+};
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
     ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,

@@ -194,8 +194,10 @@ pub enum JobKind {
     Download,
     /// Converts a model.
     Conversion,
-    /// Measures how fast a model is.
+    /// Measures how many drafts pay with a model.
     Measurement,
+    /// Measures a model for the history of benchmarks.
+    Benchmark,
     /// Moves the library.
     Move,
 }
@@ -226,7 +228,7 @@ pub enum JobStage {
     Verifying,
     /// The raw checkpoint is being converted.
     Converting,
-    /// The finished model is being measured.
+    /// The model is being measured.
     Tuning,
     /// The library is on its way to another folder.
     Moving,

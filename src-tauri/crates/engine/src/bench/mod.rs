@@ -152,16 +152,23 @@ pub struct Depth {
     pub positions: Vec<PositionStats>,
 }
 
-/// Loads the model in a folder and measures it.
-pub fn bench(dir: &Path, options: &Options) -> Result<Report, EngineError> {
+/// Loads the model in a folder and measures it. `observe` is told after each load and each run how many of them are
+/// done, and how many there are.
+pub fn bench(
+    dir: &Path,
+    options: &Options,
+    observe: &mut dyn FnMut(usize, usize),
+) -> Result<Report, EngineError> {
     options.check()?;
-    let (session, load_seconds) = timed_loads(dir, options)?;
+    // Each run that counts has a load of its own, and there is a run more.
+    let parts = 2 * options.runs + 1;
+    let (session, load_seconds) = timed_loads(dir, options, &mut |loads| observe(loads, parts))?;
     let bench = Bench::new(&session, options)?;
     let mut policy = Policy::default();
     let mut runs = Vec::with_capacity(options.runs);
     for run in 0..=options.runs {
         let measured = bench.run(&mut policy)?;
-        tracing::info!(run, of = options.runs, "measured");
+        observe(options.runs + run + 1, parts);
         // The first one compiles kernels and fills caches.
         if run > 0 {
             runs.push(measured);
@@ -210,13 +217,18 @@ fn refuse<T>(message: String, hint: &'static str) -> Result<T, EngineError> {
 }
 
 /// Loads the model once a run and keeps the last one. Only one is in memory at a time.
-fn timed_loads(dir: &Path, options: &Options) -> Result<(Session, Vec<f64>), EngineError> {
+fn timed_loads(
+    dir: &Path,
+    options: &Options,
+    observe: &mut dyn FnMut(usize),
+) -> Result<(Session, Vec<f64>), EngineError> {
     let mut seconds = Vec::with_capacity(options.runs);
     loop {
         let begin = Instant::now();
         let prepared = Prepared::read(dir, options.kv_precision)?;
         let session = prepared.load(&mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
+        observe(seconds.len());
         if seconds.len() == options.runs {
             return Ok((session, seconds));
         }
@@ -630,7 +642,7 @@ mod tests {
 
     #[test]
     fn the_demo_model_is_measured_and_the_figures_agree() {
-        let report = bench(&demo(), &small(None)).unwrap();
+        let report = bench(&demo(), &small(None), &mut |_, _| {}).unwrap();
         check_sums(&report);
         let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn.unwrap();
         assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
@@ -644,7 +656,7 @@ mod tests {
     #[test]
     fn known_drafts_are_all_right_or_all_wrong() {
         for rate in [0.0, 1.0] {
-            let report = bench(&demo(), &small(Some(rate))).unwrap();
+            let report = bench(&demo(), &small(Some(rate)), &mut |_, _| {}).unwrap();
             check_sums(&report);
             assert_eq!(report.forced_acceptance, Some(rate));
             for depth in &report.depths[1..] {
@@ -659,7 +671,10 @@ mod tests {
 
     #[test]
     fn the_depths_can_be_measured_alone() {
-        let report = bench(&demo(), &Options { depths_only: true, runs: 1, ..small(None) }).unwrap();
+        let options = Options { depths_only: true, runs: 1, ..small(None) };
+        let mut told = Vec::new();
+        let report = bench(&demo(), &options, &mut |done, total| told.push((done, total))).unwrap();
+        assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "a load, a run that does not count and one that does");
         assert_eq!((report.second_turn, report.rows.len(), report.depths.len()), (None, 0, 4));
     }
 
@@ -684,7 +699,7 @@ mod tests {
             (Options { prompt_tokens: 10_000_000, ..base.clone() }, "can read"),
         ];
         for (options, named) in cases {
-            let error = bench(&demo(), &options).unwrap_err().to_string();
+            let error = bench(&demo(), &options, &mut |_, _| {}).unwrap_err().to_string();
             assert!(error.contains(named), "{error}");
         }
     }

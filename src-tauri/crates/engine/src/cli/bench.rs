@@ -38,6 +38,9 @@ pub(super) struct Bench {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Before the report, print how far it is: a line of JSON after each load and each run.
+    #[arg(long)]
+    progress: bool,
 }
 
 impl Bench {
@@ -52,8 +55,15 @@ impl Bench {
             force_acceptance: self.force_acceptance,
             kv_precision: kv_precision(self.kv_bits),
         };
-        let report = bench(&self.model, &options).map_err(engine)?;
         let mut out = io::stdout().lock();
+        let mut told = Ok(());
+        let mut tell = |done: usize, total: usize| {
+            if self.progress && told.is_ok() {
+                told = writeln!(out, "{}", serde_json::json!({ "done": done, "total": total }));
+            }
+        };
+        let report = bench(&self.model, &options, &mut tell).map_err(engine)?;
+        told?;
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&report).map_err(io::Error::from)?)?;
         } else {

@@ -1,0 +1,217 @@
+//! The history of benchmarks as a file for other programs.
+
+use std::io::Write;
+use std::path::Path;
+
+use foretoken_protocol::{Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, Spread};
+use jiff::Timestamp;
+use tempfile::NamedTempFile;
+
+/// What the columns of a CSV file are called.
+const COLUMNS: [&str; 25] = [
+    "measured_at",
+    "model",
+    "format",
+    "app_version",
+    "chip",
+    "ram_bytes",
+    "device",
+    "runs",
+    "gen_tokens",
+    "prompt_tokens",
+    "drafts",
+    "tokens_per_second",
+    "tokens_per_second_min",
+    "tokens_per_second_max",
+    "speed_up",
+    "speed_up_min",
+    "speed_up_max",
+    "tokens_per_pass",
+    "acceptance_1",
+    "acceptance_2",
+    "acceptance_3",
+    "prefill_tokens_per_second",
+    "prefill_tokens_per_second_min",
+    "prefill_tokens_per_second_max",
+    "peak_memory_bytes",
+];
+
+/// Writes benchmarks into a file, which appears, or is replaced, when it is whole. Blocks on the disk.
+pub(super) fn write(
+    benchmarks: &[Benchmark],
+    format: BenchmarkFormat,
+    path: &Path,
+) -> Result<(), ErrorReport> {
+    save(benchmarks, format, path).map_err(|error| ErrorReport {
+        code: "export_not_written".into(),
+        message: format!("{} cannot be written: {error}.", path.display()),
+        hint: "Choose another folder, or free some space.".into(),
+    })
+}
+
+fn save(benchmarks: &[Benchmark], format: BenchmarkFormat, path: &Path) -> std::io::Result<()> {
+    let text = match format {
+        BenchmarkFormat::Json => serde_json::to_string_pretty(benchmarks)? + "\n",
+        BenchmarkFormat::Csv => csv(benchmarks),
+    };
+    let folder = path.parent().ok_or_else(|| std::io::Error::other("the file has no folder"))?;
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// As RFC 4180 has it. What was not measured is empty.
+fn csv(benchmarks: &[Benchmark]) -> String {
+    let mut text = row(COLUMNS.map(str::to_owned));
+    for benchmark in benchmarks {
+        for depth in &benchmark.depths {
+            let acceptance: Vec<Option<f64>> =
+                depth.positions.iter().map(|at| share(at.accepted, at.drafted)).collect();
+            text += &line(benchmark, depth.depth.to_string(), depth, &acceptance);
+        }
+        if let Some(auto) = &benchmark.auto {
+            let depth = DepthSpeed {
+                depth: 0,
+                tokens_per_second: auto.tokens_per_second,
+                speed_up: auto.speed_up,
+                tokens_per_pass: auto.tokens_per_pass,
+                positions: Vec::new(),
+            };
+            text += &line(benchmark, "auto".into(), &depth, &[]);
+        }
+    }
+    text
+}
+
+fn line(benchmark: &Benchmark, drafts: String, speed: &DepthSpeed, acceptance: &[Option<f64>]) -> String {
+    let time = i64::try_from(benchmark.measured_at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    let [rate, least_rate, most_rate] = numbers(Some(speed.tokens_per_second));
+    let [gain, least_gain, most_gain] = numbers(speed.speed_up);
+    let [prefill, least_prefill, most_prefill] = numbers(benchmark.prefill_tokens_per_second);
+    let accepted = |at: usize| acceptance.get(at).copied().flatten().map(number).unwrap_or_default();
+    row([
+        time.map(|time| time.to_string()).unwrap_or_default(),
+        benchmark.model.clone(),
+        benchmark.format.clone(),
+        benchmark.app_version.clone(),
+        benchmark.machine.chip.clone(),
+        benchmark.machine.ram_bytes.to_string(),
+        benchmark.device.clone(),
+        benchmark.runs.to_string(),
+        benchmark.gen_tokens.to_string(),
+        benchmark.prompt_tokens.to_string(),
+        drafts,
+        rate,
+        least_rate,
+        most_rate,
+        gain,
+        least_gain,
+        most_gain,
+        number(speed.tokens_per_pass.median),
+        accepted(0),
+        accepted(1),
+        accepted(2),
+        prefill,
+        least_prefill,
+        most_prefill,
+        format!("{:.0}", benchmark.peak_memory_bytes.median),
+    ])
+}
+
+fn row(fields: [String; COLUMNS.len()]) -> String {
+    fields.map(|field| quoted(&field)).join(",") + "\r\n"
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+fn numbers(spread: Option<Spread>) -> [String; 3] {
+    spread.map_or_else(Default::default, |spread| [spread.median, spread.min, spread.max].map(number))
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+fn share(accepted: u32, drafted: u32) -> Option<f64> {
+    (drafted > 0).then(|| f64::from(accepted) / f64::from(drafted))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use foretoken_protocol::{AutoSpeed, BenchmarkPlan, MachineName, PositionStats};
+
+    use super::*;
+
+    fn spread(median: f64) -> Spread {
+        Spread { median, min: median / 2.0, max: median * 2.0 }
+    }
+
+    /// A benchmark of a time, with a name that needs care.
+    pub(in super::super) fn benchmark(measured_at: u64) -> Benchmark {
+        let depth = |depth: u8| DepthSpeed {
+            depth,
+            tokens_per_second: spread(40.0 + f64::from(depth)),
+            speed_up: Some(spread(1.0 + f64::from(depth) / 40.0)),
+            tokens_per_pass: spread(1.0),
+            positions: vec![PositionStats { drafted: 4, accepted: 3 }; usize::from(depth)],
+        };
+        Benchmark {
+            measured_at,
+            model: "A \"small\" model, 4-bit".into(),
+            format: "4-bit".into(),
+            app_version: "1.2.3".into(),
+            machine: MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
+            device: "metal".into(),
+            plan: BenchmarkPlan { drafts: true, prompt: false, thorough: false },
+            runs: 3,
+            gen_tokens: 64,
+            prompt_tokens: 64,
+            depths: vec![depth(0), depth(2)],
+            auto: Some(AutoSpeed {
+                tokens_per_second: spread(41.0),
+                speed_up: None,
+                tokens_per_pass: spread(1.1),
+                note: None,
+            }),
+            prefill_tokens_per_second: None,
+            peak_memory_bytes: spread(1e9),
+            load_seconds: spread(0.5),
+        }
+    }
+
+    #[test]
+    fn a_spreadsheet_has_a_line_for_each_depth_and_nothing_where_nothing_was_measured() {
+        let text = csv(&[benchmark(1_700_000_000_123)]);
+        let lines: Vec<&str> = text.split("\r\n").collect();
+        assert_eq!(lines.len(), 5, "the names, two depths, auto, and the end of the last line");
+        assert!(lines[0].starts_with("measured_at,model,"));
+        let start = "2023-11-14T22:13:20.123Z,\"A \"\"small\"\" model, 4-bit\",4-bit,1.2.3,M4,17179869184,metal,3,64,64,";
+        assert_eq!(
+            lines[2],
+            format!(
+                "{start}2,42.0000,21.0000,84.0000,1.0500,0.5250,2.1000,1.0000,0.7500,0.7500,,,,,1000000000"
+            )
+        );
+        assert_eq!(lines[3], format!("{start}auto,41.0000,20.5000,82.0000,,,,1.1000,,,,,,,1000000000"),);
+    }
+
+    #[test]
+    fn json_holds_everything_and_a_folder_that_is_gone_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        write(&[benchmark(7)], BenchmarkFormat::Json, &path).unwrap();
+        let read: Vec<Benchmark> = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(read, [benchmark(7)]);
+        let nowhere = folder.path().join("gone/out.csv");
+        let refused = write(&[], BenchmarkFormat::Csv, &nowhere).unwrap_err();
+        assert!(refused.message.contains("gone/out.csv"), "{refused}");
+    }
+}

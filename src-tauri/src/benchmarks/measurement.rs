@@ -1,0 +1,176 @@
+//! Measuring a model with the engine's own benchmark.
+
+use std::ffi::OsString;
+use std::future::pending;
+use std::path::Path;
+
+use foretoken_protocol::{AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, MachineName, Spread};
+use serde::Deserialize;
+
+use crate::library::Tool;
+
+/// A prompt that is read in passing, where its speed is not asked for.
+const SHORT_PROMPT: u32 = 64;
+
+/// How much the engine is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// Whether to draft, where the model can.
+    pub(crate) drafts: bool,
+    pub(crate) prompt_tokens: u32,
+    pub(crate) gen_tokens: u32,
+    pub(crate) runs: u32,
+}
+
+impl Sizes {
+    /// What a plan comes to with a model that can read `context` tokens.
+    pub(crate) fn of(plan: BenchmarkPlan, context: u32) -> Self {
+        let (prompt_tokens, gen_tokens, runs) = if plan.thorough { (2048, 256, 5) } else { (512, 64, 3) };
+        let prompt_tokens = if plan.prompt { prompt_tokens.min(context / 2) } else { SHORT_PROMPT };
+        Self { drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
+    }
+
+    fn arguments(&self, folder: &Path) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> =
+            ["bench", "--json", "--progress", "--depths-only", "--model"].map(OsString::from).into();
+        arguments.push(folder.into());
+        for (name, count) in [
+            ("--prompt-tokens", self.prompt_tokens),
+            ("--gen-tokens", self.gen_tokens),
+            ("--runs", self.runs),
+        ] {
+            arguments.extend([name.into(), count.to_string().into()]);
+        }
+        if !self.drafts {
+            arguments.extend(["--depths".into(), "0".into()]);
+        }
+        arguments
+    }
+}
+
+/// The engine's figures.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) depths: Vec<DepthSpeed>,
+    auto: Option<AutoSpeed>,
+    format: String,
+    device: String,
+    runs: u32,
+    gen_tokens: u32,
+    prompt_tokens: u32,
+    prefill_tokens_per_second: Spread,
+    peak_memory_bytes: Spread,
+    load_seconds: Spread,
+}
+
+impl Report {
+    /// The figures as they are kept, of the model with this name, measured now.
+    pub(crate) fn kept(
+        self,
+        model: String,
+        plan: BenchmarkPlan,
+        machine: MachineName,
+        measured_at: u64,
+    ) -> Benchmark {
+        Benchmark {
+            measured_at,
+            model,
+            format: self.format,
+            app_version: env!("CARGO_PKG_VERSION").into(),
+            machine,
+            device: self.device,
+            plan,
+            runs: self.runs,
+            gen_tokens: self.gen_tokens,
+            prompt_tokens: self.prompt_tokens,
+            depths: self.depths,
+            auto: self.auto,
+            prefill_tokens_per_second: plan.prompt.then_some(self.prefill_tokens_per_second),
+            peak_memory_bytes: self.peak_memory_bytes,
+            load_seconds: self.load_seconds,
+        }
+    }
+}
+
+/// How far the engine is: loads and runs.
+#[derive(Deserialize)]
+struct Progress {
+    done: u64,
+    total: u64,
+}
+
+/// Measures the model in a folder; `on_progress` is told how much of it is done, and of how much. Dropping the future
+/// ends it.
+pub(crate) async fn measure(
+    tool: &Tool,
+    folder: &Path,
+    sizes: &Sizes,
+    mut on_progress: impl FnMut(u64, u64),
+) -> Result<Report, ErrorReport> {
+    let mut output = String::new();
+    let follow = |line: &str| match serde_json::from_str(line) {
+        Ok(Progress { done, total }) => on_progress(done, total),
+        Err(_) => {
+            output.push_str(line);
+            output.push('\n');
+        }
+    };
+    tool.lines(sizes.arguments(folder), follow, pending()).await?;
+    serde_json::from_str(&output).map_err(|error| ErrorReport {
+        code: "engine_unreadable".into(),
+        message: format!("The engine told its speed in words that cannot be read: {error}."),
+        hint: "Install Foretoken again.".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{demo_model, engine_program};
+
+    const PLAN: BenchmarkPlan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
+    const SMALL: Sizes = Sizes { drafts: true, prompt_tokens: 16, gen_tokens: 12, runs: 2 };
+
+    #[test]
+    fn a_plan_fits_into_the_model() {
+        assert_eq!(Sizes::of(PLAN, 262_144).prompt_tokens, 512);
+        assert_eq!(Sizes::of(PLAN, 512).prompt_tokens, 256);
+        assert_eq!(Sizes::of(BenchmarkPlan { prompt: false, ..PLAN }, 262_144).prompt_tokens, SHORT_PROMPT);
+        let (quick, thorough) =
+            (Sizes::of(PLAN, 4096), Sizes::of(BenchmarkPlan { thorough: true, ..PLAN }, 4096));
+        assert!(thorough.gen_tokens > quick.gen_tokens && thorough.runs > quick.runs);
+    }
+
+    #[tokio::test]
+    async fn the_demo_model_is_measured_at_each_depth_and_each_part_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let mut told = Vec::new();
+        let report =
+            measure(&tool, &demo_model(), &SMALL, |done, total| told.push((done, total))).await.unwrap();
+        assert_eq!(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)], "two loads, three runs");
+        let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
+        let kept = report.kept("Demo model".into(), PLAN, machine, 7);
+        assert_eq!(kept.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for DepthSpeed { depth, tokens_per_second, speed_up, positions, .. } in &kept.depths {
+            assert!(0.0 < tokens_per_second.min && tokens_per_second.min <= tokens_per_second.max);
+            assert_eq!(positions.len(), usize::from(*depth));
+            assert_eq!(speed_up.unwrap().median == 1.0, *depth == 0, "{speed_up:?}");
+        }
+        assert!(kept.auto.is_some() && kept.prefill_tokens_per_second.is_some());
+        assert_eq!((kept.runs, kept.gen_tokens, kept.prompt_tokens), (2, 12, 16));
+        assert!(kept.peak_memory_bytes.min > 0.0);
+    }
+
+    #[tokio::test]
+    async fn plain_decoding_can_be_measured_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let sizes = Sizes { drafts: false, ..SMALL };
+        let report = measure(&tool, &demo_model(), &sizes, |_, _| {}).await.unwrap();
+        let plan = BenchmarkPlan { drafts: false, prompt: false, thorough: false };
+        let kept =
+            report.kept("Demo model".into(), plan, MachineName { chip: String::new(), ram_bytes: 0 }, 7);
+        assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
+    }
+}

@@ -1,0 +1,28 @@
+//! How fast models are on this machine: measured by the engine program, kept in a history, and shown side by side.
+
+mod comparison;
+mod export;
+mod history;
+mod measurement;
+
+use std::sync::Arc;
+
+use foretoken_protocol::ErrorReport;
+
+use crate::state::App;
+pub(crate) use history::History;
+pub(crate) use measurement::{Sizes, measure};
+
+impl App {
+    /// Does something with the history where it holds up nothing else: it waits for the disk.
+    pub(crate) async fn with_benchmarks(
+        &self,
+        change: impl FnOnce(&History) -> Result<(), ErrorReport> + Send + 'static,
+    ) -> Result<(), ErrorReport> {
+        let history = Arc::clone(&self.benchmarks);
+        match tokio::task::spawn_blocking(move || change(&history)).await {
+            Ok(changed) => changed,
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        }
+    }
+}

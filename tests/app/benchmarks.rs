@@ -1,0 +1,170 @@
+//! The Benchmarks screen: a model is measured, the result is kept and plotted, and one question is answered without
+//! drafts and with them, side by side.
+
+use serde_json::json;
+
+use crate::desk::{Desk, Theme};
+use crate::looks::Looks;
+use crate::stopping::open_endless_model;
+use crate::window::Window;
+
+const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
+const OWL: &str = "Tell me a story about an owl and a bell.";
+
+/// How many points of the chart's canvas are painted.
+const PAINTED: &str = "
+    const canvas = document.querySelector('[data-testid=benchmark-chart] canvas');
+    if (canvas === null || canvas.width === 0) return 0;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((value, index) => index % 4 === 3 && value > 0).length;";
+
+/// Runs a quick benchmark of the model that is loaded.
+fn measure(window: &Window<'_>) {
+    window.click("open-benchmarks");
+    let before = window.texts("benchmark-entry").len();
+    window.click("run-benchmark");
+    window.wait_until("it is measured", || window.texts("benchmark-entry").len() > before);
+}
+
+fn painted(window: &Window<'_>) -> u64 {
+    window.script(PAINTED, json!([])).as_u64().unwrap_or(0)
+}
+
+#[test]
+fn a_model_is_measured_and_the_result_is_kept() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.click("open-benchmarks");
+    window.wait_until("nothing was measured yet", || window.text("no-benchmarks").contains("Demo model"));
+    window.click("run-benchmark");
+    window.wait_until("the model is being measured", || window.is_shown("benchmark-jobs"));
+    window.wait_until("the result is shown", || window.is_shown("benchmark-result"));
+    let table = window.text("benchmark-table");
+    for row in ["Plain", "1 draft", "2 drafts", "3 drafts", "Auto"] {
+        assert!(table.contains(row), "{row} is missing in {table}");
+    }
+    let sentence = window.text("benchmark-sentence");
+    assert!(sentence.contains("times plain.") || sentence == "Nothing beats plain here.", "{sentence}");
+    let result = window.text("benchmark-result");
+    assert!(result.contains("Prompt of 512 tokens") && result.contains("Memory at most"), "{result}");
+    window.wait_until("the chart is drawn", || painted(&window) > 100);
+    let told = window.text("chart-sentence");
+    assert!(told.starts_with("One benchmark on ") && told.contains("Plain: "), "{told}");
+    window.click("metric-memory");
+    window.wait_until("the memory is plotted", || window.text("chart-sentence").contains("Memory: "));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("open-benchmarks");
+    window.wait_until("the result is there after a restart", || window.texts("benchmark-entry").len() == 1);
+    assert_eq!(window.text("benchmark-sentence"), sentence);
+    window.click("delete-benchmark");
+    window.wait_until("it is deleted", || window.is_shown("no-benchmarks"));
+    window.click("benchmark-undo");
+    window.wait_until("it is back", || window.texts("benchmark-entry").len() == 1);
+    window.click("delete-benchmark");
+    window.wait_until("it is deleted", || window.is_shown("no-benchmarks"));
+    drop(window);
+    let window = desk.open(Theme::Light);
+    window.click("open-benchmarks");
+    window.wait_until("it is gone for good", || window.is_shown("no-benchmarks"));
+}
+
+#[test]
+fn a_benchmark_waits_for_the_chat_and_can_be_cancelled() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.ask(OWL);
+    window.click("open-benchmarks");
+    window.click("run-benchmark");
+    window.wait_until("it says what it waits for", || {
+        window.text("job-held").contains("no reply is being written")
+    });
+    window.wait_until("nothing can be compared meanwhile", || {
+        window.text("side-by-side").contains("A reply is being written")
+    });
+    window.click("job-cancel");
+    window.wait_until("it is cancelled", || !window.is_shown("benchmark-jobs"));
+    assert!(window.is_shown("no-benchmarks"));
+}
+
+#[test]
+fn a_question_is_answered_without_drafts_and_with_them() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.choose("mtp-control", "mtp-option-2");
+    window.choose("sampling-control", "sampling-greedy");
+    let answer = window.answer(OWL);
+    window.choose_in_menu("message-more", "your message", "Compare with and without MTP");
+    window.wait_until("both are written", || window.is_shown("comparison"));
+    assert!(window.text("comparison").contains(OWL));
+    assert_eq!(window.text("compare-verdict"), "Both texts are equal, token for token.");
+    let ratio = window.text("compare-ratio");
+    assert!(ratio.contains("times") || ratio.contains("no difference"), "{ratio}");
+    window.click("replay-end");
+    let (plain, drafted) = (window.text("replay-plain"), window.text("replay-drafted"));
+    assert_eq!(plain, drafted);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert!(words(&plain).ends_with(&words(&answer)), "{plain}\nis not what the chat says:\n{answer}");
+    window.click("replay-play");
+    window.wait_until("it plays to the end again", || window.text("replay-play") == "Play again");
+    assert_eq!(window.text("replay-plain"), plain);
+
+    window.fill("compare-prompt", "What is multi-token prediction?");
+    window.click("compare-run");
+    window.wait_until("the other question is compared", || {
+        window.text("comparison").contains("What is multi-token prediction?")
+    });
+    assert_eq!(window.text("compare-verdict"), "Both texts are equal, token for token.");
+    window.click("chat");
+    window.wait_until("the chat is shown", || window.is_shown("message-user"));
+    assert_eq!(window.texts("message-user").len(), 1, "nothing was added to the chat");
+    assert_eq!(window.texts("chat").len(), 1);
+}
+
+#[test]
+fn a_comparison_can_be_cancelled() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.click("open-benchmarks");
+    window.click("compare-run");
+    window.wait_until("it is written", || window.text("compare-running").contains("without MTP"));
+    window.click("compare-cancel");
+    window.wait_until("it has ended", || !window.is_shown("compare-running"));
+    assert!(!window.is_shown("comparison") && !window.is_shown("compare-error"));
+}
+
+#[test]
+fn benchmarks_look_right() {
+    look(Theme::Light);
+}
+
+#[test]
+fn benchmarks_look_right_in_the_dark() {
+    look(Theme::Dark);
+}
+
+fn look(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(theme);
+    let looks = Looks::new(&window, theme, &SIZES);
+    window.click("open-benchmarks");
+    window.wait_until("the screen is there", || window.is_shown("no-benchmarks"));
+    looks.check("benchmarks-1-empty");
+    measure(&window);
+    measure(&window);
+    window.wait_until("the chart is drawn", || painted(&window) > 100);
+    looks.check("benchmarks-2-result");
+    window.scroll("benchmarks-screen", 420);
+    looks.check("benchmarks-3-history");
+    window.click("delete-benchmark");
+    window.wait_until("it can be brought back", || window.is_shown("benchmark-undo"));
+    looks.check("benchmarks-4-deleted");
+    window.click("compare-run");
+    window.wait_until("both are written", || window.is_shown("comparison"));
+    window.click("replay-end");
+    window.scroll("benchmarks-screen", 4000);
+    looks.check("benchmarks-5-side-by-side");
+}

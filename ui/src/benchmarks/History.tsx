@@ -1,0 +1,201 @@
+import { lazy, Suspense, useId } from "react";
+import type { Benchmark, MachineName } from "../bindings";
+import { Icon } from "../components/icons";
+import { radios } from "../radios";
+import { deleteBenchmark, undoDelete } from "./actions";
+import { loadPlot } from "./loadPlot";
+import type { Subject } from "./models";
+import { setBenchmarks, useBenchmarks } from "./store";
+import { chartSentence, METRICS, metricValue, series, strange, timeWords } from "./words";
+
+/** The chart's program is there once something is plotted. */
+const Plot = lazy(loadPlot);
+
+interface Props {
+  model: Subject | null;
+  benchmarks: Benchmark[];
+}
+
+/** What was measured of a model over time, as a chart and as a table. */
+export function History({ model, benchmarks }: Props) {
+  const { metric, history } = useBenchmarks();
+  const captionId = useId();
+  const at = METRICS.findIndex((one) => one.metric === metric);
+  const check = (index: number) => setBenchmarks({ metric: METRICS[index]?.metric ?? "writing" });
+  const { group, radio } = radios("What is plotted", at, check);
+  if (history === null) return null;
+  if (benchmarks.length === 0)
+    return (
+      <section className="part" aria-label="Over time">
+        <p className="part-empty" data-testid="no-benchmarks">
+          {model === null ? "Nothing was measured yet." : `${model.name} was not measured yet.`}
+        </p>
+        <Aftermath unreadable={history.unreadable} />
+      </section>
+    );
+  const here = history.machine;
+  const format = model?.local?.format ?? null;
+  const alike = benchmarks.filter((benchmark) => strange(benchmark, here, format) === null);
+  const left = benchmarks.length - alike.length;
+  const lines = series(metric, alike);
+  return (
+    <section className="part" aria-label="Over time">
+      <header className="part-head">
+        <h2>Over time</h2>
+        <span className="spring" />
+        <div className="segments metrics" {...group}>
+          {METRICS.map(({ metric: key, name }, index) => (
+            <button {...radio(index)} key={key} data-testid={`metric-${key}`} onClick={() => check(index)}>
+              {name}
+            </button>
+          ))}
+        </div>
+      </header>
+      <figure className="chart">
+        {lines.length > 0 && (
+          <div className="chart-place" role="img" aria-labelledby={captionId} data-testid="benchmark-chart">
+            <Suspense>
+              <Plot metric={metric} times={alike.map(({ measured_at: time }) => time)} lines={lines} />
+            </Suspense>
+          </div>
+        )}
+        {lines.length > 1 && (
+          <ul className="legend" aria-hidden="true">
+            {lines.map(({ name, depth }) => (
+              <li key={name}>
+                <svg
+                  viewBox="0 0 28 8"
+                  width="28"
+                  height="8"
+                  aria-hidden="true"
+                  className={`sample depth-${depth}`}
+                >
+                  <path d="M0 4h28" />
+                  <circle cx="14" cy="4" r="3" />
+                </svg>
+                {name}
+              </li>
+            ))}
+          </ul>
+        )}
+        <figcaption id={captionId} className="part-note" data-testid="chart-sentence">
+          {chartSentence(metric, alike)}
+          {left > 0 &&
+            ` ${left === 1 ? "One result" : `${left} results`} of another machine or format ${left === 1 ? "is" : "are"} in the table only.`}
+        </figcaption>
+      </figure>
+      <HistoryTable benchmarks={benchmarks} here={here} format={format} />
+      <Aftermath unreadable={history.unreadable} />
+    </section>
+  );
+}
+
+interface TableProps {
+  benchmarks: Benchmark[];
+  here: MachineName;
+  /** Of the model as it is here; null if it is not. */
+  format: string | null;
+}
+
+/** Every result, newest first. */
+function HistoryTable({ benchmarks, here, format }: TableProps) {
+  const { metric, shown } = useBenchmarks();
+  const lines = series(metric, benchmarks);
+  const newest = benchmarks.at(-1)?.measured_at;
+  return (
+    <section
+      className="table-place"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+      aria-label="All results"
+    >
+      <table className="table numbers" data-testid="benchmark-history">
+        <thead>
+          <tr>
+            <th scope="col">Measured</th>
+            <th scope="col">Foretoken</th>
+            {lines.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            <th scope="col" className="table-end">
+              <span className="off-screen">Delete</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {benchmarks
+            .map((benchmark, index) => ({ benchmark, index }))
+            .toReversed()
+            .map(({ benchmark, index }) => {
+              const { measured_at: time } = benchmark;
+              const odd = strange(benchmark, here, format);
+              return (
+                <tr key={time} data-testid="benchmark-entry">
+                  <th scope="row">
+                    <button
+                      type="button"
+                      className="word-button"
+                      aria-pressed={time === (shown ?? newest)}
+                      title="Show this result"
+                      onClick={() => setBenchmarks({ shown: time })}
+                    >
+                      {timeWords(time)}
+                    </button>
+                    {odd && <span className="odd">{odd}</span>}
+                  </th>
+                  <td>{benchmark.app_version}</td>
+                  {lines.map(({ name, values }) => {
+                    const value = values[index] ?? null;
+                    return (
+                      <td key={name}>
+                        {value === null ? <abbr title="not measured">–</abbr> : metricValue(metric, value)}
+                      </td>
+                    );
+                  })}
+                  <td className="table-end">
+                    <button
+                      type="button"
+                      className="icon-button"
+                      aria-label={`Delete the result of ${timeWords(time)}`}
+                      title="Delete"
+                      data-testid="delete-benchmark"
+                      onClick={() => deleteBenchmark(benchmark)}
+                    >
+                      <Icon name="close" />
+                    </button>
+                  </td>
+                </tr>
+              );
+            })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** What was deleted last, and what of the file cannot be read. */
+function Aftermath({ unreadable }: { unreadable: number }) {
+  const deleted = useBenchmarks((state) => state.deleted);
+  return (
+    <>
+      {deleted && (
+        <p className="notice aftermath" role="status" data-testid="benchmark-deleted">
+          <span className="spring">
+            The result of {deleted.model} of {timeWords(deleted.measured_at)} was deleted.
+          </span>
+          <button type="button" className="quiet-button" data-testid="benchmark-undo" onClick={undoDelete}>
+            Undo
+          </button>
+        </p>
+      )}
+      {unreadable > 0 && (
+        <p className="part-note">
+          {unreadable === 1 ? "One line" : `${unreadable} lines`} of the history cannot be read, and{" "}
+          {unreadable === 1 ? "stays" : "stay"} in the file.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Metric } from "./store";
+import { metricValue, type Series } from "./words";
+
+export interface PlotProps {
+  metric: Metric;
+  /** Milliseconds since 1970, rising. */
+  times: number[];
+  lines: Series[];
+}
+
+const HEIGHT = 200;
+const DAY = 86_400;
+/** Ticks are whole days apart. */
+const STEPS = [1, 2, 7, 14, 30, 91, 182, 365, 730].map((days) => days * DAY);
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
+
+/** A colour of the page as it is now, light or dark. */
+const token = (name: string) => (): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Each number of drafts has a dash and a point of its own, so that no colour has to tell them apart. */
+const DASHES: Record<number, number[]> = { 0: [], 1: [2, 3], 2: [7, 4] };
+
+const line = ({ name, depth }: Series): uPlot.Series => {
+  const colour = token(depth === 0 ? "--text-2" : "--accent");
+  const filled = depth === null || depth === 3;
+  return {
+    label: name,
+    stroke: colour,
+    width: 1.5,
+    dash: DASHES[depth ?? 3],
+    spanGaps: true,
+    points: { show: true, size: 7, width: 1.5, stroke: colour, fill: filled ? colour : token("--page") },
+  };
+};
+
+const axis = (more: uPlot.Axis): uPlot.Axis => ({
+  stroke: token("--text-3"),
+  font: "11px -apple-system, Inter, system-ui, sans-serif",
+  grid: { stroke: token("--line"), width: 1 },
+  ticks: { show: false },
+  ...more,
+});
+
+function options({ metric, times, lines }: PlotProps, width: number): uPlot.Options {
+  return {
+    width,
+    height: HEIGHT,
+    padding: [12, 12, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      // Some room on both sides: one result alone has no span, and points are not to be cut.
+      x: {
+        range: () => {
+          const [from = 0, to = from] = [times[0], times.at(-1)].map((time) => (time ?? 0) / 1000);
+          const room = Math.max(DAY, (to - from) * 0.04);
+          return [from - room, to + room];
+        },
+      },
+      // From nothing, so that the height of a line is its value.
+      y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] },
+    },
+    axes: [
+      axis({
+        space: 70,
+        size: 28,
+        incrs: STEPS,
+        values: (_, splits, __, ___, step) =>
+          splits.map((at) => (step < 91 * DAY ? DATE : MONTH).format(at * 1000)),
+      }),
+      axis({
+        size: 56,
+        values: (_, values) => values.map((value) => (value === 0 ? "0" : metricValue(metric, value))),
+      }),
+    ],
+    series: [{}, ...lines.map(line)],
+  };
+}
+
+/** Values over time. Whoever cannot see it has a sentence and a table beside it. */
+export default function Plot({ metric, times, lines }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    const data: uPlot.AlignedData = [times.map((time) => time / 1000), ...lines.map(({ values }) => values)];
+    const plot = new uPlot(options({ metric, times, lines }, element.clientWidth), data, element);
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resize.observe(element);
+    // The colours are asked for whenever it is drawn.
+    const draw = () => plot.redraw(false);
+    const looks = ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"].map((query) =>
+      matchMedia(query),
+    );
+    for (const look of looks) look.addEventListener("change", draw);
+    return () => {
+      for (const look of looks) look.removeEventListener("change", draw);
+      resize.disconnect();
+      plot.destroy();
+    };
+  }, [metric, times, lines]);
+  return <div ref={place} className="plot" aria-hidden="true" />;
+}

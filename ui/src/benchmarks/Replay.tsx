@@ -1,0 +1,117 @@
+import { useEffect, useRef, useState } from "react";
+import type { ComparedReply, Comparison } from "../bindings";
+import { acceptance, count, seconds, speedParts } from "../format";
+import { arrived, duration, said } from "./replay";
+
+/** Both replies as they were written, on one clock. Where nothing is to move, their ends are shown at once. */
+export function Replay({ comparison }: { comparison: Comparison }) {
+  const end = duration(comparison);
+  const [at, setAt] = useState(() => (still() ? end : 0));
+  const [playing, setPlaying] = useState(() => !still());
+  useEffect(() => {
+    if (!playing) return;
+    let last: number | null = null;
+    let frame = requestAnimationFrame(function tick(now) {
+      const passed = last === null ? 0 : now - last;
+      last = now;
+      setAt((at) => Math.min(end, at + passed));
+      frame = requestAnimationFrame(tick);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [playing, end]);
+  if (playing && at >= end) setPlaying(false);
+  const play = () => {
+    if (!playing && at >= end) setAt(0);
+    setPlaying(!playing);
+  };
+  return (
+    <div className="replay" data-testid="replay">
+      <div className="replay-columns">
+        <Column name="Without MTP" testId="replay-plain" reply={comparison.plain} at={at} playing={playing} />
+        <Column
+          name="With MTP"
+          testId="replay-drafted"
+          reply={comparison.drafted}
+          at={at}
+          playing={playing}
+        />
+      </div>
+      <div className="replay-controls numbers">
+        <button type="button" className="button" data-testid="replay-play" onClick={play}>
+          {playing ? "Pause" : at >= end ? "Play again" : "Play"}
+        </button>
+        <input
+          type="range"
+          min={0}
+          max={end}
+          step="any"
+          value={at}
+          aria-label="Time"
+          aria-valuetext={seconds(at / 1000)}
+          data-testid="replay-time"
+          onChange={(event) => {
+            setPlaying(false);
+            setAt(Number(event.target.value));
+          }}
+        />
+        <span className="replay-clock">{seconds(at / 1000)}</span>
+        <button
+          type="button"
+          className="quiet-button"
+          data-testid="replay-end"
+          onClick={() => {
+            setPlaying(false);
+            setAt(end);
+          }}
+        >
+          To the end
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const still = (): boolean => globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? true;
+
+interface ColumnProps {
+  name: string;
+  testId: string;
+  reply: ComparedReply;
+  at: number;
+  playing: boolean;
+}
+
+function Column({ name, testId, reply, at, playing }: ColumnProps) {
+  const { tokens, stats } = reply;
+  const here = arrived(tokens, at);
+  const { thinking, answer } = said(tokens, here);
+  const text = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // While it is written, the end stays in view.
+    if (playing && here > 0) text.current?.scrollTo({ top: text.current.scrollHeight });
+  }, [playing, here]);
+  const ended = seconds((tokens.at(-1)?.at ?? 0) / 1000);
+  return (
+    <section className="replay-column" aria-label={name}>
+      <h3>{name}</h3>
+      <p className="replay-numbers numbers">
+        {speedParts({ ...stats, acceptance: acceptance(stats) }).join(" · ")}
+      </p>
+      <section
+        ref={text}
+        className="replay-text"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        tabIndex={0}
+        aria-label={`The text ${name.toLowerCase()}`}
+        data-testid={testId}
+      >
+        {thinking !== "" && <span className="soft">{thinking}</span>}
+        {thinking !== "" && answer !== "" && "\n\n"}
+        {answer}
+      </section>
+      <p className="replay-numbers soft numbers">
+        {count(here)} of {count(tokens.length)} tokens{here === tokens.length && `, done after ${ended}`}
+      </p>
+    </section>
+  );
+}

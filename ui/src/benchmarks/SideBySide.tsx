@@ -1,0 +1,125 @@
+import { useEffect, useRef } from "react";
+import { ActionButton } from "../components/ActionButton";
+import { ErrorNote } from "../components/ErrorNote";
+import { draftingName } from "../format";
+import { useStore } from "../store";
+import { cancelComparison, compare } from "./actions";
+import { Replay } from "./Replay";
+import { setBenchmarks, useBenchmarks } from "./store";
+import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./words";
+
+/** Why nothing can be compared now; null if it can. */
+export const useCompareReason = (): string | null =>
+  useStore((state) => compareReason(state.engine, Object.keys(state.live).length > 0));
+
+/** One question answered without drafts and with them, shown on one clock. */
+export function SideBySide() {
+  const { sideBySide, prompt, spotlight } = useBenchmarks();
+  const reason = useCompareReason();
+  const part = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!spotlight) return;
+    part.current?.scrollIntoView();
+    part.current?.focus({ preventScroll: true });
+    setBenchmarks({ spotlight: false });
+  }, [spotlight]);
+  const running = sideBySide.stage === "running";
+  const missing = prompt.trim() === "" ? "There is nothing to ask yet." : null;
+  return (
+    <section ref={part} className="part" tabIndex={-1} aria-label="Side by side" data-testid="side-by-side">
+      <header className="part-head">
+        <h2>Side by side</h2>
+      </header>
+      <p className="part-note">
+        One question, with the same settings and seed: first without MTP, then with it. Each is written alone,
+        so that neither slows the other. Nothing is added to a chat.
+      </p>
+      <form
+        className="compare-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if ((reason ?? missing) === null) compare({ source: "prompt", text: prompt }, prompt);
+        }}
+      >
+        <input
+          value={prompt}
+          aria-label="A question to compare"
+          data-testid="compare-prompt"
+          onChange={(event) => setBenchmarks({ prompt: event.target.value })}
+        />
+        {running ? (
+          <button
+            type="button"
+            className="button"
+            data-testid="compare-cancel"
+            aria-disabled={sideBySide.stopping || undefined}
+            onClick={cancelComparison}
+          >
+            Cancel
+          </button>
+        ) : (
+          <ActionButton
+            type="submit"
+            className="button primary"
+            data-testid="compare-run"
+            reason={reason ?? missing}
+          >
+            Compare
+          </ActionButton>
+        )}
+      </form>
+      {reason !== null && !running && <p className="part-note">{reason}</p>}
+      <Outcome />
+    </section>
+  );
+}
+
+function Outcome() {
+  const sideBySide = useBenchmarks((state) => state.sideBySide);
+  switch (sideBySide.stage) {
+    case "none":
+      return null;
+    case "running": {
+      const { progress, question } = sideBySide;
+      const reading = progress?.stage === "reading" ? progress.done / Math.max(progress.total, 1) : undefined;
+      return (
+        <div className="compare-running" data-testid="compare-running">
+          <p className="compare-question">{question}</p>
+          <progress value={reading} aria-label="The comparison" />
+          <p className="part-note numbers">{progressWords(progress)}</p>
+        </div>
+      );
+    }
+    case "failed":
+      return (
+        <>
+          <p className="compare-question">{sideBySide.question}</p>
+          <ErrorNote error={sideBySide.error} testId="compare-error" />
+        </>
+      );
+    case "done": {
+      const { comparison } = sideBySide;
+      const { question, drafting, drafted, sampling, model } = comparison;
+      return (
+        <div data-testid="comparison">
+          <p className="compare-question">{question}</p>
+          <p className="result-sentence" role="status" data-testid="compare-ratio">
+            {ratioSentence(comparison)}
+          </p>
+          <p
+            className={comparison.verdict.verdict === "different" ? "verdict-line bad" : "verdict-line"}
+            data-testid="compare-verdict"
+          >
+            {verdictSentence(comparison)}
+          </p>
+          <Replay key={`${sampling.seed}-${comparisonRatio(comparison)}`} comparison={comparison} />
+          {drafted.stats.drafting_note && <p className="part-note">{drafted.stats.drafting_note}</p>}
+          <p className="part-note numbers">
+            {model} · MTP {draftingName(drafting)} · seed {sampling.seed} · one measurement each. The clock
+            starts with the first token of each; both found the prompt read already.
+          </p>
+        </div>
+      );
+    }
+  }
+}

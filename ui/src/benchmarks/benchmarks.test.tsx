@@ -1,0 +1,310 @@
+import fc from "fast-check";
+import type { ReactElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { afterEach, describe, expect, it } from "vitest";
+import type { EngineState, MtpState } from "../bindings";
+import { Jobs } from "../library/Jobs";
+import { endings, steps } from "../library/jobs";
+import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
+import { job, library, local } from "../library/samples";
+import { useStore } from "../store";
+import { BenchmarksScreen } from "./BenchmarksScreen";
+import { History } from "./History";
+import { benchmarksOf, subject, subjects } from "./models";
+import { Result } from "./Result";
+import { arrived, duration, said } from "./replay";
+import { SideBySide } from "./SideBySide";
+import { benchmark, comparison, history, reply, speedOf } from "./samples";
+import { useBenchmarks } from "./store";
+import {
+  acceptanceWords,
+  benchmarkSentence,
+  chartSentence,
+  compareReason,
+  progressWords,
+  ratioSentence,
+  series,
+  spread,
+  strange,
+  times,
+  verdictSentence,
+} from "./words";
+
+const page = useStore.getInitialState();
+const screen = useBenchmarks.getInitialState();
+/** Components that are drawn without a document see the first state of the stores. */
+const first = { page: { ...page }, screen: { ...screen } };
+afterEach(() => {
+  Object.assign(page, first.page);
+  Object.assign(screen, first.screen);
+});
+
+const markup = (element: ReactElement, view: Partial<typeof screen> = {}): string => {
+  Object.assign(screen, view);
+  return renderToStaticMarkup(element);
+};
+
+/** What a person reads of `element`. */
+const words = (element: ReactElement, view: Partial<typeof screen> = {}): string =>
+  markup(element, view)
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+
+const day = (month: number, date: number) => new Date(2026, month - 1, date, 9, 30).getTime();
+const HERE = { chip: "M4", ram_bytes: 16e9 };
+
+describe("what a benchmark found", () => {
+  const found = (...gains: number[]) =>
+    benchmarkSentence(benchmark(0, { depths: gains.map((gain, depth) => speedOf(depth, 50, gain)) }));
+
+  it("is said in a sentence", () => {
+    expect(found(1, 1.2, 1.4, 1.3)).toBe("Two drafts are the fastest here: 1.4 times plain.");
+    expect(found(1, 1.05, 1, 0.9)).toBe("One draft is the fastest here: 1.05 times plain.");
+    expect(found(1, 1.01, 0.9, 0.8)).toBe("Nothing beats plain here.");
+    expect(found(1)).toBe("Plain decoding writes 50 tokens per second here.");
+    expect(found()).toBe("Plain decoding was not measured.");
+  });
+
+  it("owns up to runs that say otherwise", () => {
+    const uneven = { ...speedOf(1, 50, 1.2), speed_up: { median: 1.2, min: 0.9, max: 1.5 } };
+    const sentence = benchmarkSentence(benchmark(0, { depths: [speedOf(0, 50, 1), uneven] }));
+    expect(sentence).toBe("One draft is the fastest here: 1.2 times plain. Not in every run, though.");
+  });
+
+  it("rounds no difference away and shows a spread only where there is one", () => {
+    expect([1.04, 1.4, 0.93, 12.3].map(times)).toEqual(["1.04", "1.4", "0.93", "12"]);
+    const whole = (value: number) => value.toFixed(0);
+    expect(spread({ median: 58, min: 57, max: 60 }, whole)).toBe("58 (57–60)");
+    expect(spread({ median: 58, min: 57.9, max: 58.2 }, whole)).toBe("58");
+    expect(
+      acceptanceWords([
+        { drafted: 10, accepted: 8 },
+        { drafted: 0, accepted: 0 },
+      ]),
+    ).toBe("80 % · –");
+    expect(acceptanceWords([])).toBe("–");
+  });
+
+  it("is a table with every figure, and none that was not measured", () => {
+    const shown = words(<Result benchmarks={[benchmark(day(11, 21))]} />, { history: history([]) });
+    for (const part of [
+      "Newest result Two drafts are the fastest here: 1.4 times plain.",
+      "Plain 50 (45–55) – 1.0 –",
+      "2 drafts fastest 70 (63–77) 1.4× 2.0 80 % · 60 %",
+      "Prompt of 512 tokens read at 1,200 (1,080–1,320) tokens/s",
+      "Memory at most 2.0 GB (1.8 GB–2.2 GB)",
+      "Foretoken 1.0.0 · 4-bit on metal, this computer · 3 runs of 64 tokens",
+    ])
+      expect(shown).toContain(part);
+    const plain = benchmark(0, { depths: [speedOf(0, 50, 1)], prefill_tokens_per_second: null });
+    const less = words(<Result benchmarks={[plain]} />);
+    expect(less).not.toContain("read at");
+    expect(less).not.toContain("1 draft");
+    expect(markup(<Result benchmarks={[]} />)).toBe("");
+  });
+
+  it("can be an earlier one", () => {
+    const all = [benchmark(1, { app_version: "0.9.0" }), benchmark(2)];
+    const shown = words(<Result benchmarks={all} />, { history: history(all), shown: 1 });
+    expect(shown).toMatch(/Earlier result.*Show the newest.*Foretoken 0\.9\.0/);
+  });
+});
+
+describe("the history", () => {
+  const all = [
+    benchmark(day(11, 3), { depths: [speedOf(0, 50, 1), speedOf(2, 50, 1.4)] }),
+    benchmark(day(11, 9), { machine: { chip: "M1", ram_bytes: 8e9 } }),
+    benchmark(day(11, 15), { format: "8-bit, groups of 64" }),
+    benchmark(day(11, 21), { depths: [speedOf(0, 60, 1), speedOf(2, 60, 1.5)], app_version: "1.1.0" }),
+  ];
+  const model = { key: "/small", name: "Small", local: local("/small") };
+
+  it("marks what cannot be compared, and keeps it out of the chart", () => {
+    expect(all.map((one) => strange(one, HERE, "4-bit"))).toEqual([
+      null,
+      "Another machine: M1, 8.0 GB",
+      "Another format: 8-bit",
+      null,
+    ]);
+    expect(strange(all[2] as never, HERE, null)).toBeNull();
+    const shown = words(<History model={model} benchmarks={all} />, { history: history(all) });
+    expect(shown).toContain(
+      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 drafts: from 70 to 90 tokens per second. 2 results of another machine or format are in the table only.",
+    );
+    expect(shown).toMatch(
+      /21 Nov 2026, 09:30 1\.1\.0 60 – 90 –.*Another format: 8-bit.*Another machine: M1, 8\.0 GB/,
+    );
+  });
+
+  it("is told in a sentence for each thing that is plotted", () => {
+    const one = [benchmark(day(11, 21))];
+    expect(chartSentence("reading", one)).toBe(
+      "One benchmark on 21 November 2026. Prompt: 1,200 prompt tokens per second.",
+    );
+    expect(chartSentence("memory", one)).toBe("One benchmark on 21 November 2026. Memory: 2.0 GB.");
+    expect(chartSentence("reading", [benchmark(0, { prefill_tokens_per_second: null })])).toBe(
+      "Nothing was measured yet.",
+    );
+    expect(chartSentence("writing", [])).toBe("Nothing was measured yet.");
+  });
+
+  it("has a line for what was measured at least once, with gaps", () => {
+    const lines = series("writing", [benchmark(0, { depths: [speedOf(0, 50, 1)] }), benchmark(1)]);
+    expect(lines.map(({ name, values }) => [name, values[0] === null])).toEqual([
+      ["Plain", false],
+      ["1 draft", true],
+      ["2 drafts", true],
+      ["3 drafts", true],
+    ]);
+    expect(series("reading", [benchmark(0, { prefill_tokens_per_second: null })])).toEqual([]);
+  });
+
+  it("names its chart by the sentence and has a table beside it", () => {
+    const html = markup(<History model={model} benchmarks={all} />, { history: history(all, 1) });
+    const caption = html.match(/role="img" aria-labelledby="([^"]+)"/)?.[1];
+    expect(html).toContain(`<figcaption id="${caption}"`);
+    expect(html).toContain("<table");
+    expect(html).toContain("One line of the history cannot be read");
+  });
+
+  it("says so where there is none, and brings back what was deleted", () => {
+    const empty = words(<History model={model} benchmarks={[]} />, {
+      history: history([]),
+      deleted: benchmark(day(11, 21)),
+    });
+    expect(empty).toBe(
+      "Small was not measured yet. The result of Small of 21 Nov 2026, 09:30 was deleted. Undo",
+    );
+  });
+
+  it("keeps models that are gone", () => {
+    const here = library({
+      models: [local("/a", { name: "A" }), local("/b", { state: { state: "offline" } })],
+    });
+    const kept = history([benchmark(1), benchmark(2, { model: "A" })]);
+    const known = subjects(here, kept);
+    expect(known.map(({ key, local }) => [key, local !== null])).toEqual([
+      ["/a", true],
+      ["Small", false],
+    ]);
+    expect(subject(known, null, "/a")?.name).toBe("A");
+    expect(subject(known, "Small", "/a")?.name).toBe("Small");
+    expect(subject(known, "gone", "gone")?.name).toBe("A");
+    expect(subject([], null, "/a")).toBeNull();
+    expect(benchmarksOf(kept, "A")).toHaveLength(1);
+  });
+});
+
+describe("a benchmark that runs", () => {
+  it("is a job that can be cancelled without a question and brings no model", () => {
+    expect(steps(job(1, { stage: "done", path: "/m" }, { kind: "benchmark" }))).toEqual([]);
+    const before = [job(1, { stage: "tuning" }, { kind: "benchmark" })];
+    const after = [job(1, { stage: "done", path: "/m" }, { kind: "benchmark" })];
+    expect(endings(before, after)).toBe("Model 1 is measured.");
+    Object.assign(page, { library: library({ jobs: after }) });
+    expect(markup(<Jobs />)).toBe("");
+  });
+
+  it("says on its screen that it waits for the chat", () => {
+    const held = job(1, { stage: "held", by: { hold: "chat" } }, { kind: "benchmark" });
+    Object.assign(page, { library: library({ jobs: [held], models: [local("/small")] }) });
+    const shown = words(<BenchmarksScreen />);
+    expect(shown).toMatch(/Waiting for the chat.*as soon as no reply is being written/);
+  });
+
+  it("goes on in the sidebar beside its own screen", () => {
+    const running = job(1, { stage: "tuning" }, { kind: "benchmark", done: 1, total: 4 });
+    Object.assign(page, { library: library({ jobs: [running] }) });
+    expect(words(<BenchmarkProgress />)).toBe("Model 1 25 %");
+    expect(words(<SidebarProgress />)).toBe("");
+  });
+
+  it("offers drafts only where there is a head", () => {
+    Object.assign(page, { library: library({ models: [local("/small", { mtp: { state: "absent" } })] }) });
+    expect(words(<BenchmarksScreen />)).toContain("This model has no MTP head to draft with");
+  });
+});
+
+describe("side by side", () => {
+  it("shows what has come at a time, and all of it at the end", () => {
+    const { tokens } = reply(["a", "b", "c"], 10);
+    expect([-1, 0, 9, 10, 20, 99].map((at) => arrived(tokens, at))).toEqual([0, 1, 1, 2, 3, 3]);
+    expect(duration(comparison())).toBe(40);
+    const thought = tokens.map(
+      (token, index) => ({ ...token, part: index === 0 ? "thinking" : "answer" }) as const,
+    );
+    expect(said(thought, 2)).toEqual({ thinking: "a", answer: "b" });
+  });
+
+  it("never loses a token on the way, whatever the times are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(50)), fc.integer({ min: -1, max: 60 }), (steps, at) => {
+        const times = [...steps].sort((a, b) => a - b);
+        const tokens = times.map((at) => ({ at, text: "x", part: "answer" as const, draft_position: null }));
+        expect(arrived(tokens, at)).toBe(times.filter((time) => time <= at).length);
+      }),
+    );
+  });
+
+  it("says what was gained, and whether the texts are equal", () => {
+    expect(ratioSentence(comparison())).toBe("With MTP this reply was written 2.0 times as fast.");
+    expect(ratioSentence(comparison({ drafted: reply(["a"], 25) }))).toBe(
+      "With MTP this reply was slower: 0.8 times the speed of plain.",
+    );
+    expect(ratioSentence(comparison({ drafted: reply(["a"], 20.1) }))).toContain("no difference");
+    const short = reply(["a"], Number.POSITIVE_INFINITY);
+    expect(ratioSentence(comparison({ plain: short }))).toContain("too short");
+    expect(verdictSentence(comparison())).toBe("Both texts are equal, token for token.");
+    expect(verdictSentence(comparison({ verdict: { verdict: "different", after: 17 } }))).toBe(
+      "The texts differ after 17 equal tokens. With these settings they must be equal: something is wrong.",
+    );
+    expect(verdictSentence(comparison({ verdict: { verdict: "same_chances" } }))).toContain(
+      "every word is as likely as without MTP",
+    );
+  });
+
+  it("shows both texts at their end where nothing moves", () => {
+    const shown = words(<SideBySide />, { sideBySide: { stage: "done", comparison: comparison() } });
+    expect(shown).toMatch(/Without MTP 50 tok\/s.*Because\. 3 of 3 tokens, done after 40 ms/);
+    expect(shown).toMatch(/With MTP 100 tok\/s.*Because\. 3 of 3 tokens, done after 20 ms.*Play again/);
+    expect(shown).toContain("seed 7 · one measurement each");
+  });
+
+  it("says how far it is and why it failed", () => {
+    expect(progressWords(null)).toBe("Beginning");
+    expect(progressWords({ stage: "reading", done: 5, total: 9 })).toBe("Reading the prompt: 5 of 9 tokens");
+    expect(progressWords({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with MTP: 4 tokens");
+    const error = { code: "engine_busy", message: "The engine is writing.", hint: "Wait." };
+    const failed = words(<SideBySide />, { sideBySide: { stage: "failed", question: "Why?", error } });
+    expect(failed).toMatch(/Why\? The engine is writing\. Wait\.$/);
+    const running = { stage: "running", question: "Why?", progress: null, stopping: false } as const;
+    expect(words(<SideBySide />, { sideBySide: running })).toMatch(/Cancel.*Why\? Beginning$/);
+  });
+
+  it("is refused with a reason", () => {
+    const ready = (mtp: MtpState): EngineState => ({
+      state: "ready",
+      device: "cpu",
+      model: {
+        name: "Small",
+        path: "/small",
+        architecture: "qwen3_5",
+        parameters: 1,
+        format: "4-bit",
+        kv_precision: "full",
+        mtp,
+        context_length: 1,
+        defaults: comparison().sampling,
+        thinking: false,
+        weight_bytes: 1,
+        notes: [],
+      },
+    });
+    const head: MtpState = { state: "present", tensors: 1, format: "4-bit", declared: true };
+    expect(compareReason({ state: "starting" }, false)).toBe("No model is ready.");
+    expect(compareReason(ready({ state: "absent" }), false)).toContain("No MTP head");
+    expect(compareReason(ready(head), true)).toContain("A reply is being written");
+    expect(compareReason(ready(head), false)).toBeNull();
+  });
+});

@@ -1,0 +1,73 @@
+import type { Benchmark, BenchmarkHistory, ComparedReply, Comparison, DepthSpeed } from "../bindings";
+import { replyStats } from "../chats/samples";
+
+// What the tests of this folder are about, each with what does not matter filled in.
+
+const around = (median: number) => ({ median, min: median * 0.9, max: median * 1.1 });
+
+export const speedOf = (depth: number, plain: number, speedUp: number): DepthSpeed => ({
+  depth,
+  tokens_per_second: around(plain * speedUp),
+  speed_up: { median: speedUp, min: speedUp - 0.01, max: speedUp + 0.01 },
+  tokens_per_pass: { median: 1 + depth / 2, min: 1, max: 1 + depth },
+  positions: Array.from({ length: depth }, (_, place) => ({ drafted: 100, accepted: 80 - 20 * place })),
+});
+
+export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): Benchmark => ({
+  measured_at,
+  model: "Small",
+  format: "4-bit",
+  app_version: "1.0.0",
+  machine: { chip: "M4", ram_bytes: 16e9 },
+  device: "metal",
+  plan: { drafts: true, prompt: true, thorough: false },
+  runs: 3,
+  gen_tokens: 64,
+  prompt_tokens: 512,
+  depths: [speedOf(0, 50, 1), speedOf(1, 50, 1.2), speedOf(2, 50, 1.4), speedOf(3, 50, 1.3)],
+  auto: null,
+  prefill_tokens_per_second: around(1200),
+  peak_memory_bytes: around(2e9),
+  load_seconds: around(1),
+  ...more,
+});
+
+export const history = (benchmarks: Benchmark[], unreadable = 0): BenchmarkHistory => ({
+  benchmarks,
+  machine: { chip: "M4", ram_bytes: 16e9 },
+  unreadable,
+});
+
+export const reply = (words: string[], pace: number): ComparedReply => ({
+  tokens: words.map((text, index) => ({ at: index * pace, text, part: "answer", draft_position: null })),
+  reason: "stop",
+  stats: replyStats({
+    tokens_per_second: 1000 / pace,
+    tokens_per_pass: 1,
+    positions: [],
+    drafting_note: null,
+  }),
+});
+
+export const comparison = (more: Partial<Comparison> = {}): Comparison => ({
+  question: "Why?",
+  model: "Small",
+  sampling: {
+    temperature: 0,
+    top_p: 1,
+    top_k: 0,
+    min_p: 0,
+    xtc_probability: 0,
+    xtc_threshold: 0.1,
+    repetition_penalty: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    acceptance: "coupled",
+    seed: 7,
+  },
+  drafting: { mode: "auto" },
+  plain: reply(["Be", "cause", "."], 20),
+  drafted: reply(["Be", "cause", "."], 10),
+  verdict: { verdict: "equal" },
+  ...more,
+});

@@ -1,0 +1,57 @@
+import { create } from "zustand";
+import type {
+  Benchmark,
+  BenchmarkHistory,
+  BenchmarkPlan,
+  Comparison,
+  ComparisonProgress,
+  ErrorReport,
+} from "../bindings";
+
+/** What is plotted over time. */
+export type Metric = "writing" | "reading" | "memory";
+
+/** How far the comparison of one question has come. */
+export type SideBySide =
+  | { stage: "none" }
+  | { stage: "running"; question: string; progress: ComparisonProgress | null; stopping: boolean }
+  | { stage: "done"; comparison: Comparison }
+  | { stage: "failed"; question: string; error: ErrorReport };
+
+interface View {
+  /** Every benchmark that is kept; null until asked for. */
+  history: BenchmarkHistory | null;
+  /** The model that is looked at, by its folder, or by its name where only the history knows it; null leaves it open. */
+  model: string | null;
+  plan: BenchmarkPlan;
+  metric: Metric;
+  /** The benchmark whose numbers are shown; null is the newest. */
+  shown: number | null;
+  /** What was deleted last and can be brought back. */
+  deleted: Benchmark | null;
+  /** Where the history was exported to last. */
+  exported: string | null;
+  /** Why the last action failed. */
+  error: ErrorReport | null;
+  /** The question to compare that is being typed. */
+  prompt: string;
+  sideBySide: SideBySide;
+  /** Somebody asked for the comparison: it comes into view. */
+  spotlight: boolean;
+}
+
+export const useBenchmarks = create<View>(() => ({
+  history: null,
+  model: null,
+  plan: { drafts: true, prompt: true, thorough: false },
+  metric: "writing",
+  shown: null,
+  deleted: null,
+  exported: null,
+  error: null,
+  prompt: "Tell me a story about an owl and a bell.",
+  sideBySide: { stage: "none" },
+  spotlight: false,
+}));
+
+export const setBenchmarks = (view: Partial<View>): void => useBenchmarks.setState(view);

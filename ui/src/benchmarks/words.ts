@@ -1,0 +1,208 @@
+import type {
+  Benchmark,
+  Comparison,
+  ComparisonProgress,
+  DepthSpeed,
+  EngineState,
+  MachineName,
+  PositionStats,
+  Spread,
+} from "../bindings";
+import { bytes, count, formatWord, mtpWords, percent, rate } from "../format";
+import { HERE } from "../platform";
+import type { Metric } from "./store";
+
+/** Drafts must gain at least this much: less is within what two runs differ by. */
+const MARGIN = 1.02;
+
+const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
+
+/** `2 drafts`, or `Plain` for none. */
+export const depthName = (depth: number): string =>
+  depth === 0 ? "Plain" : depth === 1 ? "1 draft" : `${depth} drafts`;
+
+/** How many times as fast: two decimals where one would round the difference away. */
+export const times = (ratio: number): string =>
+  Math.abs(ratio - 1) < 0.095 ? ratio.toFixed(2) : ratio < 9.95 ? ratio.toFixed(1) : count(ratio);
+
+/** `58 (57–60)`. */
+export const spread = ({ median, min, max }: Spread, words: (value: number) => string): string =>
+  words(min) === words(max) ? words(median) : `${words(median)} (${words(min)}–${words(max)})`;
+
+/** The depth that is faster than plain decoding by more than noise, and fastest of those; null if none is. */
+export function fastest(depths: DepthSpeed[]): DepthSpeed | null {
+  const gain = ({ speed_up }: DepthSpeed) => speed_up?.median ?? 0;
+  const better = depths.filter((depth) => depth.depth > 0 && gain(depth) > MARGIN);
+  return better.reduce<DepthSpeed | null>(
+    (best, depth) => (best === null || gain(depth) > gain(best) ? depth : best),
+    null,
+  );
+}
+
+const drafts = (depth: number): string =>
+  `${NUMBERS[depth] ?? depth} ${depth === 1 ? "draft is" : "drafts are"}`;
+
+/** What a benchmark found, in a sentence or two. */
+export function benchmarkSentence({ depths }: Benchmark): string {
+  const plain = depths.find(({ depth }) => depth === 0);
+  if (plain === undefined) return "Plain decoding was not measured.";
+  if (depths.length === 1)
+    return `Plain decoding writes ${rate(plain.tokens_per_second.median)} tokens per second here.`;
+  const best = fastest(depths);
+  if (best?.speed_up == null) return "Nothing beats plain here.";
+  const sentence = `${drafts(best.depth)} the fastest here: ${times(best.speed_up.median)} times plain.`;
+  return best.speed_up.min > 1 ? sentence : `${sentence} Not in every run, though.`;
+}
+
+/** The share of right drafts by position. */
+export function acceptanceWords(positions: PositionStats[]): string {
+  const shares = positions.map(({ drafted, accepted }) =>
+    drafted === 0 ? "–" : percent(accepted / drafted),
+  );
+  return shares.length === 0 ? "–" : shares.join(" · ");
+}
+
+export const machineWords = ({ chip, ram_bytes: ram }: MachineName): string =>
+  [chip || "unknown processor", ram > 0 && bytes(ram)].filter(Boolean).join(", ");
+
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const MINUTE = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+export const dayWords = (time: number): string => DAY.format(time);
+export const timeWords = (time: number): string => MINUTE.format(time);
+
+/** Why a benchmark cannot be compared with those of `here` in `format`; null if it can. */
+export function strange(benchmark: Benchmark, here: MachineName, format: string | null): string | null {
+  const { machine } = benchmark;
+  if (machine.chip !== here.chip || machine.ram_bytes !== here.ram_bytes)
+    return `Another machine: ${machineWords(machine)}`;
+  if (format !== null && formatWord(benchmark.format) !== formatWord(format))
+    return `Another format: ${formatWord(benchmark.format)}`;
+  return null;
+}
+
+export const METRICS: { metric: Metric; name: string; unit: string }[] = [
+  { metric: "writing", name: "Writing", unit: "tokens per second" },
+  { metric: "reading", name: "Reading", unit: "prompt tokens per second" },
+  { metric: "memory", name: "Memory", unit: "GB at most" },
+];
+
+/** A line of the chart. */
+export interface Series {
+  name: string;
+  /** How many drafts; null where that makes no difference. */
+  depth: number | null;
+  /** One for each benchmark; null where it was not measured. */
+  values: (number | null)[];
+}
+
+const DEPTHS = [0, 1, 2, 3];
+const GB = 1e9;
+
+/** What a metric is in each of some benchmarks. What was measured in none of them is left out. */
+export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
+  const all: Series[] = {
+    writing: () =>
+      DEPTHS.map((depth) => ({
+        name: depthName(depth),
+        depth,
+        values: benchmarks.map(
+          ({ depths }) => depths.find((one) => one.depth === depth)?.tokens_per_second.median ?? null,
+        ),
+      })),
+    reading: () => [
+      {
+        name: "Prompt",
+        depth: null,
+        values: benchmarks.map(({ prefill_tokens_per_second: prefill }) => prefill?.median ?? null),
+      },
+    ],
+    memory: () => [
+      {
+        name: "Memory",
+        depth: null,
+        values: benchmarks.map(({ peak_memory_bytes: peak }) => peak.median / GB),
+      },
+    ],
+  }[metric]();
+  return all.filter(({ values }) => values.some((value) => value !== null));
+}
+
+/** A value of a metric. */
+export const metricValue = (metric: Metric, value: number): string =>
+  metric === "memory" ? bytes(value * GB) : rate(value);
+
+/** What a chart shows, in words. */
+export function chartSentence(metric: Metric, benchmarks: Benchmark[]): string {
+  const lines = series(metric, benchmarks);
+  const [first, last] = [benchmarks[0], benchmarks.at(-1)];
+  if (first === undefined || last === undefined || lines.length === 0) return "Nothing was measured yet.";
+  const unit = metric === "memory" ? "" : ` ${METRICS.find((one) => one.metric === metric)?.unit}`;
+  const told = lines.map(({ name, values }) => {
+    const known = values.filter((value) => value !== null);
+    const [from, to] = [known[0], known.at(-1)].map((value) => metricValue(metric, value ?? 0));
+    return known.length === 1 || from === to ? `${name}: ${to}` : `${name}: from ${from} to ${to}`;
+  });
+  const days = [dayWords(first.measured_at), dayWords(last.measured_at)];
+  const when = days[0] === days[1] ? `on ${days[0]}` : `from ${days[0]} to ${days[1]}`;
+  const many = benchmarks.length === 1 ? "One benchmark" : `${count(benchmarks.length)} benchmarks`;
+  return `${many} ${when}. ${told.join(", ")}${unit}.`;
+}
+
+/** How much faster the reply with drafts was written. */
+export const comparisonRatio = ({ plain, drafted }: Comparison): number | null =>
+  plain.stats.tokens_per_second > 0 && drafted.stats.tokens_per_second > 0
+    ? drafted.stats.tokens_per_second / plain.stats.tokens_per_second
+    : null;
+
+/** What drafts have gained or cost in this one reply. */
+export function ratioSentence(comparison: Comparison): string {
+  const ratio = comparisonRatio(comparison);
+  if (ratio === null) return "The replies are too short to tell a speed.";
+  if (ratio > MARGIN) return `With MTP this reply was written ${times(ratio)} times as fast.`;
+  if (ratio < 1 / MARGIN) return `With MTP this reply was slower: ${times(ratio)} times the speed of plain.`;
+  return "MTP made no difference to the speed of this reply.";
+}
+
+/** Whether both texts are the same, and whether they have to be. */
+export function verdictSentence({ verdict, sampling }: Comparison): string {
+  switch (verdict.verdict) {
+    case "equal":
+      return `Both texts are equal, token for token${sampling.temperature === 0 ? "" : ", though their words were drawn"}.`;
+    case "different":
+      return `The texts differ after ${count(verdict.after)} equal tokens. With these settings they must be equal: something is wrong.`;
+    case "same_chances":
+      return "The words differ, as they may: with “More guesses” every word is as likely as without MTP, but the words that are drawn are others.";
+  }
+}
+
+/** What a comparison does now. */
+export function progressWords(progress: ComparisonProgress | null): string {
+  if (progress === null) return "Beginning";
+  if (progress.stage === "reading")
+    return `Reading the prompt: ${count(progress.done)} of ${count(progress.total)} tokens`;
+  return `Writing ${progress.drafts ? "with" : "without"} MTP: ${count(progress.tokens)} tokens`;
+}
+
+/** Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat. */
+export function compareReason(engine: EngineState, writing: boolean): string | null {
+  if (engine.state !== "ready") return "No model is ready.";
+  if (engine.model.mtp.state !== "present") return mtpWords(engine.model);
+  return writing ? "A reply is being written; both texts must be measured alone." : null;
+}
+
+/** Where a benchmark ran, and how. */
+export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string {
+  const { runs, gen_tokens: tokens, app_version: version, device, format, machine } = benchmark;
+  const there =
+    machine.chip === here.chip && machine.ram_bytes === here.ram_bytes
+      ? HERE
+      : `another machine (${machineWords(machine)})`;
+  return `${timeWords(benchmark.measured_at)} · Foretoken ${version} · ${formatWord(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens`;
+}

@@ -221,9 +221,7 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | 
-/**  Shows how fast the models are. */
-"benchmarks" | "settings" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 

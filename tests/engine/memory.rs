@@ -57,7 +57,7 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
         quantized.checkpoint("moe-affine-4-64"),
         made("small-dense", &|dir| write_random("small-dense", dir)),
     ];
-    let in_8_bits = [demo_model(), folder.path().join("demo-f32")].map(|dir| (dir, KvPrecision::Eight));
+    let in_8_bits = [demo_model(), folder.path().join("small-dense")].map(|dir| (dir, KvPrecision::Eight));
     for (dir, kv) in as_computed.map(|dir| (dir, KvPrecision::Full)).into_iter().chain(in_8_bits) {
         let metadata = Metadata::read(&dir, Files::Whole).unwrap();
         for context in [256, 1024] {

@@ -1,16 +1,21 @@
 //! Files whose text is sent with a message.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use foretoken_protocol::{Attachment, ErrorReport};
 use thiserror::Error;
+use tokio::time::timeout;
+
+use crate::library::{ENGINE_DIED, Tool};
 
 /// The largest text that is read, in bytes: more than any model's context holds.
 const LARGEST: u64 = 8 << 20;
-/// The largest PDF that is read, in bytes; most of one is not text.
-const LARGEST_PDF: u64 = 64 << 20;
+/// How long the text of a PDF is looked for.
+const PDF_PATIENCE: Duration = Duration::from_secs(60);
 /// What every PDF begins with.
 const PDF: &[u8] = b"%PDF-";
 
@@ -19,12 +24,12 @@ const PDF: &[u8] = b"%PDF-";
 enum AttachmentError {
     #[error("{} cannot be read: {source}.", path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{} is larger than {} MB.", path.display(), most >> 20)]
-    Large { path: PathBuf, most: u64 },
-    #[error("{} cannot be read as a PDF: {reason}.", path.display())]
-    Pdf { path: PathBuf, reason: String },
-    #[error("No text is in {}.", path.display())]
-    NoText { path: PathBuf },
+    #[error("{} is larger than {} MB.", path.display(), LARGEST >> 20)]
+    Large { path: PathBuf },
+    #[error("{} is damaged, or no document: its text cannot be found.", path.display())]
+    Pdf { path: PathBuf },
+    #[error("{} was not dropped on the window last.", path.display())]
+    NotDropped { path: PathBuf },
     #[error("{} is not a text file.", path.display())]
     NotText { path: PathBuf },
 }
@@ -44,71 +49,77 @@ impl From<AttachmentError> for ErrorReport {
             AttachmentError::Pdf { .. } => {
                 ("attachment_pdf", "Open it in another program and save it anew, or copy the text out of it.")
             }
-            AttachmentError::NoText { .. } => (
-                "attachment_without_text",
-                "Scanned pages are pictures. Let another program find the text in them first.",
-            ),
+            AttachmentError::NotDropped { .. } => {
+                ("attachment_not_dropped", "Drop it again, or choose it with the button.")
+            }
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
     }
 }
 
+/// A file, as far as it was read here.
+enum Read {
+    Text(Attachment),
+    /// To be read by a process of its own, since it may damage what reads it.
+    Pdf(PathBuf),
+}
+
 /// Reads the text of files, or of none if one cannot be read.
-pub(crate) async fn read_all(paths: Vec<PathBuf>) -> Result<Vec<Attachment>, ErrorReport> {
-    let read = move || paths.iter().map(|path| Ok(read(path)?)).collect();
-    match tokio::task::spawn_blocking(read).await {
-        Ok(read) => read,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+pub(crate) async fn read_all(tool: &Tool, paths: Vec<PathBuf>) -> Result<Vec<Attachment>, ErrorReport> {
+    let mut read_files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let file = match tokio::task::spawn_blocking(move || read(&path)).await {
+            Ok(file) => file?,
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        };
+        read_files.push(match file {
+            Read::Text(file) => file,
+            Read::Pdf(path) => read_pdf(tool, &path).await?,
+        });
     }
+    Ok(read_files)
 }
 
-/// Reads the text of a PDF, or of a file in UTF-8 or, with a byte order mark, in UTF-16.
-fn read(path: &Path) -> Result<Attachment, AttachmentError> {
-    let io = |source| AttachmentError::Io { path: path.to_owned(), source };
-    let large = |most| AttachmentError::Large { path: path.to_owned(), most };
-    let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(LARGEST_PDF + 1).read_to_end(&mut bytes).map_err(io)?;
-    let text = if bytes.starts_with(PDF) {
-        if bytes.len() as u64 > LARGEST_PDF {
-            return Err(large(LARGEST_PDF));
-        }
-        let text = pdf_text(&bytes);
-        let text = text.map_err(|reason| AttachmentError::Pdf { path: path.to_owned(), reason })?;
-        if text.is_empty() {
-            return Err(AttachmentError::NoText { path: path.to_owned() });
-        }
-        text
-    } else if bytes.len() as u64 > LARGEST {
-        return Err(large(LARGEST));
-    } else {
-        let text = text_of(bytes).filter(|text| !text.contains('\0'));
-        text.ok_or_else(|| AttachmentError::NotText { path: path.to_owned() })?
+/// Which of `files` are among `dropped`: no other file is read.
+pub(crate) fn among(dropped: &[PathBuf], files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
+    let known = |file: String| {
+        let path = PathBuf::from(file);
+        if dropped.contains(&path) { Ok(path) } else { Err(AttachmentError::NotDropped { path }.into()) }
     };
-    if text.len() as u64 > LARGEST {
-        return Err(large(LARGEST));
-    }
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    // A name stands on one line.
-    Ok(Attachment { name: name.split_whitespace().collect::<Vec<_>>().join(" "), text })
+    files.into_iter().map(known).collect()
 }
 
-/// The text of a PDF, page after page.
-fn pdf_text(bytes: &[u8]) -> Result<String, String> {
-    // It panics at some of what damaged files hold.
-    let text = std::panic::catch_unwind(|| pdf_extract::extract_text_from_mem(bytes));
-    let text = text.map_err(|_| "it is damaged".to_owned())?.map_err(|error| error.to_string())?;
-    let lines = text.replace('\0', "");
-    // Between paragraphs it leaves many lines, and blanks at their ends.
-    let mut tidy = String::with_capacity(lines.len());
-    let mut empty = 0;
-    for line in lines.lines().map(str::trim_end) {
-        empty = if line.is_empty() { empty + 1 } else { 0 };
-        if empty < 2 {
-            tidy.push_str(line);
-            tidy.push('\n');
-        }
+async fn read_pdf(tool: &Tool, path: &Path) -> Result<Attachment, ErrorReport> {
+    let damaged = || ErrorReport::from(AttachmentError::Pdf { path: path.to_owned() });
+    let text = timeout(PDF_PATIENCE, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
+    let text = text.map_err(|_| damaged())?;
+    let text = text.map_err(|error| if error.code == ENGINE_DIED { damaged() } else { error })?;
+    if text.len() as u64 > LARGEST {
+        return Err(AttachmentError::Large { path: path.to_owned() }.into());
     }
-    Ok(tidy.trim().to_owned())
+    Ok(Attachment { name: name_of(path), text: text.trim_end().to_owned() })
+}
+
+/// Reads the text of a file in UTF-8 or, with a byte order mark, in UTF-16.
+fn read(path: &Path) -> Result<Read, AttachmentError> {
+    let io = |source| AttachmentError::Io { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    File::open(path).map_err(io)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.starts_with(PDF) {
+        return Ok(Read::Pdf(path.to_owned()));
+    }
+    if bytes.len() as u64 > LARGEST {
+        return Err(AttachmentError::Large { path: path.to_owned() });
+    }
+    let text = text_of(bytes).filter(|text| !text.contains('\0'));
+    let text = text.ok_or_else(|| AttachmentError::NotText { path: path.to_owned() })?;
+    Ok(Read::Text(Attachment { name: name_of(path), text }))
+}
+
+/// The file's name. It stands on one line.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn text_of(bytes: Vec<u8>) -> Option<String> {
@@ -129,47 +140,61 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::engine_program;
 
-    fn read_bytes(name: &str, bytes: &[u8]) -> Result<Attachment, String> {
+    async fn read_bytes(name: &str, bytes: &[u8]) -> Result<Attachment, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        read(&path).map_err(|error| ErrorReport::from(error).code)
+        let tool = Tool::new(engine_program(folder.path()));
+        let mut read = read_all(&tool, vec![path]).await.map_err(|error| error.code)?;
+        Ok(read.pop().unwrap())
     }
 
-    #[test]
-    fn text_is_read_however_it_is_stored() {
+    #[tokio::test]
+    async fn text_is_read_however_it_is_stored() {
         let expected = Ok(Attachment { name: "a b.txt".into(), text: "Grüße\nan alle".into() });
-        assert_eq!(read_bytes("a b.txt", "Grüße\r\nan alle".as_bytes()), expected);
-        assert_eq!(read_bytes("a\nb.txt", "\u{feff}Grüße\nan alle".as_bytes()), expected);
+        assert_eq!(read_bytes("a b.txt", "Grüße\r\nan alle".as_bytes()).await, expected);
+        assert_eq!(read_bytes("a\nb.txt", "\u{feff}Grüße\nan alle".as_bytes()).await, expected);
         let units: Vec<u16> = "\u{feff}Grüße\nan alle".encode_utf16().collect();
         let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
         let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
-        assert_eq!(read_bytes("a b.txt", &little), expected);
-        assert_eq!(read_bytes("a b.txt", &big), expected);
+        assert_eq!(read_bytes("a b.txt", &little).await, expected);
+        assert_eq!(read_bytes("a b.txt", &big).await, expected);
     }
 
-    #[test]
-    fn what_is_no_text_or_too_long_is_refused() {
-        let code = |bytes: &[u8]| read_bytes("file", bytes).unwrap_err();
-        assert_eq!(code(&[0, 1, 2]), "attachment_not_text");
-        assert_eq!(code(&[0xff, 0xfe, 0]), "attachment_not_text");
-        assert_eq!(code(&[0xc3, 0x28]), "attachment_not_text");
-        assert_eq!(code(&vec![b'a'; LARGEST as usize + 1]), "attachment_too_large");
-        let nowhere = read(Path::new("/nowhere/file")).unwrap_err();
+    #[tokio::test]
+    async fn what_is_no_text_or_too_long_is_refused() {
+        let code = async |bytes: &[u8]| read_bytes("file", bytes).await.unwrap_err();
+        assert_eq!(code(&[0, 1, 2]).await, "attachment_not_text");
+        assert_eq!(code(&[0xff, 0xfe, 0]).await, "attachment_not_text");
+        assert_eq!(code(&[0xc3, 0x28]).await, "attachment_not_text");
+        assert_eq!(code(&vec![b'a'; LARGEST as usize + 1]).await, "attachment_too_large");
+        let nowhere = read(Path::new("/nowhere/file")).err().unwrap();
         assert_eq!(ErrorReport::from(nowhere).code, "attachment_not_read");
     }
 
-    /// A PDF of one page with this drawn on it.
+    #[test]
+    fn only_what_was_dropped_is_read() {
+        let dropped = [PathBuf::from("/home/ines/a.txt"), PathBuf::from("/home/ines/b.txt")];
+        assert_eq!(among(&dropped, vec!["/home/ines/b.txt".into()]).unwrap(), dropped[1..]);
+        let refused = among(&dropped, vec!["/home/ines/a.txt".into(), "/etc/passwd".into()]).unwrap_err();
+        assert_eq!(refused.code, "attachment_not_dropped");
+    }
+
+    /// A PDF of one page with this drawn on it. `X` is a drawing that draws itself.
     fn pdf(drawing: &str) -> Vec<u8> {
         let objects = [
             "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
             "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R \
-             /Resources << /Font << /F1 5 0 R >> >> >>"
+             /Resources << /Font << /F1 5 0 R >> /XObject << /X 6 0 R >> >> >>"
                 .to_owned(),
             format!("<< /Length {} >>\nstream\n{drawing}\nendstream", drawing.len()),
             "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+            "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /X 6 0 R >> >> \
+             /Length 5 >>\nstream\n/X Do\nendstream"
+                .to_owned(),
         ];
         let (mut file, mut places) = (String::from("%PDF-1.4\n"), String::new());
         for (index, object) in objects.iter().enumerate() {
@@ -183,22 +208,23 @@ mod tests {
         file.into_bytes()
     }
 
-    #[test]
-    fn the_text_of_a_pdf_is_read() {
+    #[tokio::test]
+    async fn the_text_of_a_pdf_is_read() {
         let drawing = "BT /F1 24 Tf 72 700 Td (The owl's bell) Tj 0 -30 Td (rang at seven.) Tj ET";
-        let read = read_bytes("story.pdf", &pdf(drawing)).unwrap();
+        let read = read_bytes("story.pdf", &pdf(drawing)).await.unwrap();
         assert_eq!(read.name, "story.pdf");
         let words: Vec<&str> = read.text.split_whitespace().collect();
         assert_eq!(words.join(" "), "The owl's bell rang at seven.");
     }
 
-    #[test]
-    fn a_pdf_without_text_or_in_pieces_is_refused() {
-        let code = |bytes: &[u8]| read_bytes("scan.pdf", bytes).unwrap_err();
-        assert_eq!(code(&pdf("0 0 100 100 re f")), "attachment_without_text");
+    #[tokio::test]
+    async fn a_pdf_without_text_or_in_pieces_is_refused() {
+        let code = async |bytes: &[u8]| read_bytes("scan.pdf", bytes).await.unwrap_err();
+        assert_eq!(code(&pdf("0 0 100 100 re f")).await, "engine_refused");
+        assert_eq!(code(&pdf("/X Do")).await, "attachment_pdf", "reading it ended a process, not the app");
         let whole = pdf("BT /F1 24 Tf 72 700 Td (The owl) Tj ET");
-        for length in (PDF.len()..whole.len() / 2).step_by(7) {
-            assert_eq!(code(&whole[..length]), "attachment_pdf", "{length} bytes");
+        for length in (PDF.len()..whole.len() / 2).step_by(60) {
+            assert_eq!(code(&whole[..length]).await, "engine_refused", "{length} bytes");
         }
     }
 }

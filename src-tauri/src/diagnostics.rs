@@ -1,5 +1,6 @@
 //! A report of the app's state that can be shown to others: no chat, no token, no name of the person.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::Path;
 
@@ -33,10 +34,11 @@ impl Report<'_> {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = self.write(&mut text);
-        let text = match self.home.and_then(Path::to_str).filter(|home| home.len() > 1) {
-            Some(home) => text.replace(home, "~"),
-            None => text,
-        };
+        let home = self.home.and_then(Path::to_str).filter(|home| home.len() > 1);
+        let text = home.map_or(text.clone(), |home| text.replace(home, "~"));
+        // Disks are mounted below the name of the person too.
+        let name = self.home.and_then(Path::file_name).and_then(OsStr::to_str);
+        let text = name.map_or(text.clone(), |name| text.replace(&format!("/{name}/"), "/…/"));
         without_tokens(&text)
     }
 
@@ -161,7 +163,7 @@ mod tests {
         };
         let error = ErrorReport {
             code: "no_folder".into(),
-            message: "The folder /home/ines/models is missing.".into(),
+            message: "The folder /home/ines/models is missing, and /run/media/ines/disk too.".into(),
             hint: String::new(),
         };
         let engine = EngineState::Failed { error };

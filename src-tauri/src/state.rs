@@ -11,11 +11,12 @@ use foretoken_protocol::{
 
 use tokio::sync::{mpsc, watch};
 
+use crate::attachments;
 use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
-use crate::library::{ModelLibrary, Surroundings};
+use crate::library::{ModelLibrary, Surroundings, Tool};
 use crate::log::Log;
 use crate::models::Models;
 use crate::places::Places;
@@ -33,6 +34,8 @@ pub(crate) struct App {
     pub(crate) events: AppEvents,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
+    /// The engine program as a tool.
+    pub(crate) tool: Tool,
     pub(crate) benchmarks: Arc<History>,
     /// Ends the comparison that runs.
     pub(crate) comparing: watch::Sender<()>,
@@ -67,6 +70,7 @@ impl App {
         let machine = Machine::detect(&places.data);
         let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
         let benchmarks = Arc::new(History::open(places.data.join("benchmarks.jsonl"), machine));
+        let tool = Tool::new(engine_program.clone());
         let around = Surroundings {
             engine_program,
             built_in_model: built_in_model.to_owned(),
@@ -82,6 +86,7 @@ impl App {
             chats: Chats::open(places.chats.clone())?,
             replies,
             library: Arc::new(library),
+            tool,
             benchmarks,
             comparing: watch::Sender::default(),
             places: places.clone(),
@@ -154,10 +159,9 @@ impl App {
         self.events.publish(event);
     }
 
-    /// Those of `files` that were dropped on the window last.
-    pub(crate) fn dropped(&self, files: Vec<String>) -> Vec<PathBuf> {
-        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        files.into_iter().map(PathBuf::from).filter(|file| dropped.contains(file)).collect()
+    /// Those files, which must be among what was dropped on the window last.
+    pub(crate) fn dropped(&self, files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
+        attachments::among(&self.dropped.lock().unwrap_or_else(PoisonError::into_inner), files)
     }
 
     /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one

@@ -150,7 +150,7 @@ pub(crate) async fn set_draft_files(
     chat: Option<ChatId>,
     files: Vec<Attachment>,
 ) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.set_draft_files(chat, files)).await
+    app.chats.call(move |store| store.set_draft_files(chat, &files)).await
 }
 
 /// Changes how replies are written in a chat, or in the one that is not begun yet.

@@ -104,7 +104,10 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
 /// Lets the person choose files in the system's dialog and reads their text; none if they chose none.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn choose_attachments(window: WebviewWindow) -> Result<Vec<Attachment>, ErrorReport> {
+pub(crate) async fn choose_attachments(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Vec<Attachment>, ErrorReport> {
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
@@ -114,7 +117,7 @@ pub(crate) async fn choose_attachments(window: WebviewWindow) -> Result<Vec<Atta
         .pick_files(move |files| drop(answer.send(files)));
     let files = chosen.await.ok().flatten().unwrap_or_default();
     let paths: Vec<PathBuf> = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
-    attachments::read_all(paths).await
+    attachments::read_all(&app.tool, paths).await
 }
 
 /// Reads the text of files that were dropped on the window last; no other file is read.
@@ -124,7 +127,7 @@ pub(crate) async fn attach_dropped(
     app: State<'_, Arc<App>>,
     files: Vec<String>,
 ) -> Result<Vec<Attachment>, ErrorReport> {
-    attachments::read_all(app.dropped(files)).await
+    attachments::read_all(&app.tool, app.dropped(files)?).await
 }
 
 /// The tokens of each text as the loaded model reads it.

@@ -46,7 +46,7 @@ use keychain::{HubToken, Keychain};
 use notes::Notes;
 use remote::Search;
 use shelf::{Found, Shelves};
-pub(crate) use tool::Tool;
+pub(crate) use tool::{ENGINE_DIED, Tool};
 
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);

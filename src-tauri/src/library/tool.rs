@@ -11,6 +11,8 @@ use tokio::process::Command;
 
 /// The code of what the engine itself refuses.
 pub(super) const ENGINE_REFUSED: &str = "engine_refused";
+/// The code of a command that did not come to its end.
+pub(crate) const ENGINE_DIED: &str = "engine_died";
 
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
@@ -29,7 +31,7 @@ impl Tool {
     }
 
     /// Runs a command and returns what it wrote. Dropping the future ends the process.
-    pub(super) async fn output<A: AsRef<OsStr>>(
+    pub(crate) async fn output<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<String, ErrorReport> {
@@ -80,6 +82,13 @@ impl Tool {
         let status = ended.map_err(|error| self.not_run(&error))?;
         if status.success() {
             return Ok(true);
+        }
+        if status.code().is_none() {
+            return Err(ErrorReport {
+                code: ENGINE_DIED.into(),
+                message: format!("The engine stopped ({status})."),
+                hint: "Try again.".into(),
+            });
         }
         let words = match last_words {
             Some(reading) => reading.await.ok().flatten(),

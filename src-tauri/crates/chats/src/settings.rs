@@ -45,31 +45,12 @@ impl Store {
 
     /// Keeps what is typed and not sent. An empty text is none.
     pub fn set_draft_text(&mut self, chat: Option<ChatId>, text: &str) -> Result<(), ChatsError> {
-        self.change_draft(chat, |draft| draft.text = text.to_owned())
+        self.write(|db| set_part_of_draft(db, chat, "text", text))
     }
 
     /// Keeps the files that are to go with what is typed.
-    pub fn set_draft_files(
-        &mut self,
-        chat: Option<ChatId>,
-        files: Vec<Attachment>,
-    ) -> Result<(), ChatsError> {
-        self.change_draft(chat, |draft| draft.files = files)
-    }
-
-    fn change_draft(
-        &mut self,
-        chat: Option<ChatId>,
-        change: impl FnOnce(&mut Draft),
-    ) -> Result<(), ChatsError> {
-        self.write(|db| {
-            if let Some(id) = chat {
-                list::must_exist(db, id)?;
-            }
-            let mut changed = draft(db, chat)?;
-            change(&mut changed);
-            Ok(set_draft(db, chat, &changed)?)
-        })
+    pub fn set_draft_files(&mut self, chat: Option<ChatId>, files: &[Attachment]) -> Result<(), ChatsError> {
+        self.write(|db| set_part_of_draft(db, chat, "files", &rows::to_json(&files)?))
     }
 
     /// All presets by name.
@@ -135,6 +116,20 @@ pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Faul
         Ok(Draft { text: row.get("text")?, files: rows::json(row, "files")?.unwrap_or_default() })
     };
     Ok(first(db, "SELECT text, files FROM draft WHERE chat IS ?1", [chat], read)?.unwrap_or_default())
+}
+
+/// Writes only that column: what is typed is kept often, and files are large.
+fn set_part_of_draft(db: &Connection, chat: Option<ChatId>, column: &str, value: &str) -> Result<(), Fault> {
+    if let Some(id) = chat {
+        list::must_exist(db, id)?;
+    }
+    let update = format!("UPDATE draft SET {column} = ?2 WHERE chat IS ?1");
+    if db.execute(&update, (chat, value))? == 0 {
+        db.execute("INSERT INTO draft (chat, text) VALUES (?1, '')", [chat])?;
+        db.execute(&update, (chat, value))?;
+    }
+    db.execute("DELETE FROM draft WHERE chat IS ?1 AND text = '' AND files = '[]'", [chat])?;
+    Ok(())
 }
 
 pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, draft: &Draft) -> rusqlite::Result<()> {

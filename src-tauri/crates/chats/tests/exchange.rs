@@ -124,7 +124,7 @@ fn make(store: &mut Store, steps: &[Step]) {
                 store.set_draft_text(Some(chat), draft).unwrap();
                 if *pinned {
                     let file = Attachment { name: "a.txt".into(), text: draft.clone() };
-                    store.set_draft_files(Some(chat), vec![file]).unwrap();
+                    store.set_draft_files(Some(chat), &[file]).unwrap();
                 }
                 store.set_pinned(chat, *pinned).unwrap();
             }

@@ -169,12 +169,12 @@ fn settings_drafts_and_presets_come_back() {
     store.set_draft_text(Some(chat), "").unwrap();
     assert_eq!(store.draft(Some(chat)).unwrap(), Draft::default());
     let files = vec![Attachment { name: "owl.txt".into(), text: "Owls hear\0 well.".into() }];
-    store.set_draft_files(Some(chat), files.clone()).unwrap();
+    store.set_draft_files(Some(chat), &files).unwrap();
     store.set_draft_text(Some(chat), "Read this").unwrap();
     assert_eq!(store.draft(Some(chat)).unwrap(), Draft { text: "Read this".into(), files: files.clone() });
     store.set_draft_text(Some(chat), "").unwrap();
     assert_eq!(store.open_chat(chat).unwrap().draft, Draft { text: String::new(), files });
-    store.set_draft_files(Some(chat), Vec::new()).unwrap();
+    store.set_draft_files(Some(chat), &[]).unwrap();
     assert_eq!(store.draft(Some(chat)).unwrap(), Draft::default());
 
     let changed = foretoken_protocol::Preset { name: "A long one".into(), generation: None, ..long };

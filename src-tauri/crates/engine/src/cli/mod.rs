@@ -4,6 +4,7 @@ mod bench;
 mod convert;
 mod generate;
 mod inspect;
+mod pdf_text;
 mod score;
 
 use std::io;
@@ -35,6 +36,7 @@ enum Command {
     Score(score::Score),
     /// Measure a model's speed on this machine, with drafts and without.
     Bench(bench::Bench),
+    PdfText(pdf_text::PdfText),
     /// Serve requests from standard input, one JSON object a line.
     Serve {
         /// Keep what is learned about drafts in this folder.
@@ -89,6 +91,7 @@ impl Cli {
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Bench(command) => command.run(),
+            Command::PdfText(command) => command.run(),
             Command::Serve { state_dir } => Ok(foretoken_engine::serve::serve(state_dir)?),
         }
     }

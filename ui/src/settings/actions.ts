@@ -1,3 +1,4 @@
+import { showError } from "../actions";
 import type { GenerationSettings, PlaceKind, Preferences } from "../bindings";
 import { ZOOMS } from "../bindings";
 import { reportOf, shell } from "../bridge";
@@ -7,14 +8,16 @@ import type { SectionId } from "./sections";
 
 const state = () => useStore.getState();
 
-/** Does something; if it fails, the screen says why. */
+/** Does something; if it fails, whatever screen is shown says why. */
 async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   setView({ settingsError: null });
   try {
     await act();
     return true;
   } catch (error) {
-    setView({ settingsError: reportOf(error) });
+    const { screen } = state();
+    if (screen === "settings" || screen === "diagnostics") setView({ settingsError: reportOf(error) });
+    else showError(error);
     return false;
   }
 }
@@ -54,7 +57,7 @@ export function changeZoom(steps: number): void {
   if (zoom !== undefined) changePreferences({ zoom });
 }
 
-/** Changes how replies are written in chats without settings of their own. */
+/** Changes how replies are written in chats without settings of their own. It shows at once, and goes back if refused. */
 export async function changeDefaults(change: Partial<GenerationSettings>): Promise<void> {
   const before = state().settings;
   const settings = { ...before, ...change };

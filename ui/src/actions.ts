@@ -15,7 +15,7 @@ import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
 import { run } from "./palette/table";
-import { changeDefaults } from "./settings/actions";
+import { arePreferencesChanging, changeDefaults } from "./settings/actions";
 import { generation, streamingReply } from "./state";
 import { dispatch, setView, useStore } from "./store";
 
@@ -66,6 +66,7 @@ export function showError(error: unknown): void {
 }
 
 function onAppEvent(event: AppEvent): void {
+  if (event.type === "preferences" && arePreferencesChanging()) return;
   dispatch({ kind: "app", event });
   if (event.type === "dropped") onDropped(event.folders, event.files);
   else if (event.type === "action") run(event.action);

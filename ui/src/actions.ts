@@ -15,6 +15,7 @@ import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
 import { addModels, loadLibrary } from "./library/actions";
 import { run } from "./palette/table";
+import { arePreferencesChanging, changeDefaults } from "./settings/actions";
 import { generation, streamingReply } from "./state";
 import { dispatch, setView, useStore } from "./store";
 
@@ -57,11 +58,15 @@ function follow({ chat: { id: chat }, messages }: OpenedChat): void {
   }
 }
 
+/** Says why something failed: in the chat where that is shown, or else in a note. */
 export function showError(error: unknown): void {
-  setView({ actionError: reportOf(error) });
+  const report = reportOf(error);
+  if (state().screen === "chat") setView({ actionError: report });
+  else setView({ note: { words: [report.message, report.hint].filter(Boolean).join(" "), undo: null } });
 }
 
 function onAppEvent(event: AppEvent): void {
+  if (event.type === "preferences" && arePreferencesChanging()) return;
   dispatch({ kind: "app", event });
   if (event.type === "dropped") onDropped(event.folders, event.files);
   else if (event.type === "action") run(event.action);
@@ -186,7 +191,7 @@ export function stop(): boolean {
 }
 
 export async function newChat(): Promise<void> {
-  setView({ screen: "chat", editing: null });
+  setView({ screen: "chat", editing: null, numbers: null });
   try {
     saveDrafts();
     dispatch({ kind: "new", chat: await shell.newChat() });
@@ -224,18 +229,10 @@ export async function openChat(chat: number): Promise<void> {
 
 /** Changes settings of the next reply: those of the chat where it has its own, or else those of the app. */
 export async function changeSettings(change: Partial<GenerationSettings>): Promise<void> {
-  const { chatSettings, settings: before } = state();
-  if (chatSettings.generation !== null)
-    return changeChat({ generation: { ...chatSettings.generation, ...change } });
-  const settings = { ...before, ...change };
-  // They show at once, and go back if the shell refuses them.
-  dispatch({ kind: "settings", settings });
-  try {
-    await shell.setSettings(settings);
-  } catch (error) {
-    if (state().settings === settings) dispatch({ kind: "settings", settings: before });
-    showError(error);
-  }
+  const { generation } = state().chatSettings;
+  await (generation === null
+    ? changeDefaults(change)
+    : changeChat({ generation: { ...generation, ...change } }));
 }
 
 /** Marks text that came from drafts, or no longer. */
@@ -245,6 +242,7 @@ export async function toggleRevealDrafts(): Promise<void> {
   try {
     await shell.setRevealDrafts(reveal);
   } catch (error) {
+    if (state().revealDrafts === reveal) dispatch({ kind: "reveal drafts", reveal: !reveal });
     showError(error);
   }
 }
@@ -252,7 +250,8 @@ export async function toggleRevealDrafts(): Promise<void> {
 /** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
 export function toggleNumbers(): boolean {
   const { numbers, messages } = state();
-  if (numbers !== null) {
+  // Out of view a reply is not drawn, and neither are its numbers.
+  if (numbers !== null && document.querySelector("[data-testid=stats-popover]")) {
     setView({ numbers: null });
     return true;
   }
@@ -294,7 +293,8 @@ async function load(open: () => Promise<unknown>): Promise<void> {
     await open();
     setView({ modelPicker: false });
   } catch (error) {
-    setView({ modelError: reportOf(error) });
+    // Why it failed stands in the picker.
+    setView({ screen: "chat", modelError: reportOf(error), modelPicker: true });
   }
 }
 
@@ -310,6 +310,6 @@ export async function chooseModel(): Promise<void> {
       await openModel(path);
     }
   } catch (error) {
-    setView({ modelError: reportOf(error), modelPicker: true });
+    setView({ screen: "chat", modelError: reportOf(error), modelPicker: true });
   }
 }

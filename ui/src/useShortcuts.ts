@@ -1,8 +1,17 @@
 import { useEffect } from "react";
+import type { ActionId } from "./bindings";
 import { keysOf, matches } from "./palette/keys";
 import { run, TABLE } from "./palette/table";
 import { MAC } from "./platform";
 import { setView, useStore } from "./store";
+
+/** What a key that is held down does over and over. */
+const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
+  "zoom_in",
+  "zoom_out",
+  "next_chat",
+  "previous_chat",
+]);
 
 /** The keys that work everywhere in the window. */
 export function useShortcuts(): void {
@@ -19,7 +28,7 @@ export function useShortcuts(): void {
 
 function act(event: KeyboardEvent): boolean {
   if (event.key === "Escape") {
-    if (document.querySelector(".popover, .sheet") !== null) return false;
+    if (event.repeat || document.querySelector(".popover, .sheet") !== null) return false;
     // What is being edited gives up its change.
     if (event.target instanceof HTMLElement && "escape" in event.target.dataset) return false;
     if (useStore.getState().screen !== "chat") return leave(event.target);
@@ -30,6 +39,7 @@ function act(event: KeyboardEvent): boolean {
     const heard = keys !== null && !(MAC && action.menu !== null) && matches(keys, event);
     if (!heard && (action.also === null || !matches(action.also, event))) continue;
     if (action.id === "edit_last" && !isEmptyComposer(event.target)) return false;
+    if (event.repeat && !REPEATED.has(action.id)) return true;
     return run(action.id);
   }
   return false;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { ErrorNote } from "../components/ErrorNote";
 import { Icon } from "../components/icons";
 import { MenuButton } from "../components/MenuButton";
@@ -21,7 +21,10 @@ export function BenchmarksScreen() {
     (state) =>
       state.library?.jobs.filter(({ kind, stage }) => kind === "benchmark" && stage.stage === "done").length,
   );
-  const { history, model, error, exported } = useBenchmarks();
+  const history = useBenchmarks((state) => state.history);
+  const model = useBenchmarks((state) => state.model);
+  const error = useBenchmarks((state) => state.error);
+  const exported = useBenchmarks((state) => state.exported);
   const heading = useRef<HTMLHeadingElement>(null);
   const [scrolled, setScrolled] = useState(false);
   // Where something on the screen was asked for, the focus goes there.
@@ -33,7 +36,8 @@ export function BenchmarksScreen() {
   useEffect(() => void loadHistory(), [ended]);
   const all = subjects(library, history);
   const shown = subject(all, model, selected);
-  const benchmarks = shown === null ? [] : benchmarksOf(history, shown.name);
+  const name = shown?.name ?? null;
+  const benchmarks = useMemo(() => (name === null ? [] : benchmarksOf(history, name)), [history, name]);
   return (
     <main className="main">
       <header className="toolbar" data-tauri-drag-region>
@@ -69,7 +73,7 @@ export function BenchmarksScreen() {
             )}
             <Measure all={all} shown={shown} />
             <Result benchmarks={benchmarks} />
-            <History model={shown} benchmarks={benchmarks} />
+            <History name={name} format={shown?.local?.format ?? null} benchmarks={benchmarks} />
             <SideBySide />
           </div>
         </div>

@@ -1,10 +1,9 @@
-import { lazy, Suspense, useId } from "react";
+import { lazy, memo, Suspense, useId, useMemo } from "react";
 import type { Benchmark, MachineName } from "../bindings";
 import { Icon } from "../components/icons";
 import { radios } from "../radios";
 import { deleteBenchmark, undoDelete } from "./actions";
 import { loadPlot } from "./loadPlot";
-import type { Subject } from "./models";
 import { setBenchmarks, useBenchmarks } from "./store";
 import { chartSentence, METRICS, metricValue, series, strange, timeWords } from "./words";
 
@@ -12,32 +11,39 @@ import { chartSentence, METRICS, metricValue, series, strange, timeWords } from 
 const Plot = lazy(loadPlot);
 
 interface Props {
-  model: Subject | null;
+  /** What the model is called; null where there is none. */
+  name: string | null;
+  /** Of the model as it is here; null if it is not. */
+  format: string | null;
   benchmarks: Benchmark[];
 }
 
 /** What was measured of a model over time, as a chart and as a table. */
-export function History({ model, benchmarks }: Props) {
-  const { metric, history } = useBenchmarks();
+export const History = memo(function History({ name, format, benchmarks }: Props) {
+  const metric = useBenchmarks((state) => state.metric);
+  const history = useBenchmarks((state) => state.history);
+  const here = history?.machine;
+  const alike = useMemo(
+    () => benchmarks.filter((benchmark) => here && strange(benchmark, here, format) === null),
+    [benchmarks, here, format],
+  );
+  const times = useMemo(() => alike.map(({ measured_at: time }) => time), [alike]);
+  const lines = useMemo(() => series(metric, alike), [metric, alike]);
   const captionId = useId();
   const at = METRICS.findIndex((one) => one.metric === metric);
   const check = (index: number) => setBenchmarks({ metric: METRICS[index]?.metric ?? "writing" });
   const { group, radio } = radios("What is plotted", at, check);
-  if (history === null) return null;
+  if (history === null || here === undefined) return null;
   if (benchmarks.length === 0)
     return (
       <section className="part" aria-label="Over time">
         <p className="part-empty" data-testid="no-benchmarks">
-          {model === null ? "Nothing was measured yet." : `${model.name} was not measured yet.`}
+          {name === null ? "Nothing was measured yet." : `${name} was not measured yet.`}
         </p>
         <Aftermath unreadable={history.unreadable} />
       </section>
     );
-  const here = history.machine;
-  const format = model?.local?.format ?? null;
-  const alike = benchmarks.filter((benchmark) => strange(benchmark, here, format) === null);
   const left = benchmarks.length - alike.length;
-  const lines = series(metric, alike);
   return (
     <section className="part" aria-label="Over time">
       <header className="part-head">
@@ -55,7 +61,7 @@ export function History({ model, benchmarks }: Props) {
         {lines.length > 0 && (
           <div className="chart-place" role="img" aria-labelledby={captionId} data-testid="benchmark-chart">
             <Suspense>
-              <Plot metric={metric} times={alike.map(({ measured_at: time }) => time)} lines={lines} />
+              <Plot metric={metric} times={times} lines={lines} />
             </Suspense>
           </div>
         )}
@@ -88,7 +94,7 @@ export function History({ model, benchmarks }: Props) {
       <Aftermath unreadable={history.unreadable} />
     </section>
   );
-}
+});
 
 interface TableProps {
   benchmarks: Benchmark[];
@@ -99,7 +105,8 @@ interface TableProps {
 
 /** Every result, newest first. */
 function HistoryTable({ benchmarks, here, format }: TableProps) {
-  const { metric, shown } = useBenchmarks();
+  const metric = useBenchmarks((state) => state.metric);
+  const shown = useBenchmarks((state) => state.shown);
   const lines = series(metric, benchmarks);
   const newest = benchmarks.at(-1)?.measured_at;
   return (

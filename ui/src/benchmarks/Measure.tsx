@@ -19,7 +19,7 @@ interface Props {
 /** Chooses a model and what to measure of it, and follows what is being measured. */
 export function Measure({ all, shown }: Props) {
   const jobs = useStore((state) => state.library?.jobs) ?? [];
-  const { plan } = useBenchmarks();
+  const plan = useBenchmarks((state) => state.plan);
   const running = jobs.filter((job) => job.kind === "benchmark" && isOpen(job));
   const path = shown?.local?.path ?? null;
   const reason =

@@ -9,12 +9,17 @@ import { setBenchmarks, useBenchmarks } from "./store";
 import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./words";
 
 /** Why nothing can be compared now; null if it can. */
-export const useCompareReason = (): string | null =>
-  useStore((state) => compareReason(state.engine, Object.keys(state.live).length > 0));
+export function useCompareReason(): string | null {
+  const comparing = useBenchmarks((state) => state.sideBySide.stage === "running");
+  return useStore((state) => compareReason(state.engine, Object.keys(state.live).length > 0, comparing));
+}
 
 /** One question answered without drafts and with them, shown on one clock. */
 export function SideBySide() {
-  const { sideBySide, prompt, spotlight } = useBenchmarks();
+  const running = useBenchmarks(({ sideBySide }) => sideBySide.stage === "running");
+  const stopping = useBenchmarks(({ sideBySide }) => sideBySide.stage === "running" && sideBySide.stopping);
+  const prompt = useBenchmarks((state) => state.prompt);
+  const spotlight = useBenchmarks((state) => state.spotlight);
   const reason = useCompareReason();
   const part = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -23,7 +28,6 @@ export function SideBySide() {
     part.current?.focus({ preventScroll: true });
     setBenchmarks({ spotlight: false });
   }, [spotlight]);
-  const running = sideBySide.stage === "running";
   const missing = prompt.trim() === "" ? "There is nothing to ask yet." : null;
   return (
     <section ref={part} className="part" tabIndex={-1} aria-label="Side by side" data-testid="side-by-side">
@@ -52,7 +56,7 @@ export function SideBySide() {
             type="button"
             className="button"
             data-testid="compare-cancel"
-            aria-disabled={sideBySide.stopping || undefined}
+            aria-disabled={stopping || undefined}
             onClick={cancelComparison}
           >
             Cancel

@@ -128,7 +128,9 @@ describe("the history", () => {
       null,
     ]);
     expect(strange(all[2] as never, HERE, null)).toBeNull();
-    const shown = words(<History model={model} benchmarks={all} />, { history: history(all) });
+    const shown = words(<History name={model.name} format={model.local.format} benchmarks={all} />, {
+      history: history(all),
+    });
     expect(shown).toContain(
       "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 drafts: from 70 to 90 tokens per second. 2 results of another machine or format are in the table only.",
     );
@@ -161,7 +163,9 @@ describe("the history", () => {
   });
 
   it("names its chart by the sentence and has a table beside it", () => {
-    const html = markup(<History model={model} benchmarks={all} />, { history: history(all, 1) });
+    const html = markup(<History name={model.name} format={model.local.format} benchmarks={all} />, {
+      history: history(all, 1),
+    });
     const caption = html.match(/role="img" aria-labelledby="([^"]+)"/)?.[1];
     expect(html).toContain(`<figcaption id="${caption}"`);
     expect(html).toContain("<table");
@@ -169,7 +173,7 @@ describe("the history", () => {
   });
 
   it("says so where there is none, and brings back what was deleted", () => {
-    const empty = words(<History model={model} benchmarks={[]} />, {
+    const empty = words(<History name={model.name} format={model.local.format} benchmarks={[]} />, {
       history: history([]),
       deleted: benchmark(day(11, 21)),
     });
@@ -302,9 +306,10 @@ describe("side by side", () => {
       },
     });
     const head: MtpState = { state: "present", tensors: 1, format: "4-bit", declared: true };
-    expect(compareReason({ state: "starting" }, false)).toBe("No model is ready.");
-    expect(compareReason(ready({ state: "absent" }), false)).toContain("No MTP head");
-    expect(compareReason(ready(head), true)).toContain("A reply is being written");
-    expect(compareReason(ready(head), false)).toBeNull();
+    expect(compareReason({ state: "starting" }, false, false)).toBe("No model is ready.");
+    expect(compareReason(ready({ state: "absent" }), false, false)).toContain("No MTP head");
+    expect(compareReason(ready(head), true, false)).toContain("A reply is being written");
+    expect(compareReason(ready(head), false, true)).toBe("A comparison is running.");
+    expect(compareReason(ready(head), false, false)).toBeNull();
   });
 });

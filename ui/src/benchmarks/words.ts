@@ -190,8 +190,12 @@ export function progressWords(progress: ComparisonProgress | null): string {
   return `Writing ${progress.drafts ? "with" : "without"} MTP: ${count(progress.tokens)} tokens`;
 }
 
-/** Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat. */
-export function compareReason(engine: EngineState, writing: boolean): string | null {
+/**
+ * Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat; `comparing`:
+ * whether a comparison runs.
+ */
+export function compareReason(engine: EngineState, writing: boolean, comparing: boolean): string | null {
+  if (comparing) return "A comparison is running.";
   if (engine.state !== "ready") return "No model is ready.";
   if (engine.model.mtp.state !== "present") return mtpWords(engine.model);
   return writing ? "A reply is being written; both texts must be measured alone." : null;

@@ -17,6 +17,7 @@ import { Note } from "./Note";
 import { SearchResults } from "./Search";
 import { chatSummary } from "./samples";
 import { Trouble } from "./Trouble";
+import { TokenCounts } from "./tokenCounts";
 
 const initial = useStore.getInitialState();
 /** Components that are drawn without a document see the first state of the store. */
@@ -159,6 +160,18 @@ describe("attached files", () => {
     expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
     expect(costWords("word", 1234)).toBe("1,234 tokens");
     expect(likelyTokens("猫头鹰")).toBe(2);
+  });
+
+  it("keep what a model has counted of them, the newest", () => {
+    const counts = new TokenCounts();
+    const file = (name: string) => ({ name, text: "one" });
+    counts.keep("small", file("a"), 7);
+    expect(counts.of("small", file("a"))).toBe(7);
+    expect(counts.of("large", file("a"))).toBeUndefined();
+    expect(counts.of("small", { name: "a", text: "two" })).toBeUndefined();
+    for (let n = 0; n < 64; n += 1) counts.keep("small", file(`b${n}`), n);
+    expect(counts.of("small", file("a"))).toBeUndefined();
+    expect(counts.of("small", file("b0"))).toBe(0);
   });
 });
 

@@ -3,30 +3,27 @@ import type { Attachment } from "../bindings";
 import { reportOf, shell } from "../bridge";
 import { useModel } from "../store";
 import { withFiles } from "./attachments";
+import { TokenCounts } from "./tokenCounts";
 
-/** What the model that is loaded makes of files; a file keeps its number for as long as it is shown anywhere. */
-const known = new WeakMap<Attachment, { model: string; tokens: number }>();
+const known = new TokenCounts();
 
 /** The tokens that each file adds to a message, as far as the model that is loaded has counted them. */
 export function useTokens(files: Attachment[]): (number | undefined)[] {
   const model = useModel()?.path;
   const [, setCounted] = useState(0);
   useEffect(() => {
-    const unknown = files.filter((file) => known.get(file)?.model !== model);
+    const unknown = files.filter((file) => known.of(model, file) === undefined);
     if (model === undefined || unknown.length === 0) return;
     shell
       .countTokens(unknown.map((file) => withFiles("", [file])))
       .then((counts) => {
         unknown.forEach((file, index) => {
-          known.set(file, { model, tokens: counts[index] ?? 0 });
+          known.keep(model, file, counts[index] ?? 0);
         });
         setCounted((times) => times + 1);
       })
       // The estimate stays.
       .catch((error) => console.warn(reportOf(error)));
   }, [files, model]);
-  return files.map((file) => {
-    const counted = known.get(file);
-    return counted !== undefined && counted.model === model ? counted.tokens : undefined;
-  });
+  return files.map((file) => known.of(model, file));
 }

@@ -13,7 +13,7 @@ import { Shortcuts } from "../palette/Shortcuts";
 import { MAC } from "../platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
 import { SettingsScreen } from "../settings/SettingsScreen";
-import { type Screen, useStore } from "../store";
+import { type Screen, setView, useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
 import { Announcer } from "./Announcer";
 import { Composer } from "./Composer";
@@ -60,6 +60,8 @@ function ChatScreen() {
   const sidebar = useStore((state) => state.sidebar);
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
+  // Whoever comes back to the chat has not asked for them again.
+  useEffect(() => () => setView({ numbers: null }), []);
   return (
     <main className="main">
       <header className="toolbar" data-tauri-drag-region>

@@ -1,16 +1,19 @@
 import { useEffect, useState } from "react";
 import { copy } from "../clipboard";
+import { ActionButton } from "./ActionButton";
 
 interface Props {
   /** What is copied, or what makes it. */
   text: string | (() => string);
   label: string;
+  /** Why there is nothing to copy yet; null if there is. */
+  reason?: string | null;
   className?: string;
   testId?: string;
 }
 
 /** Copies `text` and says so for a moment. */
-export function CopyButton({ text, label, className = "quiet-button", testId }: Props) {
+export function CopyButton({ text, label, reason = null, className = "quiet-button", testId }: Props) {
   const [result, setResult] = useState<string | null>(null);
 
   useEffect(() => {
@@ -26,8 +29,8 @@ export function CopyButton({ text, label, className = "quiet-button", testId }: 
     );
 
   return (
-    <button type="button" className={className} data-testid={testId} onClick={onClick}>
+    <ActionButton className={className} data-testid={testId} reason={reason} onClick={onClick}>
       <span aria-live="polite">{result ?? label}</span>
-    </button>
+    </ActionButton>
   );
 }

@@ -20,9 +20,15 @@ class Typesetter {
 
   async #load(): Promise<void> {
     this.#loading = true;
-    const { typeset } = await import("./typeset");
-    this.#typeset = typeset;
-    for (const ready of this.#waiting) ready();
+    try {
+      const { typeset } = await import("./typeset");
+      this.#typeset = typeset;
+      for (const ready of this.#waiting) ready();
+    } catch (error) {
+      // Sources stay, and the next formula tries again.
+      this.#loading = false;
+      console.error(error);
+    }
   }
 }
 

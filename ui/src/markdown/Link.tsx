@@ -28,9 +28,6 @@ export function Link({ address, children }: { address: string; children: ReactNo
   );
 }
 
-/** Whether the shell opens such an address: a page or mail. */
-const canOpen = (address: string): boolean => /^(https?|mailto):/i.test(address);
-
 /** Shows the address of whichever link is asked for. */
 export function LinkAddress() {
   return (
@@ -45,7 +42,7 @@ export function LinkAddress() {
             >
               <code>{payload}</code>
               <CopyButton text={payload ?? ""} label="Copy address" />
-              {payload && canOpen(payload) && (
+              {payload && (
                 <button
                   type="button"
                   className="quiet-button"

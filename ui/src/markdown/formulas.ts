@@ -33,8 +33,8 @@ const AMOUNT = /^\d[\d.,]*[kKmMbB]?[\s,;:.)/-]+\p{L}{2,}/u;
 
 const BLOCK_START = /^ {0,3}(?=\$\$|\\\[)/;
 const LINE_START = /(?<=\n) {0,3}(?:\$\$|\\\[)/g;
-/** Where a formula of its own may begin, in a quote and in a list, too. */
-const ANY_LINE_START = /(?<=^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?:\$\$|\\\[)/gm;
+/** A line up to where a formula of its own may begin, in a quote and in a list, too. Looking back would be quadratic. */
+const ANY_LINE_START = /^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?:\$\$|\\\[)/gm;
 const REST_OF_LINE = /^[ \t]*(?:\n+|$)/;
 
 /** The formula that begins at `at`, behind the character `before`; null if none does or it has not ended. */
@@ -88,8 +88,8 @@ export function formulaLine(text: string): number {
 export function openFormula(text: string): number {
   const last = text.lastIndexOf("\n\n") + 1;
   let end = last;
-  for (const { index } of text.slice(last).matchAll(ANY_LINE_START)) {
-    const at = last + index;
+  for (const { index, 1: before = "" } of text.slice(last).matchAll(ANY_LINE_START)) {
+    const at = last + index + before.length;
     if (at < end) continue;
     const formula = formulaAt(text, at);
     if (formula) end = at + formula.raw.length;

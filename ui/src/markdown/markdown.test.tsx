@@ -316,6 +316,7 @@ describe("hostile text", () => {
     ["images in images", "![".repeat(20_000)],
     ["ticks", "`a``b```c".repeat(10_000)],
     ["one long word", "x".repeat(200_000)],
+    ["one line of spaces", " ".repeat(100_000)],
     ["blank lines in a list's fence", `- \`\`\`\n${"\n  a\n".repeat(20_000)}`],
     ["headings after a fence in a list", `- \`\`\`\n${"# a\n".repeat(20_000)}`],
     ["dollars", "$".repeat(50_000)],

@@ -116,6 +116,5 @@ function close(run: string, open: string[]): string {
   const last = marks.at(-1);
   if (last?.length === 2 && text.endsWith(last[0] as string)) text = text.slice(0, -1);
   if (marks.length === 0) return text;
-  const space = /\s*$/.exec(text)?.[0] ?? "";
-  return text.slice(0, text.length - space.length) + marks.reverse().join("");
+  return text.trimEnd() + marks.reverse().join("");
 }

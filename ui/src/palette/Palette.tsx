@@ -1,10 +1,11 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 import type { SearchHit } from "../bindings";
 import { shell } from "../bridge";
 import { Icon } from "../components/icons";
 import { setView, useStore } from "../store";
-import { type Entry, entries } from "./entries";
+import { commandsOf, type Entry, entries, offer } from "./entries";
 
 /** How many places a search for titles may tell. */
 const HITS = 60;
@@ -39,14 +40,20 @@ export function Palette() {
 }
 
 function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
-  const state = useStore();
+  const known = useStore(useShallow(offer));
+  const commands = useStore(useShallow(commandsOf));
   const [query, setQuery] = useState("");
-  const [at, setAt] = useState(0);
+  // By its key: what is found late may stand before it.
+  const [selected, setSelected] = useState<string>();
   const titles = useTitles(query);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const found = entries(state, query, titles);
-  const current = Math.min(at, found.length - 1);
+  const found = entries(known, commands, query, titles);
+  const current = Math.max(
+    found.findIndex(({ key }) => key === selected),
+    0,
+  );
+  const select = (index: number) => setSelected(found[index]?.key);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is new with each query
   useEffect(() => {
@@ -59,8 +66,8 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const last = found.length - 1;
-    if (event.key === "ArrowDown") setAt(current === last ? 0 : current + 1);
-    else if (event.key === "ArrowUp") setAt(current <= 0 ? last : current - 1);
+    if (event.key === "ArrowDown") select(current >= last ? 0 : current + 1);
+    else if (event.key === "ArrowUp") select(current === 0 ? last : current - 1);
     else if (event.key === "Enter") choose(found[current]);
     else return;
     event.preventDefault();
@@ -85,7 +92,7 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
           value={query}
           onChange={(event) => {
             setQuery(event.target.value);
-            setAt(0);
+            setSelected(entries(known, commands, event.target.value, titles)[0]?.key);
           }}
           onKeyDown={onKeyDown}
         />
@@ -101,7 +108,7 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
             aria-selected={index === current}
             className="palette-choice"
             data-testid="palette-choice"
-            onPointerMove={() => setAt(index)}
+            onPointerMove={() => select(index)}
             onClick={() => choose(entry)}
           >
             <span className="palette-name">{entry.name}</span>
@@ -118,7 +125,7 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
   );
 }
 
-/** Titles among all chats that hold the words of `query`; those of an older query while they are looked for. */
+/** Titles among all chats that fit `query`; those of an older query while they are looked for. */
 function useTitles(query: string): SearchHit[] {
   const [titles, setTitles] = useState<SearchHit[]>([]);
   useEffect(() => {

@@ -9,6 +9,25 @@ import { isAvailable, run, TABLE } from "./table";
 
 type State = ReturnType<typeof useStore.getState>;
 
+/** What there is to offer. */
+export interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {
+  /** Whether another model can be opened now. */
+  canOpen: boolean;
+}
+
+export const offer = (state: State): Offer => ({
+  chats: state.chats,
+  chat: state.chat,
+  models: state.models,
+  library: state.library,
+  selectedModel: state.selectedModel,
+  canOpen: reason(state, "open") === null,
+});
+
+/** The commands that can be given now. */
+export const commandsOf = (state: State): Action[] =>
+  TABLE.filter((action) => action.id !== "palette" && isAvailable(action, state));
+
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
@@ -24,9 +43,9 @@ const RECENT = 5;
 const FOUND = 20;
 
 /** What the palette offers for `query`: what begins with it first, in every group. */
-export function entries(state: State, query: string, titles: SearchHit[]): Entry[] {
-  const chats = chatEntries(state, query, titles);
-  const others = [...commandEntries(state), ...modelEntries(state), ...settingsEntries()];
+export function entries(offer: Offer, commands: Action[], query: string, titles: SearchHit[]): Entry[] {
+  const chats = chatEntries(offer, query, titles);
+  const others = [...commandEntries(commands), ...modelEntries(offer), ...settingsEntries()];
   return [...chats, ...ranked(others, query)];
 }
 
@@ -38,12 +57,12 @@ export function ranked<T extends { name: string }>(all: T[], query: string): T[]
   return words.length === 0 ? fitting : [...fitting.filter(begins), ...fitting.filter((one) => !begins(one))];
 }
 
-function chatEntries({ chats, chat: open }: State, query: string, titles: SearchHit[]): Entry[] {
+function chatEntries({ chats, chat: open }: Offer, query: string, titles: SearchHit[]): Entry[] {
   const listed = chats.map(({ id, title }) => ({ id, name: title }));
   const found = titles
     .map(({ chat, title }) => ({ id: chat, name: title }))
     .filter(({ id }) => chats.every((chat) => chat.id !== id));
-  const fitting = query.trim() === "" ? listed : [...ranked(listed, query), ...found];
+  const fitting = query.trim() === "" ? listed : ranked([...listed, ...found], query);
   return fitting
     .filter(({ id }) => id !== open)
     .slice(0, query.trim() === "" ? RECENT : FOUND)
@@ -56,8 +75,8 @@ function chatEntries({ chats, chat: open }: State, query: string, titles: Search
     }));
 }
 
-const commandEntries = (state: State): Entry[] =>
-  TABLE.filter((action) => action.id !== "palette" && isAvailable(action, state)).map((action) => ({
+const commandEntries = (commands: Action[]): Entry[] =>
+  commands.map((action) => ({
     key: `action ${action.id}`,
     group: "Commands",
     name: action.name,
@@ -65,20 +84,17 @@ const commandEntries = (state: State): Entry[] =>
     choose: () => void run(action.id),
   }));
 
-function modelEntries(state: State): Entry[] {
-  if (reason(state, "open") !== null) return [];
-  return choices(state.models, state.library)
+function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry[] {
+  if (!canOpen) return [];
+  return choices(models, library)
     .flatMap(([, group]) => group)
-    .filter(
-      ({ path, local }) => path !== state.selectedModel && (local === null || local.state.state === "ready"),
-    )
+    .filter(({ path, local }) => path !== selectedModel && (local === null || local.state.state === "ready"))
     .map(({ path, name }) => ({
       key: `model ${path}`,
       group: "Models",
       name: `Use ${name}`,
       keys: null,
-      choose: () =>
-        void (state.models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
+      choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
     }));
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chatSummary } from "../chats/samples";
 import { useStore } from "../store";
-import { entries, ranked } from "./entries";
+import { commandsOf, entries, offer, ranked } from "./entries";
 import { keysOf, matches, shown } from "./keys";
 import { isAvailable, TABLE } from "./table";
 
@@ -75,8 +75,9 @@ describe("the palette", () => {
     chatSummary(2, { title: "Settings of a lathe" }),
     chatSummary(3, { title: "Bells" }),
   ];
-  const names = (query: string, titles: Parameters<typeof entries>[2] = []) =>
-    entries({ ...state, chats, chat: 2 }, query, titles).map(({ name }) => name);
+  const now = { ...state, chats, chat: 2 };
+  const names = (query: string, titles: Parameters<typeof entries>[3] = []) =>
+    entries(offer(now), commandsOf(now), query, titles).map(({ name }) => name);
 
   it("puts what begins with the words first", () => {
     const all = [{ name: "The bell" }, { name: "Bell" }, { name: "A be" }];
@@ -93,12 +94,17 @@ describe("the palette", () => {
     expect(names("no such thing")).toEqual([]);
   });
 
-  it("offers chats that only the shell knows, each once", () => {
-    const hit = (chat: number, title: string) => ({ chat, title, message: null, snippet: [], at: 0 });
+  const hit = (chat: number, title: string) => ({ chat, title, message: null, snippet: [], at: 0 });
+
+  it("offers chats that only the shell knows, each once and in its rank", () => {
     expect(names("bells", [hit(3, "Bells"), hit(9, "Bells of old")])).toEqual([
       "Bells",
-      "Owls and bells",
       "Bells of old",
+      "Owls and bells",
     ]);
+  });
+
+  it("leaves out what only an older query has found", () => {
+    expect(names("larger", [hit(9, "Lathes")])).toEqual(["Larger"]);
   });
 });

@@ -64,10 +64,25 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
 export const isAvailable = (action: Action, now: State = state()): boolean =>
   AVAILABLE[action.available](now);
 
+/** What can be done while a sheet is open: it changes nothing behind the sheet. */
+const OVER_SHEETS: ReadonlySet<ActionId> = new Set<ActionId>([
+  "palette",
+  "shortcuts",
+  "zoom_in",
+  "zoom_out",
+  "actual_size",
+  "close_window",
+  "quit",
+]);
+
+/** Whether a sheet is open. One that is closing is still there, but no longer in the way of what was chosen in it. */
+const isSheetOpen = (): boolean => document.querySelector(".sheet[data-open]") !== null;
+
 /** Does what an action says, if it can be done now; says whether it was. */
 export function run(id: ActionId): boolean {
   const action = TABLE.find((action) => action.id === id);
   if (!action || !isAvailable(action)) return false;
+  if (!OVER_SHEETS.has(id) && isSheetOpen()) return false;
   RUN[id]();
   return true;
 }
@@ -80,10 +95,10 @@ function focusSearch(): void {
   );
 }
 
-/** Opens the chat so many rows further down the list. A new chat stands before all of them. */
+/** Opens the chat so many rows further down the list. A chat that is not listed stands before all of them. */
 function goToChat(rows: number): void {
   const { chats, chat } = state();
   const at = chats.findIndex(({ id }) => id === chat);
-  const next = chats[Math.max(at + rows, 0)];
-  if (next && next.id !== chat) openChat(next.id);
+  const next = chats[at + rows];
+  if (next) openChat(next.id);
 }

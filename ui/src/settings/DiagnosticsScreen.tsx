@@ -134,10 +134,18 @@ export const lineText = ({ at, level, source, text }: LogLine): string =>
 
 /** Copies the report. It is made beforehand, as the clipboard is open only while a click is dealt with. */
 function CopyReport({ lines }: { lines: LogLine[] }) {
-  const [report, setReport] = useState("");
+  const [report, setReport] = useState<string | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is new in the log may be in the report
   useEffect(() => {
     shell.report().then(setReport, (error) => setView({ settingsError: reportOf(error) }));
   }, [lines]);
-  return <CopyButton className="button" text={report} label="Copy report" testId="copy-report" />;
+  return (
+    <CopyButton
+      className="button"
+      text={report ?? ""}
+      label="Copy report"
+      testId="copy-report"
+      reason={report === null ? "The report is not ready yet." : null}
+    />
+  );
 }

@@ -1,8 +1,16 @@
 import type { ReactNode } from "react";
 import type { SectionId } from "./sections";
 
+interface SectionProps {
+  id: SectionId;
+  name: string;
+  /** What it is for, in a sentence. */
+  words?: string;
+  children: ReactNode;
+}
+
 /** A part of the settings. */
-export function Section({ id, name, children }: { id: SectionId; name: string; children: ReactNode }) {
+export function Section({ id, name, words, children }: SectionProps) {
   return (
     <section
       className="part"
@@ -14,6 +22,7 @@ export function Section({ id, name, children }: { id: SectionId; name: string; c
       <header className="part-head">
         <h2>{name}</h2>
       </header>
+      {words !== undefined && <p className="part-note">{words}</p>}
       <ul className="rows">{children}</ul>
     </section>
   );

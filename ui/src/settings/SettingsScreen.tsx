@@ -53,7 +53,7 @@ export function SettingsScreen() {
       <div className="screen-column" ref={screen}>
         {error && <ErrorNote error={error} testId="settings-error" />}
         <Look />
-        <NewChats />
+        <Defaults />
         <Memory />
         <WindowPart />
         <Data />
@@ -89,11 +89,15 @@ function Look() {
   );
 }
 
-function NewChats() {
+function Defaults() {
   const settings = useStore((state) => state.settings);
   const depth = DEPTHS.findIndex(({ name }) => name === draftingName(settings.drafting));
   return (
-    <Section id="new-chats" name="New chats">
+    <Section
+      id="defaults"
+      name="Chats without settings of their own"
+      words="How replies are written in new chats, and in every other that was not given settings of its own."
+    >
       <Row
         name="Multi-token prediction"
         words="How many tokens the model guesses ahead. Auto does what pays."
@@ -109,7 +113,7 @@ function NewChats() {
       <Row name="Sampling" words="How words are chosen. Each model remembers its own.">
         <PopoverButton
           label={isGreedy(settings.sampling) ? "Greedy" : "Sampled"}
-          title="Sampling of new chats"
+          title="Sampling of chats without settings of their own"
           testId="default-sampling"
           className="button"
           side="bottom"

@@ -1,3 +1,4 @@
+import { showError } from "../actions";
 import type { GenerationSettings, PlaceKind, Preferences } from "../bindings";
 import { ZOOMS } from "../bindings";
 import { reportOf, shell } from "../bridge";
@@ -7,14 +8,16 @@ import type { SectionId } from "./sections";
 
 const state = () => useStore.getState();
 
-/** Does something; if it fails, the screen says why. */
+/** Does something; if it fails, whatever screen is shown says why. */
 async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   setView({ settingsError: null });
   try {
     await act();
     return true;
   } catch (error) {
-    setView({ settingsError: reportOf(error) });
+    const { screen } = state();
+    if (screen === "settings" || screen === "diagnostics") setView({ settingsError: reportOf(error) });
+    else showError(error);
     return false;
   }
 }
@@ -36,14 +39,32 @@ export function openToken(): void {
   openModels();
 }
 
+/** Changes of the preferences that the shell has not answered yet, oldest first: each is sent after the one before. */
+const changes: Partial<Preferences>[] = [];
+let changed: Promise<void> = Promise.resolve();
+/** The preferences as the shell has kept them, while there are changes. */
+let kept: Preferences;
+
 /** Changes how the app looks and behaves. It shows at once, and goes back if the shell refuses it. */
-export async function changePreferences(change: Partial<Preferences>): Promise<void> {
-  const before = state().preferences;
-  const preferences = { ...before, ...change };
+export function changePreferences(change: Partial<Preferences>): Promise<void> {
+  if (changes.length === 0) kept = state().preferences;
+  changes.push(change);
+  showPreferences();
+  changed = changed.then(async () => {
+    const preferences = { ...kept, ...change };
+    if (await attempt(() => shell.setPreferences(preferences))) kept = preferences;
+    changes.shift();
+    showPreferences();
+  });
+  return changed;
+}
+
+/** Whether what the shell says of the preferences may be older than what is shown. */
+export const arePreferencesChanging = (): boolean => changes.length > 0;
+
+function showPreferences(): void {
+  const preferences = Object.assign({}, kept, ...changes);
   dispatch({ kind: "app", event: { type: "preferences", preferences } });
-  const kept = await attempt(() => shell.setPreferences(preferences));
-  if (!kept && state().preferences === preferences)
-    dispatch({ kind: "app", event: { type: "preferences", preferences: before } });
 }
 
 /** Makes everything in the window larger or smaller by so many steps; 0 gives it its usual size. */
@@ -54,7 +75,7 @@ export function changeZoom(steps: number): void {
   if (zoom !== undefined) changePreferences({ zoom });
 }
 
-/** Changes how replies are written in chats without settings of their own. */
+/** Changes how replies are written in chats without settings of their own. It shows at once, and goes back if refused. */
 export async function changeDefaults(change: Partial<GenerationSettings>): Promise<void> {
   const before = state().settings;
   const settings = { ...before, ...change };

@@ -1,7 +1,7 @@
 /** The parts of the settings, in their order. */
 export const SECTIONS = [
   { id: "appearance", name: "Appearance" },
-  { id: "new-chats", name: "New chats" },
+  { id: "defaults", name: "Chats without settings of their own" },
   { id: "memory", name: "Model memory" },
   { id: "window", name: "Window and notifications" },
   { id: "data", name: "Data" },

@@ -11,7 +11,7 @@ use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
-use super::tool::Tool;
+use super::tool::{KV_IN_8_BITS, Tool};
 use super::{file, fit};
 
 /// What the engine says about a model, from its config and the headers of its files.
@@ -135,7 +135,7 @@ impl Inspector {
 
     async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
         let (told, needs) = self.ask_at_each_context(what).await?;
-        let in_8_bits = [what, &["--kv-bits".as_ref(), "8".as_ref()]].concat();
+        let in_8_bits = [what, &KV_IN_8_BITS.map(OsStr::new)].concat();
         // Not every size of heads can be kept so, and whoever chooses it is told then.
         let needs_in_8_bits =
             self.ask_at_each_context(&in_8_bits).await.map(|(_, needs)| needs).unwrap_or_default();

@@ -12,6 +12,9 @@ use tokio::process::Command;
 /// The code of what the engine itself refuses.
 pub(super) const ENGINE_REFUSED: &str = "engine_refused";
 
+/// What a command is told for keys and values in 8 bits.
+pub(crate) const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
+
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
 pub(crate) struct Tool {

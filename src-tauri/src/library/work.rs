@@ -409,7 +409,9 @@ impl ModelLibrary {
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
-        let measuring = tune::measure(&self.tool, path, |done, total| self.progress(job, done, total));
+        let measuring = tune::measure(&self.tool, path, self.kv_precision(), |done, total| {
+            self.progress(job, done, total)
+        });
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 self.notes.tuned(path, tuning);
@@ -431,11 +433,12 @@ impl ModelLibrary {
         let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
-        let measuring = benchmarks::measure(&self.tool, path, &sizes, on_progress);
+        let kv_precision = self.kv_precision();
+        let measuring = benchmarks::measure(&self.tool, path, &sizes, kv_precision, on_progress);
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
                 let machine = self.benchmarks.machine().clone();
-                self.benchmarks.add(report.kept(entry.name.clone(), plan, machine, now()))?;
+                self.benchmarks.add(report.kept(entry.name.clone(), plan, kv_precision, machine, now()))?;
                 Ended::Done(ControlFlow::Break(path.to_owned()))
             }
             ControlFlow::Break(early) => early,

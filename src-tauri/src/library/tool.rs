@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::future::pending;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use foretoken_protocol::ErrorReport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
@@ -84,6 +84,9 @@ impl Tool {
         if status.success() {
             return Ok(true);
         }
+        if status.code().is_none() {
+            return Err(killed(status));
+        }
         let words = match last_words {
             Some(reading) => reading.await.ok().flatten(),
             None => None,
@@ -97,6 +100,15 @@ impl Tool {
             message: format!("The engine at {} cannot be run: {error}.", self.program.display()),
             hint: "Install Foretoken again.".into(),
         }
+    }
+}
+
+/// A process that was ended from outside, as for want of memory, has said nothing.
+fn killed(status: ExitStatus) -> ErrorReport {
+    ErrorReport {
+        code: "engine_stopped".into(),
+        message: format!("The engine stopped ({status})."),
+        hint: "Try again.".into(),
     }
 }
 

@@ -57,7 +57,7 @@ impl History {
         &self.machine
     }
 
-    /// All benchmarks.
+    /// All benchmarks. Blocks while others are written.
     pub(crate) fn all(&self) -> Result<BenchmarkHistory, ErrorReport> {
         let kept = self.lock();
         let kept = kept.as_ref().map_err(ErrorReport::clone)?;

@@ -403,7 +403,7 @@ impl ModelLibrary {
     }
 
     /// Measures how many drafts pay with a model.
-    async fn tune_now(&self, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
+    async fn tune_now(self: &Arc<Self>, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
         let end = Ended::Done(ControlFlow::Break(path.to_owned()));
         let facts = self.facts(path).await?;
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
@@ -414,7 +414,8 @@ impl ModelLibrary {
         });
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
-                self.notes.tuned(path, tuning);
+                let (library, path) = (Arc::clone(self), path.to_owned());
+                blocking(move || library.notes.tuned(&path, tuning)).await;
                 end
             }
             ControlFlow::Break(early) => early,
@@ -437,8 +438,10 @@ impl ModelLibrary {
         let measuring = benchmarks::measure(&self.tool, path, &sizes, kv_precision, on_progress);
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
-                let machine = self.benchmarks.machine().clone();
-                self.benchmarks.add(report.kept(entry.name.clone(), plan, kv_precision, machine, now()))?;
+                let history = Arc::clone(&self.benchmarks);
+                let machine = history.machine().clone();
+                let kept = report.kept(entry.name.clone(), plan, kv_precision, machine, now());
+                blocking(move || history.add(kept)).await?;
                 Ended::Done(ControlFlow::Break(path.to_owned()))
             }
             ControlFlow::Break(early) => early,

@@ -1,6 +1,5 @@
 //! From a question to a reply that is being written.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, Store, title_from};
@@ -11,7 +10,7 @@ use foretoken_protocol::{
 use tauri::ipc::Channel;
 
 use crate::chats::conversation;
-use crate::engine::Prompt;
+use crate::engine::{Model, Prompt};
 use crate::replies::Means;
 use crate::state::App;
 
@@ -271,10 +270,12 @@ impl App {
         sent
     }
 
-    /// The folder of the model that is ready to answer.
-    fn loaded_model(&self) -> Option<PathBuf> {
+    /// The model that is ready to answer.
+    fn loaded_model(&self) -> Option<Model> {
         match self.engine.state() {
-            EngineState::Ready { model, .. } => Some(PathBuf::from(model.path)),
+            EngineState::Ready { model, .. } => {
+                Some(Model { folder: model.path, kv_precision: model.kv_precision })
+            }
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use specta::datatype::{DataType, Primitive};
+use specta::datatype::{DataType, Fields, Primitive};
 use specta_typescript::Typescript;
 use specta_util::Remapper;
 use tauri_specta::{BuilderConfiguration, LanguageExt};
@@ -23,6 +23,11 @@ impl LanguageExt for PageTypes {
         configuration.types = numbers.remap_types(configuration.types).map(|mut named| {
             if let Some(DataType::Struct(fields)) = &mut named.ty {
                 fields.attributes.remove("serde:container:default");
+                if let Fields::Named(named) = &mut fields.fields {
+                    for (_, field) in &mut named.fields {
+                        field.attributes.remove("serde:field:default");
+                    }
+                }
             }
             named
         });

@@ -326,6 +326,8 @@ export type Benchmark = {
 	model: string,
 	/**  Data type or quantization of its weights. */
 	format: string,
+	/**  How keys and values were kept; before versions that tell, as computed. */
+	kv_precision: KvPrecision,
 	/**  The version of the app. */
 	app_version: string,
 	/**  The machine. */
@@ -1436,6 +1438,8 @@ export type Tuning = {
 	tokens_per_second: number[],
 	/**  The best number of drafts; 0 where nothing beats plain decoding. */
 	best_depth: number,
+	/**  How keys and values were kept; before versions that tell, as computed. */
+	kv_precision: KvPrecision,
 	/**  When it was measured, milliseconds since 1970. */
 	measured_at: number,
 };

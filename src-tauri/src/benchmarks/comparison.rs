@@ -37,9 +37,10 @@ impl App {
         if self.library.is_converting() {
             return Err(converting());
         }
-        let model = match self.engine.state() {
-            EngineState::Ready { model, .. } => model,
-            EngineState::Failed { error } => return Err(error),
+        let ready = self.engine.state();
+        let model = match &ready {
+            EngineState::Ready { model, .. } => model.clone(),
+            EngineState::Failed { error } => return Err(error.clone()),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
         if !matches!(model.mtp, MtpState::Present { .. }) {
@@ -55,7 +56,8 @@ impl App {
         };
         let settings = GenerationSettings { sampling, drafting, ..settings };
         let page = Page { channel: page, told: None };
-        let mut writer = Writer { engine: &self.engine, cancelled, replies: self.replies.watch(), page };
+        let (replies, state) = (self.replies.watch(), self.engine.watch());
+        let mut writer = Writer { engine: &self.engine, ready, state, cancelled, replies, page };
         let warm_up = GenerationSettings { max_tokens: WARM_UP.min(settings.max_tokens), ..settings.clone() };
         let plain = GenerationSettings { drafting: Drafting::Off, ..settings.clone() };
         let written = async {
@@ -118,6 +120,9 @@ enum Ended {
 /// Lets the engine write, one reply after the other.
 struct Writer<'a> {
     engine: &'a Engine,
+    /// The model of all replies, and how it was loaded.
+    ready: EngineState,
+    state: watch::Receiver<EngineState>,
     cancelled: watch::Receiver<()>,
     replies: watch::Receiver<usize>,
     page: Page,
@@ -139,6 +144,8 @@ impl Writer<'_> {
         let (mut first, mut ended) = (None, None);
         loop {
             tokio::select! {
+                // In this order: a reply of another model must not end as one of this.
+                biased;
                 _ = self.cancelled.changed(), if ended.is_none() => {
                     self.engine.cancel(generation.id);
                     ended = Some(Ended::Cancelled);
@@ -147,6 +154,10 @@ impl Writer<'_> {
                 _ = self.replies.wait_for(|&count| count > 1), if ended.is_none() => {
                     self.engine.cancel(generation.id);
                     ended = Some(Ended::Failed(chat_goes_first()));
+                }
+                _ = self.state.wait_for(|state| *state != self.ready), if ended.is_none() => {
+                    self.engine.cancel(generation.id);
+                    ended = Some(Ended::Failed(model_changed()));
                 }
                 progress = generation.progress.recv() => match progress {
                     Some(Progress::Tokens(texts)) => {
@@ -223,6 +234,14 @@ fn chat_goes_first() -> ErrorReport {
     }
 }
 
+fn model_changed() -> ErrorReport {
+    ErrorReport {
+        code: "model_changed".into(),
+        message: "The model changed in the meantime, so the two would not be of the same one.".into(),
+        hint: "Compare again when the model is ready.".into(),
+    }
+}
+
 fn converting() -> ErrorReport {
     ErrorReport {
         code: "converting".into(),
@@ -249,7 +268,7 @@ fn no_head(name: &str) -> ErrorReport {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{FinishReason, Part, ReplyStats};
+    use foretoken_protocol::{FinishReason, KvPrecision, Part, ReplyStats};
 
     use super::*;
     use crate::testing::{ENDLESS_QUESTION, Running, endless, page, running, some_text, write};
@@ -362,6 +381,24 @@ mod tests {
         let (compared, ()) = tokio::join!(compare, cancel);
         assert_eq!(compared.unwrap(), None);
         app.replies.all_ended().await;
+        write(app, 8, Sampling::default()).await;
+        let (channel, _told) = page();
+        assert!(app.compare(prompt(QUESTION), channel).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_model_that_is_loaded_in_another_way_meanwhile_is_not_compared_with_itself() {
+        let Running { app, .. } = &running().await;
+        write(app, 4000, endless()).await;
+        let (channel, mut told) = page();
+        let compare = app.compare(prompt(ENDLESS_QUESTION), channel);
+        let change = async {
+            while !matches!(told.recv().await.unwrap(), ComparisonProgress::Writing { drafts: false, .. }) {}
+            app.set_kv_precision(KvPrecision::Eight).await
+        };
+        let (compared, changed) = tokio::join!(compare, change);
+        assert_eq!(compared.unwrap_err().code, "model_changed");
+        changed.unwrap();
         write(app, 8, Sampling::default()).await;
         let (channel, _told) = page();
         assert!(app.compare(prompt(QUESTION), channel).await.unwrap().is_some());

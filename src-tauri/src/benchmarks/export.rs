@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use foretoken_protocol::{Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, Spread};
+use foretoken_protocol::{Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, KvPrecision, Spread};
 use jiff::Timestamp;
 use tempfile::NamedTempFile;
 
 /// What the columns of a CSV file are called.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "measured_at",
     "model",
     "format",
+    "kv_bits",
     "app_version",
     "chip",
     "ram_bytes",
@@ -95,6 +96,7 @@ fn line(benchmark: &Benchmark, drafts: String, speed: &DepthSpeed, acceptance: &
         time.map(|time| time.to_string()).unwrap_or_default(),
         benchmark.model.clone(),
         benchmark.format.clone(),
+        kv_bits(benchmark.kv_precision),
         benchmark.app_version.clone(),
         benchmark.machine.chip.clone(),
         benchmark.machine.ram_bytes.to_string(),
@@ -118,6 +120,14 @@ fn line(benchmark: &Benchmark, drafts: String, speed: &DepthSpeed, acceptance: &
         most_prefill,
         format!("{:.0}", benchmark.peak_memory_bytes.median),
     ])
+}
+
+/// Empty where they were as computed.
+fn kv_bits(kv_precision: KvPrecision) -> String {
+    match kv_precision {
+        KvPrecision::Full => String::new(),
+        KvPrecision::Eight => "8".into(),
+    }
 }
 
 fn row(fields: [String; COLUMNS.len()]) -> String {
@@ -167,6 +177,7 @@ pub(super) mod tests {
             measured_at,
             model: "A \"small\" model, 4-bit".into(),
             format: "4-bit".into(),
+            kv_precision: KvPrecision::Eight,
             app_version: "1.2.3".into(),
             machine: MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
             device: "metal".into(),
@@ -193,7 +204,7 @@ pub(super) mod tests {
         let lines: Vec<&str> = text.split("\r\n").collect();
         assert_eq!(lines.len(), 5, "the names, two depths, auto, and the end of the last line");
         assert!(lines[0].starts_with("measured_at,model,"));
-        let start = "2023-11-14T22:13:20.123Z,\"A \"\"small\"\" model, 4-bit\",4-bit,1.2.3,M4,17179869184,metal,3,64,64,";
+        let start = "2023-11-14T22:13:20.123Z,\"A \"\"small\"\" model, 4-bit\",4-bit,8,1.2.3,M4,17179869184,metal,3,64,64,";
         assert_eq!(
             lines[2],
             format!(

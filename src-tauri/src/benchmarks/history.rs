@@ -57,7 +57,7 @@ impl History {
         &self.machine
     }
 
-    /// All benchmarks.
+    /// All benchmarks. Blocks while others are written.
     pub(crate) fn all(&self) -> Result<BenchmarkHistory, ErrorReport> {
         let kept = self.lock();
         let kept = kept.as_ref().map_err(ErrorReport::clone)?;
@@ -179,6 +179,8 @@ fn unknown() -> ErrorReport {
 mod tests {
     use std::fs;
 
+    use foretoken_protocol::KvPrecision;
+
     use super::super::export::tests::benchmark;
     use super::*;
 
@@ -202,6 +204,14 @@ mod tests {
         let again = history(&folder);
         assert_eq!(again.all(), kept.all());
         assert_eq!(again.all().unwrap().benchmarks[0], benchmark(3));
+    }
+
+    #[test]
+    fn benchmarks_of_versions_without_a_choice_had_keys_and_values_as_computed() {
+        let mut old = serde_json::to_value(benchmark(1)).unwrap();
+        old.as_object_mut().unwrap().remove("kv_precision").unwrap();
+        let [Line::Benchmark(read)] = &read(old.to_string().as_bytes())[..] else { panic!("{old}") };
+        assert_eq!(read.kv_precision, KvPrecision::Full);
     }
 
     #[test]

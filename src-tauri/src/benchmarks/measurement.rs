@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::path::Path;
 
-use foretoken_protocol::{AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, MachineName, Spread};
+use foretoken_protocol::{
+    AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, KvPrecision, MachineName, Spread,
+};
 use serde::Deserialize;
 
-use crate::library::Tool;
+use crate::library::{KV_IN_8_BITS, Tool};
 
 /// A prompt that is read in passing, where its speed is not asked for.
 const SHORT_PROMPT: u32 = 64;
@@ -30,7 +32,7 @@ impl Sizes {
         Self { drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
     }
 
-    fn arguments(&self, folder: &Path) -> Vec<OsString> {
+    fn arguments(&self, folder: &Path, kv_precision: KvPrecision) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
             ["bench", "--json", "--progress", "--depths-only", "--model"].map(OsString::from).into();
         arguments.push(folder.into());
@@ -43,6 +45,9 @@ impl Sizes {
         }
         if !self.drafts {
             arguments.extend(["--depths".into(), "0".into()]);
+        }
+        if kv_precision == KvPrecision::Eight {
+            arguments.extend(KV_IN_8_BITS.map(OsString::from));
         }
         arguments
     }
@@ -64,11 +69,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The figures as they are kept, of the model with this name, measured now.
+    /// The figures as they are kept, of the model with this name, measured now with keys and values kept so.
     pub(crate) fn kept(
         self,
         model: String,
         plan: BenchmarkPlan,
+        kv_precision: KvPrecision,
         machine: MachineName,
         measured_at: u64,
     ) -> Benchmark {
@@ -76,6 +82,7 @@ impl Report {
             measured_at,
             model,
             format: self.format,
+            kv_precision,
             app_version: env!("CARGO_PKG_VERSION").into(),
             machine,
             device: self.device,
@@ -99,12 +106,13 @@ struct Progress {
     total: u64,
 }
 
-/// Measures the model in a folder; `on_progress` is told how much of it is done, and of how much. Dropping the future
+/// Measures the model in a folder, with keys and values kept so; `on_progress` is told how much of it is done, and of how much. Dropping the future
 /// ends it.
 pub(crate) async fn measure(
     tool: &Tool,
     folder: &Path,
     sizes: &Sizes,
+    kv_precision: KvPrecision,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Report, ErrorReport> {
     let mut output = String::new();
@@ -115,7 +123,7 @@ pub(crate) async fn measure(
             output.push('\n');
         }
     };
-    tool.lines(sizes.arguments(folder), follow, pending()).await?;
+    tool.lines(sizes.arguments(folder, kv_precision), follow, pending()).await?;
     serde_json::from_str(&output).map_err(|error| ErrorReport {
         code: "engine_unreadable".into(),
         message: format!("The engine told its speed in words that cannot be read: {error}."),
@@ -147,10 +155,12 @@ mod tests {
         let tool = Tool::new(engine_program(folder.path()));
         let mut told = Vec::new();
         let report =
-            measure(&tool, &demo_model(), &SMALL, |done, total| told.push((done, total))).await.unwrap();
+            measure(&tool, &demo_model(), &SMALL, KvPrecision::Full, |done, total| told.push((done, total)))
+                .await
+                .unwrap();
         assert_eq!(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)], "two loads, three runs");
         let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
-        let kept = report.kept("Demo model".into(), PLAN, machine, 7);
+        let kept = report.kept("Demo model".into(), PLAN, KvPrecision::Full, machine, 7);
         assert_eq!(kept.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
         for DepthSpeed { depth, tokens_per_second, speed_up, positions, .. } in &kept.depths {
             assert!(0.0 < tokens_per_second.min && tokens_per_second.min <= tokens_per_second.max);
@@ -163,14 +173,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn plain_decoding_can_be_measured_alone() {
+    async fn plain_decoding_can_be_measured_alone_and_with_less_memory() {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
         let sizes = Sizes { drafts: false, ..SMALL };
-        let report = measure(&tool, &demo_model(), &sizes, |_, _| {}).await.unwrap();
         let plan = BenchmarkPlan { drafts: false, prompt: false, thorough: false };
-        let kept =
-            report.kept("Demo model".into(), plan, MachineName { chip: String::new(), ram_bytes: 0 }, 7);
-        assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
+        for kv_precision in [KvPrecision::Full, KvPrecision::Eight] {
+            let report = measure(&tool, &demo_model(), &sizes, kv_precision, |_, _| {}).await.unwrap();
+            let nowhere = MachineName { chip: String::new(), ram_bytes: 0 };
+            let kept = report.kept("Demo model".into(), plan, kv_precision, nowhere, 7);
+            assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
+            assert_eq!(kept.kv_precision, kv_precision);
+        }
+    }
+
+    #[test]
+    fn the_engine_is_told_how_keys_and_values_are_kept() {
+        let says = |kv_precision| {
+            let arguments = SMALL.arguments(Path::new("/models/a"), kv_precision);
+            arguments.windows(2).any(|two| two == KV_IN_8_BITS)
+        };
+        assert!(says(KvPrecision::Eight) && !says(KvPrecision::Full));
     }
 }

@@ -9,20 +9,18 @@ use std::sync::Arc;
 
 use foretoken_protocol::ErrorReport;
 
+use crate::library::blocking;
 use crate::state::App;
 pub(crate) use history::History;
 pub(crate) use measurement::{Sizes, measure};
 
 impl App {
     /// Does something with the history where it holds up nothing else: it waits for the disk.
-    pub(crate) async fn with_benchmarks(
+    pub(crate) async fn with_benchmarks<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&History) -> Result<(), ErrorReport> + Send + 'static,
-    ) -> Result<(), ErrorReport> {
+        work: impl FnOnce(&History) -> Result<T, ErrorReport> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
         let history = Arc::clone(&self.benchmarks);
-        match tokio::task::spawn_blocking(move || change(&history)).await {
-            Ok(changed) => changed,
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-        }
+        blocking(move || work(&history)).await
     }
 }

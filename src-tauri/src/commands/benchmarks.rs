@@ -13,13 +13,14 @@ use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
 use super::chats::chosen_path;
+use crate::benchmarks::History;
 use crate::state::App;
 
 /// All benchmarks that are kept. A benchmark that ends adds one.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn benchmarks(app: State<'_, Arc<App>>) -> Result<BenchmarkHistory, ErrorReport> {
-    app.benchmarks.all()
+    app.with_benchmarks(History::all).await
 }
 
 /// Begins to measure a model for the history, as a job of the library.

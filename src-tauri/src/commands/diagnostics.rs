@@ -6,6 +6,7 @@ use foretoken_protocol::{ErrorReport, LogLine, Place, PlaceKind};
 use tauri::{AppHandle, Manager, State};
 
 use crate::diagnostics::Report;
+use crate::library::blocking;
 use crate::state::App;
 
 /// Where the app keeps its files.
@@ -20,8 +21,8 @@ pub(crate) async fn places(app: State<'_, Arc<App>>) -> Result<Vec<Place>, Error
 #[specta::specta]
 pub(crate) async fn reveal_place(app: State<'_, Arc<App>>, kind: PlaceKind) -> Result<(), ErrorReport> {
     let folder = app.places.folder(kind);
-    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(&folder).to_owned();
-    crate::desktop::reveal(there).await
+    let nearest = move || folder.ancestors().find(|folder| folder.exists()).unwrap_or(&folder).to_owned();
+    crate::desktop::reveal(blocking(nearest).await).await
 }
 
 /// The lines of the log that came after the one of a number, oldest first, as far as they are kept.
@@ -35,14 +36,19 @@ pub(crate) async fn log_lines(app: State<'_, Arc<App>>, after: u32) -> Result<Ve
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn report(app: State<'_, Arc<App>>, handle: AppHandle) -> Result<String, ErrorReport> {
-    let home = handle.path().home_dir().ok();
-    let report = Report {
-        version: &handle.package_info().version.to_string(),
-        engine: &app.engine.state(),
-        settings: &app.settings(),
-        log: &app.log,
-        models: &app.places.folder(PlaceKind::Models),
-        home: home.as_deref(),
+    let app = Arc::clone(&app);
+    let text = move || {
+        let home = handle.path().home_dir().ok();
+        let report = Report {
+            version: &handle.package_info().version.to_string(),
+            engine: &app.engine.state(),
+            settings: &app.settings(),
+            log: &app.log,
+            models: &app.places.folder(PlaceKind::Models),
+            home: home.as_deref(),
+        };
+        report.text()
     };
-    Ok(report.text())
+    // It looks at the machine.
+    Ok(blocking(text).await)
 }

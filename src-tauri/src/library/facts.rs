@@ -11,7 +11,7 @@ use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
-use super::tool::Tool;
+use super::tool::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use super::{file, fit};
 
 /// What the engine says about a model, from its config and the headers of its files.
@@ -30,17 +30,18 @@ pub(super) struct Facts {
     pub(super) weight_bytes: u64,
     /// What it takes to run at each of [`fit::CONTEXTS`], up to the longest that it knows.
     pub(super) needs: Vec<Need>,
-    /// The same with keys and values in 8 bits; empty where the model cannot keep them so.
+    /// The same with keys and values in 8 bits; empty where the model cannot keep them so, `None` where the engine could
+    /// not be asked.
     #[serde(default)]
-    pub(super) needs_in_8_bits: Vec<Need>,
+    pub(super) needs_in_8_bits: Option<Vec<Need>>,
 }
 
 impl Facts {
     /// What it takes to run at a context, or at the longest that it knows.
     pub(super) fn at(&self, context: u32, kv_precision: KvPrecision) -> Need {
-        let needs = match kv_precision {
-            KvPrecision::Eight if !self.needs_in_8_bits.is_empty() => &self.needs_in_8_bits,
-            KvPrecision::Full | KvPrecision::Eight => &self.needs,
+        let needs = match (kv_precision, &self.needs_in_8_bits) {
+            (KvPrecision::Eight, Some(needs)) if !needs.is_empty() => needs,
+            (KvPrecision::Full | KvPrecision::Eight, _) => &self.needs,
         };
         let long_enough = needs.iter().find(|need| need.context >= context);
         long_enough.or(needs.last()).copied().unwrap_or(Need { context, bytes: self.weight_bytes })
@@ -93,6 +94,16 @@ struct Known {
     answer: Result<Facts, ErrorReport>,
 }
 
+impl Known {
+    /// Whether it is all in the engine's own words: what kept it from answering may not do so again.
+    fn is_whole(&self) -> bool {
+        match &self.answer {
+            Ok(facts) => facts.needs_in_8_bits.is_some(),
+            Err(error) => error.code == ENGINE_REFUSED,
+        }
+    }
+}
+
 impl Inspector {
     /// Keeps what it learns in `file`, over restarts.
     pub(super) fn new(tool: Tool, file: PathBuf) -> Self {
@@ -105,10 +116,10 @@ impl Inspector {
         Some(self.lock().get(folder)?.answer.clone())
     }
 
-    /// Whether what is known of a folder is about its files as they are now. Reads the folder.
+    /// Whether what is known of a folder is all that the engine says about its files as they are now. Reads the folder.
     pub(super) fn is_current(&self, folder: &Path) -> bool {
         let stamp = self.stamp(folder);
-        self.lock().get(folder).is_some_and(|known| known.stamp == stamp)
+        self.lock().get(folder).is_some_and(|known| known.stamp == stamp && known.is_whole())
     }
 
     /// Asks about a folder.
@@ -135,10 +146,16 @@ impl Inspector {
 
     async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
         let (told, needs) = self.ask_at_each_context(what).await?;
-        let in_8_bits = [what, &["--kv-bits".as_ref(), "8".as_ref()]].concat();
-        // Not every size of heads can be kept so, and whoever chooses it is told then.
-        let needs_in_8_bits =
-            self.ask_at_each_context(&in_8_bits).await.map(|(_, needs)| needs).unwrap_or_default();
+        let in_8_bits = [what, &KV_IN_8_BITS.map(OsStr::new)].concat();
+        let needs_in_8_bits = match self.ask_at_each_context(&in_8_bits).await {
+            Ok((_, needs)) => Some(needs),
+            // Not every size of heads can be kept so, and whoever chooses it is told then.
+            Err(error) if error.code == ENGINE_REFUSED => Some(Vec::new()),
+            Err(error) => {
+                tracing::warn!("what keys and values take in 8 bits is not known: {error}");
+                None
+            }
+        };
         Ok(Facts {
             parameters: told.parameters,
             active_parameters: told.active_parameters,
@@ -213,8 +230,33 @@ fn is_of_the_model(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::testing::{demo_model, engine_program};
+
+    #[tokio::test]
+    async fn an_engine_that_is_killed_has_refused_nothing_and_is_asked_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (engine, fault) = (engine_program(folder.path()), folder.path().join("fault"));
+        let program = folder.path().join("engine-with-a-fault");
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in *--kv-bits*) [ -e '{}' ] && kill -9 $$ ;; esac\nexec '{}' \"$@\"\n",
+            fault.display(),
+            engine.display()
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(&fault, "").unwrap();
+        let inspector = Inspector::new(Tool::new(program), folder.path().join("facts.json"));
+        let facts = inspector.inspect(&demo_model()).await.unwrap();
+        assert_eq!(facts.needs_in_8_bits, None);
+        assert!(!inspector.is_current(&demo_model()));
+        fs::remove_file(&fault).unwrap();
+        let facts = inspector.inspect(&demo_model()).await.unwrap();
+        assert!(facts.needs_in_8_bits.is_some_and(|needs| !needs.is_empty()));
+        assert!(inspector.is_current(&demo_model()));
+    }
 
     #[tokio::test]
     async fn a_folder_is_asked_about_again_only_when_its_files_have_changed() {

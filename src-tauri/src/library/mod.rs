@@ -37,6 +37,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::benchmarks::History;
+use crate::engine::Model;
 use crate::places::Places;
 use crate::replies::Replies;
 use crate::settings::SettingsFile;
@@ -46,7 +47,7 @@ use keychain::{HubToken, Keychain};
 use notes::Notes;
 use remote::Search;
 use shelf::{Found, Shelves};
-pub(crate) use tool::{ENGINE_DIED, Tool};
+pub(crate) use tool::{ENGINE_DIED, KV_IN_8_BITS, Tool};
 
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
@@ -425,19 +426,20 @@ impl ModelLibrary {
         if is_shown && path.exists() { Ok(path) } else { Err(no_such_model(&path)) }
     }
 
-    /// How fast the model in a folder decodes without drafts, where that was measured under the conditions of a reply.
-    pub(crate) fn comparison(&self, folder: &Path, stats: &ReplyStats) -> Option<PlainSpeed> {
-        self.notes.comparison(folder, stats)
+    /// How fast a model decodes without drafts, where that was measured under the conditions of a reply.
+    pub(crate) fn comparison(&self, model: &Model, stats: &ReplyStats) -> Option<PlainSpeed> {
+        self.notes.comparison(model, stats)
     }
 
-    /// Notes that the model in a folder has answered, and what that took.
-    pub(crate) async fn used(self: &Arc<Self>, folder: PathBuf, stats: Option<ReplyStats>) {
+    /// Notes that a model has answered, and what that took.
+    pub(crate) async fn used(self: &Arc<Self>, model: Model, stats: Option<ReplyStats>) {
         let library = Arc::clone(self);
         blocking(move || {
-            library.notes.used(&folder, stats.as_ref(), now());
+            library.notes.used(&model, stats.as_ref(), now());
+            let folder = Path::new(&model.folder);
             if let Ok(own) = library.library()
                 && folder.parent() == Some(own.root())
-                && let Err(error) = own.touch(&folder_name(&folder))
+                && let Err(error) = own.touch(&folder_name(folder))
             {
                 tracing::warn!("{}: {error}", folder.display());
             }
@@ -612,7 +614,7 @@ impl ModelLibrary {
 }
 
 /// Work on the disk, where it holds up nothing else. A panic in it goes on here.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file;
 use super::plain::{PlainReplies, comparison};
+use crate::engine::Model;
 
 /// The notes, and the file that keeps them.
 #[derive(Debug)]
@@ -50,13 +51,13 @@ impl Notes {
         self.here(self.lock().get(folder)?.tuning.as_ref()).cloned()
     }
 
-    /// What a reply of the model in a folder can be compared with.
-    pub(super) fn comparison(&self, folder: &Path, stats: &ReplyStats) -> Option<PlainSpeed> {
+    /// What a reply of a model can be compared with.
+    pub(super) fn comparison(&self, model: &Model, stats: &ReplyStats) -> Option<PlainSpeed> {
         let notes = self.lock();
-        let note = notes.get(folder)?;
+        let note = notes.get(Path::new(&model.folder))?;
         let none = PlainReplies::default();
         let replies = self.here(note.plain.as_ref()).unwrap_or(&none);
-        comparison(stats, replies, self.here(note.tuning.as_ref()))
+        comparison(stats, model.kv_precision, replies, self.here(note.tuning.as_ref()))
     }
 
     /// What was measured on this machine.
@@ -65,13 +66,13 @@ impl Notes {
     }
 
     /// Notes that a model answered, and how fast where it did so without drafts. Blocks on the disk, as all that follow.
-    pub(super) fn used(&self, folder: &Path, stats: Option<&ReplyStats>, at: u64) {
+    pub(super) fn used(&self, model: &Model, stats: Option<&ReplyStats>, at: u64) {
         self.change(|notes| {
-            let note = notes.entry(folder.to_owned()).or_default();
+            let note = notes.entry(PathBuf::from(&model.folder)).or_default();
             note.last_used = Some(at);
             let Some(stats) = stats else { return };
             let mut replies = self.here(note.plain.as_ref()).cloned().unwrap_or_default();
-            if replies.learn(stats, at) {
+            if replies.learn(stats, model.kv_precision, at) {
                 note.plain = Some(Measured { machine: self.machine.clone(), result: replies });
             }
         });
@@ -109,7 +110,7 @@ impl Notes {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::PositionStats;
+    use foretoken_protocol::{KvPrecision, PositionStats};
 
     use super::*;
 
@@ -117,14 +118,17 @@ mod tests {
     fn notes_follow_the_library_and_measurements_stay_on_their_machine() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("models.json");
-        let tuning = Tuning { tokens_per_second: vec![10.0, 14.0], best_depth: 1, measured_at: 5 };
+        let kv_precision = KvPrecision::Full;
+        let model = |folder: &str| Model { folder: folder.into(), kv_precision };
+        let tuning =
+            Tuning { tokens_per_second: vec![10.0, 14.0], best_depth: 1, kv_precision, measured_at: 5 };
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
         let drafted = PositionStats { drafted: 30, accepted: 20 };
         let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };
         let notes = Notes::open(file.clone(), "M4, 16 GB".into());
-        notes.used(Path::new("/old/a"), Some(&plain), 7);
+        notes.used(&model("/old/a"), Some(&plain), 7);
         notes.tuned(Path::new("/old/a"), tuning.clone());
-        notes.used(Path::new("/older/b"), None, 8);
+        notes.used(&model("/older/b"), None, 8);
         notes.moved(Path::new("/old"), Path::new("/new"));
 
         let same = Notes::open(file.clone(), "M4, 16 GB".into());
@@ -133,7 +137,7 @@ mod tests {
         assert_eq!(same.last_used(Path::new("/older/b")), Some(8));
         assert_eq!(same.tuning(Path::new("/new/a")), Some(tuning));
         let speed = |notes: &Notes, folder: &str| {
-            notes.comparison(Path::new(folder), &reply).map(|plain| plain.tokens_per_second)
+            notes.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
         };
         assert_eq!(speed(&same, "/new/a"), Some(11.0));
         assert_eq!(speed(&same, "/older/b"), None);

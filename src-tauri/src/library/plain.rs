@@ -1,6 +1,6 @@
 //! How fast models decode without drafts on this machine, which replies with drafts are compared with.
 
-use foretoken_protocol::{PlainSource, PlainSpeed, ReplyStats, Tuning};
+use foretoken_protocol::{KvPrecision, PlainSource, PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
 /// Replies with fewer tokens say little about speed.
@@ -17,16 +17,21 @@ struct Kind {
     sampled: bool,
     /// How many of [`BANDS`] the context has passed, in the middle of the reply.
     band: usize,
+    /// How keys and values are kept; before versions that tell, as computed.
+    #[serde(default)]
+    kv_precision: KvPrecision,
 }
 
 impl Kind {
     /// What the first-run tune measures: greedy decoding after a short prompt.
-    const TUNE: Self = Self { sampled: false, band: 0 };
+    fn of_tune(tuning: &Tuning) -> Self {
+        Self { sampled: false, band: 0, kv_precision: tuning.kv_precision }
+    }
 
-    fn of(stats: &ReplyStats) -> Self {
+    fn of(stats: &ReplyStats, kv_precision: KvPrecision) -> Self {
         let context = stats.prompt_tokens.saturating_add(stats.emitted / 2);
         let band = BANDS.iter().filter(|&&begin| begin <= context).count();
-        Self { sampled: stats.sampling.temperature > 0.0, band }
+        Self { sampled: stats.sampling.temperature > 0.0, band, kv_precision }
     }
 }
 
@@ -43,13 +48,13 @@ struct Speeds {
 }
 
 impl PlainReplies {
-    /// Takes in a reply that ended now. Says whether it is one to learn from: without drafts, not too short, and alone
+    /// Takes in a reply that ended now, by a model that keeps keys and values so. Says whether it is one to learn from: without drafts, not too short, and alone
     /// on the machine.
-    pub(super) fn learn(&mut self, stats: &ReplyStats, now: u64) -> bool {
+    pub(super) fn learn(&mut self, stats: &ReplyStats, kv_precision: KvPrecision, now: u64) -> bool {
         if has_drafts(stats) || !tells_speed(stats) {
             return false;
         }
-        let kind = Kind::of(stats);
+        let kind = Kind::of(stats, kv_precision);
         let at = self.0.iter().position(|speeds| speeds.kind == kind).unwrap_or_else(|| {
             self.0.push(Speeds { kind, tokens_per_second: Vec::new(), measured_at: now });
             self.0.len() - 1
@@ -74,15 +79,16 @@ impl PlainReplies {
 /// What a reply with drafts can be compared with: replies of its kind, or else the tune where that was of its kind.
 pub(super) fn comparison(
     stats: &ReplyStats,
+    kv_precision: KvPrecision,
     replies: &PlainReplies,
     tuning: Option<&Tuning>,
 ) -> Option<PlainSpeed> {
     if !has_drafts(stats) || !tells_speed(stats) {
         return None;
     }
-    let kind = Kind::of(stats);
+    let kind = Kind::of(stats, kv_precision);
     replies.speed(kind).or_else(|| {
-        let tuning = tuning.filter(|_| kind == Kind::TUNE)?;
+        let tuning = tuning.filter(|tuning| kind == Kind::of_tune(tuning))?;
         let tokens_per_second = *tuning.tokens_per_second.first().filter(|&&speed| speed > 0.0)?;
         Some(PlainSpeed { tokens_per_second, source: PlainSource::Tune, measured_at: tuning.measured_at })
     })
@@ -111,24 +117,30 @@ mod tests {
         ReplyStats { positions: vec![PositionStats { drafted: 30, accepted: 20 }], ..plain(50.0) }
     }
 
+    fn tuning() -> Tuning {
+        let kv_precision = KvPrecision::Full;
+        Tuning { tokens_per_second: vec![18.0, 30.0], best_depth: 1, kv_precision, measured_at: 7 }
+    }
+
     fn speed(
         replies: &PlainReplies,
         stats: &ReplyStats,
         tuning: Option<&Tuning>,
     ) -> Option<(f64, PlainSource)> {
-        comparison(stats, replies, tuning).map(|plain| (plain.tokens_per_second, plain.source))
+        comparison(stats, KvPrecision::Full, replies, tuning)
+            .map(|plain| (plain.tokens_per_second, plain.source))
     }
 
     #[test]
     fn a_reply_is_compared_with_plain_ones_of_its_kind_only() {
         let mut replies = PlainReplies::default();
         for (n, tokens_per_second) in [9.0, 30.0, 20.0, 24.0, 22.0, 26.0].into_iter().enumerate() {
-            assert!(replies.learn(&plain(tokens_per_second), n as u64));
+            assert!(replies.learn(&plain(tokens_per_second), KvPrecision::Full, n as u64));
         }
         // The first of the six is forgotten.
         let known = Some((24.0, PlainSource::Replies));
         assert_eq!(speed(&replies, &drafted(), None), known);
-        assert_eq!(comparison(&drafted(), &replies, None).unwrap().measured_at, 5);
+        assert_eq!(comparison(&drafted(), KvPrecision::Full, &replies, None).unwrap().measured_at, 5);
 
         let greedy = drafted();
         let sampling = Sampling { temperature: 0.7, ..Sampling::default() };
@@ -142,6 +154,26 @@ mod tests {
     }
 
     #[test]
+    fn keys_and_values_in_fewer_bits_are_another_kind() {
+        let (full, eight) = (KvPrecision::Full, KvPrecision::Eight);
+        // As it was written before there were others.
+        let old = r#"[{"kind":{"sampled":false,"band":0},"tokens_per_second":[20.0],"measured_at":1}]"#;
+        let mut replies: PlainReplies = serde_json::from_str(old).unwrap();
+        let in_full = tuning();
+        let in_8_bits = Tuning { kv_precision: eight, ..tuning() };
+        let speed = |replies: &PlainReplies, kv_precision, tuning| {
+            comparison(&drafted(), kv_precision, replies, tuning).map(|plain| plain.tokens_per_second)
+        };
+        assert_eq!(speed(&replies, full, None), Some(20.0));
+        assert_eq!(speed(&replies, eight, Some(&in_full)), None);
+        assert_eq!(speed(&replies, eight, Some(&in_8_bits)), Some(18.0));
+        assert_eq!(speed(&PlainReplies::default(), full, Some(&in_8_bits)), None);
+        assert!(replies.learn(&plain(16.0), eight, 2));
+        assert_eq!(speed(&replies, full, None), Some(20.0));
+        assert_eq!(speed(&replies, eight, None), Some(16.0));
+    }
+
+    #[test]
     fn replies_that_say_nothing_of_plain_speed_are_not_learned_from() {
         let mut replies = PlainReplies::default();
         let others = [
@@ -150,19 +182,19 @@ mod tests {
             ReplyStats { shared_steps: 3, ..plain(20.0) },
             plain(0.0),
         ];
-        assert!(others.iter().all(|stats| !replies.learn(stats, 1)));
+        assert!(others.iter().all(|stats| !replies.learn(stats, KvPrecision::Full, 1)));
         assert_eq!(replies, PlainReplies::default());
     }
 
     #[test]
     fn the_tune_counts_where_it_measured_the_same_and_no_reply_did() {
-        let tuning = Tuning { tokens_per_second: vec![18.0, 30.0], best_depth: 1, measured_at: 7 };
+        let tuning = tuning();
         let mut replies = PlainReplies::default();
         let by_tune = Some((18.0, PlainSource::Tune));
         assert_eq!(speed(&replies, &drafted(), Some(&tuning)), by_tune);
         let long = ReplyStats { prompt_tokens: 5000, ..drafted() };
         assert_eq!(speed(&replies, &long, Some(&tuning)), None);
-        replies.learn(&plain(20.0), 8);
+        replies.learn(&plain(20.0), KvPrecision::Full, 8);
         assert_eq!(speed(&replies, &drafted(), Some(&tuning)), Some((20.0, PlainSource::Replies)));
     }
 }

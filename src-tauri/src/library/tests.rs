@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::{ModelLibrary, Surroundings};
 use crate::benchmarks::History;
+use crate::engine::Model;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::testing::{demo_model, engine_program};
@@ -100,7 +101,10 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
     let own = old.join("org--Little");
     running.library.current().await;
     running.wait("the model is listed", |told| lists(told, &own)).await;
-    running.library.used(own.clone(), None).await;
+    running
+        .library
+        .used(Model { folder: own.to_string_lossy().into(), kv_precision: KvPrecision::Full }, None)
+        .await;
     let listed = own.to_string_lossy().into_owned();
     running.settings.update(|settings| settings.add_model(listed)).unwrap();
 
@@ -289,6 +293,7 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     let all = running.library.machine.ram_bytes;
     running.engine.send_replace(ready(all));
     let plan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
     let job = running.library.benchmark(demo_model(), plan).await.unwrap();
     let stage =
         |told: &LibrarySnapshot| told.jobs.iter().find(|one| one.id == job).map(|one| one.stage.clone());
@@ -308,7 +313,7 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     assert_eq!(told.jobs[0].kind, JobKind::Benchmark);
     let kept = running.library.benchmarks.all().unwrap().benchmarks;
     assert_eq!((kept.len(), kept[0].model.as_str(), kept[0].depths.len()), (1, "Demo model", 4));
-    assert_eq!((kept[0].plan, kept[0].prompt_tokens), (plan, 512));
+    assert_eq!((kept[0].plan, kept[0].prompt_tokens, kept[0].kv_precision), (plan, 512, KvPrecision::Eight));
 
     let nowhere = running.library.benchmark(running.at("nothing"), plan).await;
     assert_eq!(nowhere.unwrap_err().code, "unknown_model");

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::future::pending;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use foretoken_protocol::ErrorReport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
@@ -13,6 +13,9 @@ use tokio::process::Command;
 pub(super) const ENGINE_REFUSED: &str = "engine_refused";
 /// The code of a command that did not come to its end.
 pub(crate) const ENGINE_DIED: &str = "engine_died";
+
+/// What a command is told for keys and values in 8 bits.
+pub(crate) const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
 
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
@@ -84,11 +87,7 @@ impl Tool {
             return Ok(true);
         }
         if status.code().is_none() {
-            return Err(ErrorReport {
-                code: ENGINE_DIED.into(),
-                message: format!("The engine stopped ({status})."),
-                hint: "Try again.".into(),
-            });
+            return Err(killed(status));
         }
         let words = match last_words {
             Some(reading) => reading.await.ok().flatten(),
@@ -103,6 +102,15 @@ impl Tool {
             message: format!("The engine at {} cannot be run: {error}.", self.program.display()),
             hint: "Install Foretoken again.".into(),
         }
+    }
+}
+
+/// A process that was ended from outside, as for want of memory, has said nothing.
+fn killed(status: ExitStatus) -> ErrorReport {
+    ErrorReport {
+        code: ENGINE_DIED.into(),
+        message: format!("The engine stopped ({status})."),
+        hint: "Try again.".into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foretoken_protocol::{DepthSpeed, ErrorReport, Tuning};
+use foretoken_protocol::{DepthSpeed, ErrorReport, KvPrecision, Tuning};
 
 use super::now;
 use super::tool::Tool;
@@ -13,18 +13,19 @@ const SIZES: Sizes = Sizes { drafts: true, prompt_tokens: 64, gen_tokens: 32, ru
 /// Drafts must gain at least this much: less is within what two runs differ by.
 const MARGIN: f64 = 1.02;
 
-/// Measures the model in a folder; `on_progress` is told how much of it is done, and of how much. Dropping the future
+/// Measures the model in a folder, with keys and values kept so; `on_progress` is told how much of it is done, and of how much. Dropping the future
 /// ends it.
 pub(super) async fn measure(
     tool: &Tool,
     folder: &Path,
+    kv_precision: KvPrecision,
     on_progress: impl FnMut(u64, u64),
 ) -> Result<Tuning, ErrorReport> {
-    let report = benchmarks::measure(tool, folder, &SIZES, on_progress).await?;
-    Ok(tuning(&report.depths, now()))
+    let report = benchmarks::measure(tool, folder, &SIZES, kv_precision, on_progress).await?;
+    Ok(tuning(&report.depths, kv_precision, now()))
 }
 
-fn tuning(depths: &[DepthSpeed], measured_at: u64) -> Tuning {
+fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) -> Tuning {
     let tokens_per_second: Vec<f64> = depths.iter().map(|depth| depth.tokens_per_second.median).collect();
     let plain = depths.iter().find(|depth| depth.depth == 0);
     let plain = plain.map_or(f64::INFINITY, |depth| depth.tokens_per_second.median);
@@ -32,7 +33,7 @@ fn tuning(depths: &[DepthSpeed], measured_at: u64) -> Tuning {
         .iter()
         .filter(|depth| depth.tokens_per_second.median > plain * MARGIN)
         .max_by(|a, b| a.tokens_per_second.median.total_cmp(&b.tokens_per_second.median));
-    Tuning { tokens_per_second, best_depth: best.map_or(0, |depth| depth.depth), measured_at }
+    Tuning { tokens_per_second, best_depth: best.map_or(0, |depth| depth.depth), kv_precision, measured_at }
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
                 positions: Vec::new(),
             })
             .collect();
-        tuning(&depths, 0).best_depth
+        tuning(&depths, KvPrecision::Full, 0).best_depth
     }
 
     #[test]
@@ -71,7 +72,10 @@ mod tests {
     async fn the_demo_model_is_measured_at_each_depth() {
         let folder = tempfile::tempdir().unwrap();
         let tuning =
-            measure(&Tool::new(engine_program(folder.path())), &demo_model(), |_, _| {}).await.unwrap();
+            measure(&Tool::new(engine_program(folder.path())), &demo_model(), KvPrecision::Eight, |_, _| {})
+                .await
+                .unwrap();
+        assert_eq!(tuning.kv_precision, KvPrecision::Eight);
         assert_eq!(tuning.tokens_per_second.len(), 4);
         assert!(tuning.tokens_per_second.iter().all(|&speed| speed > 0.0), "{tuning:?}");
     }

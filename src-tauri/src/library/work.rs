@@ -403,16 +403,19 @@ impl ModelLibrary {
     }
 
     /// Measures how many drafts pay with a model.
-    async fn tune_now(&self, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
+    async fn tune_now(self: &Arc<Self>, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
         let end = Ended::Done(ControlFlow::Break(path.to_owned()));
         let facts = self.facts(path).await?;
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
-        let measuring = tune::measure(&self.tool, path, |done, total| self.progress(job, done, total));
+        let measuring = tune::measure(&self.tool, path, self.kv_precision(), |done, total| {
+            self.progress(job, done, total)
+        });
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
-                self.notes.tuned(path, tuning);
+                let (library, path) = (Arc::clone(self), path.to_owned());
+                blocking(move || library.notes.tuned(&path, tuning)).await;
                 end
             }
             ControlFlow::Break(early) => early,
@@ -431,11 +434,14 @@ impl ModelLibrary {
         let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
-        let measuring = benchmarks::measure(&self.tool, path, &sizes, on_progress);
+        let kv_precision = self.kv_precision();
+        let measuring = benchmarks::measure(&self.tool, path, &sizes, kv_precision, on_progress);
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
-                let machine = self.benchmarks.machine().clone();
-                self.benchmarks.add(report.kept(entry.name.clone(), plan, machine, now()))?;
+                let history = Arc::clone(&self.benchmarks);
+                let machine = history.machine().clone();
+                let kept = report.kept(entry.name.clone(), plan, kv_precision, machine, now());
+                blocking(move || history.add(kept)).await?;
                 Ended::Done(ControlFlow::Break(path.to_owned()))
             }
             ControlFlow::Break(early) => early,

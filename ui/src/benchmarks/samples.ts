@@ -17,6 +17,7 @@ export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): B
   measured_at,
   model: "Small",
   format: "4-bit",
+  kv_precision: "full",
   app_version: "1.0.0",
   machine: { chip: "M4", ram_bytes: 16e9 },
   device: "metal",

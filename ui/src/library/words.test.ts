@@ -66,7 +66,7 @@ describe("a model that is here", () => {
   it("says what was measured, also that nothing beats plain decoding", () => {
     const speeds = [23.6, 39.1, 44.7, 41];
     const at = (best_depth: number, tokens_per_second = speeds) =>
-      tuningWords({ tokens_per_second, best_depth, measured_at: 0 });
+      tuningWords({ tokens_per_second, best_depth, kv_precision: "full", measured_at: 0 });
     expect(at(2)).toBe("Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain");
     expect(at(1)).toContain("1 draft ahead");
     expect(at(0)).toBe("Fastest without drafts: 24 tok/s. Nothing beats plain decoding here.");

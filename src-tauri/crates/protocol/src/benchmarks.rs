@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{Drafting, FinishReason, MessageId, Part, PositionStats, ReplyStats, Sampling};
+use crate::{Drafting, FinishReason, KvPrecision, MessageId, Part, PositionStats, ReplyStats, Sampling};
 
 /// A figure over all runs of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
@@ -77,6 +77,9 @@ pub struct Benchmark {
     pub model: String,
     /// Data type or quantization of its weights.
     pub format: String,
+    /// How keys and values were kept; before versions that tell, as computed.
+    #[serde(default)]
+    pub kv_precision: KvPrecision,
     /// The version of the app.
     pub app_version: String,
     /// The machine.

@@ -125,6 +125,9 @@ pub struct Tuning {
     pub tokens_per_second: Vec<f64>,
     /// The best number of drafts; 0 where nothing beats plain decoding.
     pub best_depth: u8,
+    /// How keys and values were kept; before versions that tell, as computed.
+    #[serde(default)]
+    pub kv_precision: KvPrecision,
     /// When it was measured, milliseconds since 1970.
     pub measured_at: u64,
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::facts::Facts;
-use super::jobs::{Entry, Step};
+use super::jobs::{Entry, Jobs, Step};
 use super::{ModelLibrary, State, blocking, converted_name, file, fit, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
 
@@ -169,9 +169,13 @@ impl ModelLibrary {
     /// Takes over what the downloads do, until their queue is stopped.
     async fn follow_downloads(self: Arc<Self>, mut items: watch::Receiver<Vec<QueueItem>>) {
         loop {
-            let now = items.borrow_and_update().clone();
-            self.adopt(&now);
-            let complete = self.lock().jobs.follow(&now);
+            let complete = {
+                // The list is read while no job is removed: one that was just cancelled is not taken for a new one.
+                let mut state = self.lock();
+                let now = items.borrow_and_update().clone();
+                adopt(&mut state.jobs, &now);
+                state.jobs.follow(&now)
+            };
             for (job, repo) in complete {
                 self.downloaded(job, &repo).await;
             }
@@ -182,19 +186,6 @@ impl ModelLibrary {
         }
         self.lock().jobs.rest_downloads();
         self.changed.notify_one();
-    }
-
-    /// Lists downloads that another start of the app, or the command line, left in the queue.
-    fn adopt(&self, items: &[QueueItem]) {
-        let mut state = self.lock();
-        for item in items {
-            let same = |step: &Step| matches!(step, Step::Download { repo, .. } if *repo == item.repo);
-            if state.jobs.with_step(same).is_none() && item.state != foretoken_library::ItemState::Complete {
-                let conversion = ConversionChoice { bits: None, keep_raw: true };
-                let (repo, revision) = (item.repo.clone(), item.revision.clone());
-                state.jobs.add(repo.name().to_owned(), Step::Download { repo, revision, conversion });
-            }
-        }
     }
 
     /// The files of a job are all there.
@@ -647,5 +638,17 @@ fn no_room(name: &str, need: u64, available: u64) -> ErrorReport {
             gb(available)
         ),
         hint: "Cancel the measurement. A smaller model, or one with fewer bits, would answer faster.".into(),
+    }
+}
+
+/// Lists downloads that another start of the app, or the command line, left in the queue.
+fn adopt(jobs: &mut Jobs, items: &[QueueItem]) {
+    for item in items {
+        let same = |step: &Step| matches!(step, Step::Download { repo, .. } if *repo == item.repo);
+        if jobs.with_step(same).is_none() && item.state != foretoken_library::ItemState::Complete {
+            let conversion = ConversionChoice { bits: None, keep_raw: true };
+            let (repo, revision) = (item.repo.clone(), item.revision.clone());
+            jobs.add(repo.name().to_owned(), Step::Download { repo, revision, conversion });
+        }
     }
 }

@@ -227,6 +227,8 @@ impl Worker {
                 command = inbox.recv() => match command {
                     Some((command, answer)) => {
                         let done = self.obey(command);
+                        // Whoever is answered finds the list as it is after the command.
+                        self.tell();
                         let _ = answer.send(done.and_then(|()| self.keep()));
                     }
                     None => break,
@@ -391,9 +393,13 @@ impl Worker {
     }
 
     fn tell(&self) {
+        // What is being cancelled is no part of the list any more.
+        let stays =
+            |entry: &&Entry| entry.run.as_ref().is_none_or(|run| *run.intent.borrow() != Intent::Cancel);
         let items: Vec<QueueItem> = self
             .entries
             .iter()
+            .filter(stays)
             .map(|entry| match &entry.run {
                 Some(run) => QueueItem { progress: run.progress.borrow().clone(), ..entry.item.clone() },
                 None => entry.item.clone(),

@@ -18,7 +18,7 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
         speedParts(live.stats).map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
           <span key={index} className="live-part">
-            {index > 0 && <span className="live-dot">·</span>}
+            {index > 0 && <span className="live-dot"> · </span>}
             <span>{part}</span>
           </span>
         ))

@@ -6,7 +6,6 @@ mod source;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Machine;
 use crate::hub::{Commit, RepoId};
 pub use fit::{Fit, MemoryNeed, fit};
 pub use source::CatalogueSource;
@@ -79,19 +78,17 @@ impl Catalogue {
         Self::parse(EMBEDDED.as_bytes()).expect("a test reads the embedded list")
     }
 
-    /// The last of the list that fits this computer well and is of one of these architectures.
-    ///
-    /// `gpu_share` is the part of the memory that the GPU may use, `context` the tokens of a chat.
+    /// The last of the list that fits a computer with `available` bytes for models well and is of one of these
+    /// architectures. `context`: the tokens of a chat.
     pub fn recommended(
         &self,
-        machine: &Machine,
-        gpu_share: f64,
+        available: u64,
         context: u64,
         architectures: &[&str],
     ) -> Option<&CatalogueEntry> {
         let fits = |entry: &&CatalogueEntry| {
             architectures.contains(&entry.architecture.as_str())
-                && fit(entry.memory.at(context), machine.ram_bytes, gpu_share) == Fit::Well
+                && fit(entry.memory.at(context), available) == Fit::Well
         };
         self.entries.iter().rev().find(fits)
     }
@@ -104,8 +101,9 @@ mod tests {
     const GIB: u64 = 1 << 30;
     const ALL: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
 
-    fn machine(ram_bytes: u64) -> Machine {
-        Machine { ram_bytes, chip: "Apple M4".into(), free_disk_bytes: None }
+    /// What a computer with so much memory has for models.
+    fn available(gib: u64) -> u64 {
+        gib * GIB / 4 * 3
     }
 
     #[test]
@@ -130,7 +128,7 @@ mod tests {
     fn more_memory_never_gets_a_worse_recommendation() {
         let catalogue = Catalogue::embedded();
         let place = |gib: u64| {
-            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, &ALL)?;
+            let entry = catalogue.recommended(available(gib), 16_384, &ALL)?;
             catalogue.entries.iter().position(|other| other.id == entry.id)
         };
         let places: Vec<_> =
@@ -145,7 +143,7 @@ mod tests {
     fn only_what_the_engine_runs_is_recommended() {
         let catalogue = Catalogue::embedded();
         let best = |gib: u64, architectures: &[&str]| {
-            let entry = catalogue.recommended(&machine(gib * GIB), 0.75, 16_384, architectures)?;
+            let entry = catalogue.recommended(available(gib), 16_384, architectures)?;
             Some(entry.id.as_str())
         };
         assert_eq!(best(512, &["qwen3_5"]), Some("qwen3.6-27b"));

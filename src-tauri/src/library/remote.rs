@@ -64,8 +64,11 @@ pub(super) fn suggestions(
     catalogue.entries.iter().filter(runs).map(shown).collect()
 }
 
-/// What a model is good for, by its size.
+/// What a model is good for, by its size; of what others have converted, what sets it apart.
 fn summary(entry: &CatalogueEntry) -> &'static str {
+    if let Format::Converted { .. } = entry.format {
+        return "Converted by others, with its MTP head: a smaller download that needs no conversion.";
+    }
     match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
         (true, _) => "Knows as much as a large model and answers as fast as a small one; needs much memory.",
         (false, ..3_000_000_000) => "Small and quick: short questions, summaries, simple tasks.",

@@ -151,11 +151,6 @@ impl Session {
         Ok(TokenPrompt { ids, start: prompt.start })
     }
 
-    /// How many tokens a text is.
-    pub fn count_tokens(&self, text: &str) -> Result<u32, EngineError> {
-        Ok(self.tokenizer.encode(text)?.len() as u32)
-    }
-
     /// Where messages begin in a prompt.
     pub fn message_starts(&self, ids: &[u32]) -> Vec<usize> {
         (0..ids.len()).filter(|&position| Some(ids[position]) == self.message_start).collect()

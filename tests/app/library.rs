@@ -453,6 +453,26 @@ fn a_search_says_what_the_headers_of_a_models_files_say() {
     });
     assert!(window.text("remote-model").contains("Fits well"), "{}", window.text("remote-model"));
     window.picture("models-search");
+    // The model is raw and smaller than 5 GB.
+    for (name, choice, passes) in [
+        ("filter-format", "Converted, 4-bit", false),
+        ("filter-format", "As published", true),
+        ("filter-size", "Up to 5 GB", true),
+        ("filter-format", "Converted", false),
+    ] {
+        choose(&window, name, choice);
+        window.wait_until("the filter counts", || window.is_shown("remote-model") == passes);
+    }
+    choose(&window, "filter-format", "Any format");
+    window.wait_until("the model is shown again", || window.is_shown("remote-model"));
+}
+
+/// Chooses an option of a list by its words.
+fn choose(window: &Window<'_>, name: &str, choice: &str) {
+    let script = "const select = document.querySelector(`[data-testid=${arguments[0]}]`);
+                  select.value = [...select.options].find((option) => option.textContent === arguments[1]).value;
+                  select.dispatchEvent(new Event('change', { bubbles: true }))";
+    window.script(script, json!([name, choice]));
 }
 
 #[test]

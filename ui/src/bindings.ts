@@ -1188,6 +1188,10 @@ export type RemoteFilter = {
 	fitting: boolean,
 	/**  Only raw or only converted ones. */
 	kind: ModelKind | null,
+	/**  Only those most of whose weights have so many bits. */
+	bits: number | null,
+	/**  Only downloads of at most so many bytes. */
+	largest_download: number | null,
 };
 
 /**  A model on the Hub: from the catalogue or found by a search. */

@@ -99,6 +99,16 @@ interface View {
   spotlight: string | null;
 }
 
+/** A search that leaves nothing out. */
+export const NO_FILTER: RemoteFilter = {
+  text: "",
+  with_mtp: false,
+  fitting: false,
+  kind: null,
+  bits: null,
+  largest_download: null,
+};
+
 const FIRST: Shown & View = {
   engine: { state: "starting" },
   models: [],
@@ -165,7 +175,7 @@ const FIRST: Shown & View = {
   hits: null,
   jump: null,
   catalogue: null,
-  filter: { text: "", with_mtp: false, fitting: false, kind: null },
+  filter: NO_FILTER,
   found: null,
   details: null,
   libraryError: null,

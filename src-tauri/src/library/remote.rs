@@ -146,6 +146,12 @@ impl Search {
         };
         let passes = |model: &RemoteModel| {
             filter.kind.is_none_or(|kind| model.kind == kind)
+                && filter.bits.is_none_or(|bits| {
+                    model.format.as_ref().is_some_and(|format| format.starts_with(&format!("{bits}-bit")))
+                })
+                && filter
+                    .largest_download
+                    .is_none_or(|most| model.download_bytes.is_some_and(|bytes| bytes <= most))
                 && (!filter.with_mtp || model.mtp == Some(true))
                 && (!filter.fitting
                     || model.fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig))
@@ -317,7 +323,7 @@ mod tests {
         let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
         let client = Hub::new(options, Arc::new(NoToken)).unwrap();
 
-        let any = RemoteFilter { text: "whole".into(), with_mtp: false, fitting: false, kind: None };
+        let any = RemoteFilter { text: "whole".into(), ..RemoteFilter::default() };
         let all = search(&client, &inspector, query(&any)).await.unwrap();
         let names = |found: &Search, filter: &RemoteFilter, available: u64| -> Vec<String> {
             found
@@ -338,6 +344,16 @@ mod tests {
         let converted = search(&client, &inspector, query(&mlx)).await.unwrap();
         assert_eq!(names(&converted, &mlx, ROOM), ["Whole-small"]);
         assert!(!all.is_for(&query(&mlx)), "the Hub is asked for these by their tag");
+
+        let of = |bits| RemoteFilter { bits: Some(bits), ..any.clone() };
+        assert_eq!(names(&all, &of(4), ROOM), ["Whole-small"]);
+        assert!(names(&all, &of(8), ROOM).is_empty());
+        let download = all.found.iter().find(|look| look.model.name == "Whole-small").unwrap();
+        let most = download.model.download_bytes;
+        let small = RemoteFilter { largest_download: most, ..any.clone() };
+        assert_eq!(names(&all, &small, ROOM), ["Whole-small"]);
+        let smaller = RemoteFilter { largest_download: most.map(|most| most - 1), ..any.clone() };
+        assert!(names(&all, &smaller, ROOM).is_empty());
 
         // What is not known to fit is not said to; on a machine with little memory nothing fits.
         let fitting = RemoteFilter { fitting: true, ..any.clone() };

@@ -1,8 +1,7 @@
 import { useId } from "react";
-import type { ModelKind, RemoteFilter, RemoteModel } from "../bindings";
+import type { RemoteFilter, RemoteModel } from "../bindings";
 import { Icon } from "../components/icons";
 import { HERE } from "../platform";
-import { radios } from "../radios";
 import { type Listing, setView, useStore } from "../store";
 import { about, changeFilter, endSearch, loadCatalogue, search } from "./actions";
 import { HubError } from "./HubError";
@@ -49,19 +48,21 @@ export function RemoteModels() {
   );
 }
 
-const KINDS: { kind: ModelKind | null; name: string }[] = [
-  { kind: null, name: "Any" },
-  { kind: "raw", name: "As published" },
-  { kind: "converted", name: "Converted" },
+const FORMATS: { name: string; format: Pick<RemoteFilter, "kind" | "bits"> }[] = [
+  { name: "Any format", format: { kind: null, bits: null } },
+  { name: "As published", format: { kind: "raw", bits: null } },
+  { name: "Converted", format: { kind: "converted", bits: null } },
+  { name: "Converted, 8-bit", format: { kind: "converted", bits: 8 } },
+  { name: "Converted, 4-bit", format: { kind: "converted", bits: 4 } },
 ];
+
+/** Largest downloads to choose from, in gigabytes. */
+const SIZES = [5, 10, 20, 40, 80];
 
 function SearchForm() {
   const filter = useStore((state) => state.filter);
   const searching = useStore((state) => state.found !== null);
   const id = useId();
-  const at = KINDS.findIndex(({ kind }) => kind === filter.kind);
-  const check = (index: number) => changeFilter({ kind: KINDS[index]?.kind ?? null });
-  const { group, radio } = radios("Kind", at, check);
   return (
     <search>
       <form
@@ -99,13 +100,25 @@ function SearchForm() {
             <Check name="with_mtp" label="With MTP head" filter={filter} />
             <Check name="fitting" label={`Runs on ${HERE}`} filter={filter} />
             <span className="spring" />
-            <div className="segments kinds" {...group}>
-              {KINDS.map(({ name }, index) => (
-                <button {...radio(index)} key={name} onClick={() => check(index)}>
-                  {name}
-                </button>
-              ))}
-            </div>
+            <Choice
+              name="format"
+              label="Format"
+              value={FORMATS.findIndex(
+                ({ format }) => format.kind === filter.kind && format.bits === filter.bits,
+              )}
+              onChange={(index) => changeFilter(FORMATS[index]?.format ?? {})}
+              choices={FORMATS.map(({ name }, index) => ({ value: index, name }))}
+            />
+            <Choice
+              name="size"
+              label="Largest download"
+              value={(filter.largest_download ?? 0) / 1e9}
+              onChange={(size) => changeFilter({ largest_download: size === 0 ? null : size * 1e9 })}
+              choices={[0, ...SIZES].map((size) => ({
+                value: size,
+                name: size === 0 ? "Any size" : `Up to ${size} GB`,
+              }))}
+            />
           </div>
         )}
       </form>
@@ -132,6 +145,39 @@ function Check({
       />
       {label}
     </label>
+  );
+}
+
+function Choice({
+  name,
+  label,
+  value,
+  onChange,
+  choices,
+}: {
+  name: string;
+  label: string;
+  value: number;
+  onChange: (value: number) => void;
+  choices: { value: number; name: string }[];
+}) {
+  return (
+    <div className="select-place">
+      <select
+        className="select"
+        aria-label={label}
+        value={value}
+        data-testid={`filter-${name}`}
+        onChange={(event) => onChange(Number(event.target.value))}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.name}
+          </option>
+        ))}
+      </select>
+      <Icon name="down" />
+    </div>
   );
 }
 

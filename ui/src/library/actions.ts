@@ -1,6 +1,6 @@
 import type { ConversionChoice, ErrorReport, KvPrecision, RemoteFilter, RemoteModel } from "../bindings";
 import { reportOf, shell } from "../bridge";
-import { dispatch, type Listing, setView, useStore } from "../store";
+import { dispatch, type Listing, NO_FILTER, setView, useStore } from "../store";
 import type { Step } from "./jobs";
 
 const state = () => useStore.getState();
@@ -111,7 +111,7 @@ export function endSearch(): void {
 export const openRepo = (repo: string, subject: string) =>
   attempt(subject, async () => {
     const known = state().catalogue?.models?.find((model) => model.repo === repo);
-    const filter = { text: repo, with_mtp: false, fitting: false, kind: null };
+    const filter = { ...NO_FILTER, text: repo };
     const details = known ?? (await shell.searchModels(filter, true)).find((model) => model.repo === repo);
     if (details) setView({ details });
     else

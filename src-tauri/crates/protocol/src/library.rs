@@ -85,6 +85,10 @@ pub struct RemoteFilter {
     pub fitting: bool,
     /// Only raw or only converted ones.
     pub kind: Option<ModelKind>,
+    /// Only those most of whose weights have so many bits.
+    pub bits: Option<u8>,
+    /// Only downloads of at most so many bytes.
+    pub largest_download: Option<u64>,
 }
 
 /// Where a model that is here came from.

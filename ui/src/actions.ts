@@ -269,8 +269,8 @@ export function toggleNumbers(): boolean {
 /** The last change of a chat's settings; the next one comes after it. */
 let changing: Promise<unknown> = Promise.resolve();
 
-/** Changes how replies are written in the open chat. */
-export async function changeChat(change: Partial<ChatSettings>): Promise<void> {
+/** Changes how replies are written in the open chat. Returns whether that is kept. */
+export async function changeChat(change: Partial<ChatSettings>): Promise<boolean> {
   const { chat, chatSettings: before } = state();
   const settings = { ...before, ...change };
   dispatch({ kind: "chat settings", settings });
@@ -278,9 +278,11 @@ export async function changeChat(change: Partial<ChatSettings>): Promise<void> {
   changing = changed.catch(() => {});
   try {
     await changed;
+    return true;
   } catch (error) {
     if (state().chatSettings === settings) dispatch({ kind: "chat settings", settings: before });
     showError(error);
+    return false;
   }
 }
 

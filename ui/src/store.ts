@@ -34,8 +34,8 @@ export interface Listing {
 /** What was done, in a sentence. */
 export interface Done {
   words: string;
-  /** What brings back what was deleted, and whether its chat is to be shown then. */
-  undo: { deletion: number; shown: boolean } | null;
+  /** What brings back what was there before; null where nothing can. */
+  undo: (() => Promise<unknown>) | null;
 }
 
 /** What only the page knows. */

@@ -2,10 +2,11 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ChatSummary, Message, SearchHit } from "../bindings";
+import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bindings";
 import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
+import { FOLLOWS } from "../state";
 import { useStore } from "../store";
 import { costWords, likelyTokens, splitFiles, withFiles } from "./attachments";
 import { ChatRow } from "./ChatRow";
@@ -14,6 +15,7 @@ import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { Note } from "./Note";
+import { isOwn } from "./presets";
 import { SearchResults } from "./Search";
 import { chatSummary } from "./samples";
 import { Trouble } from "./Trouble";
@@ -37,6 +39,30 @@ const words = (element: ReactElement, state: Partial<typeof initial> = {}): stri
     .trim();
 
 const ids = (chats: ChatSummary[]) => chats.map(({ id }) => id);
+
+describe("settings that a preset would replace", () => {
+  const generation = { ...initial.settings, max_tokens: 7 };
+  const owl: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation };
+  const own = (settings: Partial<ChatSettings>) => isOwn({ ...FOLLOWS, ...settings }, [owl]);
+
+  it("are the chat's own where no preset holds them", () => {
+    expect(own({ system_prompt: "You are a fox." })).toBe(true);
+    expect(own({ generation })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, system_prompt: "You are an old owl." })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, generation: { ...generation, max_tokens: 8 } })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, generation: null })).toBe(true);
+    // Its preset was deleted.
+    expect(own({ ...owl, preset: 4 })).toBe(true);
+  });
+
+  it("are no loss where they are those of a preset, or none", () => {
+    expect(own({})).toBe(false);
+    expect(own({ system_prompt: " \n" })).toBe(false);
+    expect(own({ system_prompt: owl.system_prompt, generation: { ...generation }, preset: owl.id })).toBe(
+      false,
+    );
+  });
+});
 
 describe("the list of chats", () => {
   const chats = [chatSummary(5, { pinned: true }), chatSummary(9), chatSummary(7), chatSummary(2)];
@@ -275,7 +301,7 @@ describe("a message", () => {
 
   it("that was deleted can be brought back", () => {
     expect(words(<Note />)).toBe("");
-    const note = { words: "The message was deleted.", undo: { deletion: 1, shown: true } };
+    const note = { words: "The message was deleted.", undo: async () => {} };
     expect(words(<Note />, { note })).toBe("The message was deleted. Undo");
   });
 });

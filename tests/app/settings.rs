@@ -58,7 +58,10 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.wait_until("all is kept", || {
         let kept = kept(&desk);
         kept["preferences"]
-            == json!({ "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false })
+            == json!({
+                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
+                "sidebar_width": null
+            })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
     });
     window.press(&[], ESCAPE);

@@ -3,6 +3,7 @@ import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bindings";
+import { reportOf } from "../bridge";
 import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
@@ -15,6 +16,7 @@ import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { Note } from "./Note";
+import { contentOf, filesOf, LARGEST } from "./pasted";
 import { isOwn } from "./presets";
 import { SearchResults } from "./Search";
 import { chatSummary } from "./samples";
@@ -61,6 +63,41 @@ describe("settings that a preset would replace", () => {
     expect(own({ system_prompt: owl.system_prompt, generation: { ...generation }, preset: owl.id })).toBe(
       false,
     );
+  });
+});
+
+describe("files that are pasted", () => {
+  const pasted = (files: File[], text: string) => ({
+    files: files as unknown as FileList,
+    getData: (type: string) => (type === "text/plain" ? text : ""),
+  });
+
+  it("are attached, and text stays text even where a picture of it comes along", () => {
+    const picture = new File(["x"], "image.png");
+    expect(filesOf(pasted([picture], ""))).toEqual([picture]);
+    expect(filesOf(pasted([picture], "A cell"))).toEqual([]);
+    expect(filesOf(pasted([], "words"))).toEqual([]);
+  });
+
+  it("are handed over byte for byte, whatever they hold", async () => {
+    const check = fc.asyncProperty(fc.uint8Array({ maxLength: 9 }), fc.nat(40_000), async (bytes, zeros) => {
+      const whole = new Uint8Array([...bytes, ...new Uint8Array(zeros)]);
+      const { name, content } = await contentOf(new File([whole], "notes.bin"));
+      expect(name).toBe("notes.bin");
+      expect(content).toBe(btoa(Array.from(whole, (byte) => String.fromCharCode(byte)).join("")));
+    });
+    await fc.assert(check, { numRuns: 40 });
+  });
+
+  it("are refused with a reason where they are too large, or no files", async () => {
+    const reason = (file: Parameters<typeof contentOf>[0]) =>
+      contentOf(file).then(
+        () => "",
+        (error) => reportOf(error).message,
+      );
+    const large = { name: "a.pdf", size: LARGEST + 1, arrayBuffer: () => Promise.reject(new Error()) };
+    expect(await reason(large)).toBe("a.pdf is larger than 32 MB, which is too much to paste.");
+    expect(await reason({ ...large, name: "Folder", size: 0 })).toBe("Folder cannot be read.");
   });
 });
 

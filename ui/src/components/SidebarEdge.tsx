@@ -1,11 +1,4 @@
-import {
-  type KeyboardEvent,
-  type PointerEvent,
-  type RefObject,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { changePreferences } from "../settings/actions";
 import { useStore } from "../store";
 
@@ -46,7 +39,7 @@ interface Props {
 export function SidebarEdge({ sidebar, setDragged }: Props) {
   const [now, setNow] = useState(240);
   const drag = useRef<{ from: number; width: number; to: number } | null>(null);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = sidebar.current;
     if (element === null) return;
     const measure = () => setNow(Math.round(element.offsetWidth));

@@ -54,7 +54,7 @@ fn the_sidebar_is_as_wide_as_it_was_made() {
     window.wait_until("it is wider", || width(&window) == 290 && edge(&window, "aria-valuenow") == "290");
     window.drag("sidebar-edge", 400);
     window.wait_until("it is as wide as it can be", || width(&window) == 320);
-    window.drag("sidebar-edge", -400);
+    window.drag("sidebar-edge", -250);
     window.wait_until("it is as narrow as it can be", || width(&window) == 180);
     window.script("document.querySelector('[data-testid=sidebar-edge]').focus()", json!([]));
     window.press(&[], ARROW_RIGHT);

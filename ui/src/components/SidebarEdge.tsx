@@ -49,11 +49,14 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
     return () => observer.disconnect();
   }, [sidebar]);
 
+  /** Keys come faster than what is measured. */
+  const widthNow = () => sidebar.current?.offsetWidth ?? now;
   const keep = (width: number | null) => changePreferences({ sidebar_width: width });
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
     if (event.button !== 0) return;
     event.currentTarget.setPointerCapture(event.pointerId);
-    drag.current = { from: event.clientX, width: now, to: now };
+    const width = widthNow();
+    drag.current = { from: event.clientX, width, to: width };
   };
   const onPointerMove = (event: PointerEvent) => {
     if (drag.current === null) return;
@@ -69,10 +72,11 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
     setDragged(null);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const width = widthByKey(event.key, now);
+    const before = widthNow();
+    const width = widthByKey(event.key, before);
     if (width === null) return;
     event.preventDefault();
-    if (width !== now) keep(width);
+    if (width !== before) keep(width);
   };
   return (
     // biome-ignore lint/a11y/useSemanticElements: a rule cannot be moved

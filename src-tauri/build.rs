@@ -41,6 +41,7 @@ const COMMANDS: &[&str] = &[
     "answer_now",
     "choose_attachments",
     "attach_dropped",
+    "attach_pasted",
     "count_tokens",
     "attach",
     "provenance",

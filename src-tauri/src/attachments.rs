@@ -2,11 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use foretoken_protocol::{Attachment, ErrorReport};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use foretoken_protocol::{Attachment, ErrorReport, PastedFile};
+use tempfile::NamedTempFile;
 use thiserror::Error;
 use tokio::time::timeout;
 
@@ -62,19 +65,35 @@ enum Read {
     Text(Attachment),
     /// To be read by a process of its own, since it may damage what reads it.
     Pdf(PathBuf),
+    /// The same, of a file that has no path. It is deleted when it was read.
+    PastedPdf(NamedTempFile, PathBuf),
 }
 
 /// Reads the text of files, or of none if one cannot be read.
 pub(crate) async fn read_all(tool: &Tool, paths: Vec<PathBuf>) -> Result<Vec<Attachment>, ErrorReport> {
-    let mut read_files = Vec::with_capacity(paths.len());
-    for path in paths {
-        let file = match tokio::task::spawn_blocking(move || read(&path)).await {
+    read_each(tool, paths, |path| read(&path)).await
+}
+
+/// Reads the text of files of which only the content and the name are known, or of none if one cannot be read.
+pub(crate) async fn read_pasted(tool: &Tool, files: Vec<PastedFile>) -> Result<Vec<Attachment>, ErrorReport> {
+    read_each(tool, files, pasted).await
+}
+
+async fn read_each<F: Send + 'static>(
+    tool: &Tool,
+    files: Vec<F>,
+    read: fn(F) -> Result<Read, AttachmentError>,
+) -> Result<Vec<Attachment>, ErrorReport> {
+    let mut read_files = Vec::with_capacity(files.len());
+    for file in files {
+        let file = match tokio::task::spawn_blocking(move || read(file)).await {
             Ok(file) => file?,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         };
         read_files.push(match file {
             Read::Text(file) => file,
-            Read::Pdf(path) => read_pdf(tool, &path).await?,
+            Read::Pdf(path) => read_pdf(tool, &path, &path).await?,
+            Read::PastedPdf(file, name) => read_pdf(tool, file.path(), &name).await?,
         });
     }
     Ok(read_files)
@@ -89,18 +108,18 @@ pub(crate) fn among(dropped: &[PathBuf], files: Vec<String>) -> Result<Vec<PathB
     files.into_iter().map(known).collect()
 }
 
-async fn read_pdf(tool: &Tool, path: &Path) -> Result<Attachment, ErrorReport> {
-    let damaged = || ErrorReport::from(AttachmentError::Pdf { path: path.to_owned() });
+/// Reads the PDF at `path`, which the person knows as `shown`.
+async fn read_pdf(tool: &Tool, path: &Path, shown: &Path) -> Result<Attachment, ErrorReport> {
+    let damaged = || ErrorReport::from(AttachmentError::Pdf { path: shown.to_owned() });
     let text = timeout(PDF_PATIENCE, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
     let text = text.map_err(|_| damaged())?;
     let text = text.map_err(|error| if error.code == ENGINE_DIED { damaged() } else { error })?;
     if text.len() as u64 > LARGEST {
-        return Err(AttachmentError::Large { path: path.to_owned() }.into());
+        return Err(AttachmentError::Large { path: shown.to_owned() }.into());
     }
-    Ok(Attachment { name: name_of(path), text: text.trim_end().to_owned() })
+    Ok(Attachment { name: name_of(shown), text: text.trim_end().to_owned() })
 }
 
-/// Reads the text of a file in UTF-8 or, with a byte order mark, in UTF-16.
 fn read(path: &Path) -> Result<Read, AttachmentError> {
     let io = |source| AttachmentError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
@@ -108,6 +127,23 @@ fn read(path: &Path) -> Result<Read, AttachmentError> {
     if bytes.starts_with(PDF) {
         return Ok(Read::Pdf(path.to_owned()));
     }
+    text_file(path, bytes)
+}
+
+fn pasted(file: PastedFile) -> Result<Read, AttachmentError> {
+    let name = PathBuf::from(file.name);
+    let io = |source| AttachmentError::Io { path: name.clone(), source };
+    let bytes = BASE64_STANDARD.decode(file.content).map_err(|error| io(std::io::Error::other(error)))?;
+    if !bytes.starts_with(PDF) {
+        return text_file(&name, bytes);
+    }
+    let mut pdf = NamedTempFile::new().map_err(io)?;
+    pdf.write_all(&bytes).map_err(io)?;
+    Ok(Read::PastedPdf(pdf, name))
+}
+
+/// Reads the text of a file in UTF-8 or, with a byte order mark, in UTF-16.
+fn text_file(path: &Path, bytes: Vec<u8>) -> Result<Read, AttachmentError> {
     if bytes.len() as u64 > LARGEST {
         return Err(AttachmentError::Large { path: path.to_owned() });
     }
@@ -142,13 +178,17 @@ mod tests {
     use super::*;
     use crate::testing::engine_program;
 
+    /// What is read of a file, whether it is chosen or pasted.
     async fn read_bytes(name: &str, bytes: &[u8]) -> Result<Attachment, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let tool = Tool::new(engine_program(folder.path()));
-        let mut read = read_all(&tool, vec![path]).await.map_err(|error| error.code)?;
-        Ok(read.pop().unwrap())
+        let chosen = read_all(&tool, vec![path]).await.map_err(|error| error.code);
+        let file = PastedFile { name: name.into(), content: BASE64_STANDARD.encode(bytes) };
+        let pasted = read_pasted(&tool, vec![file]).await.map_err(|error| error.code);
+        assert_eq!(pasted, chosen);
+        Ok(chosen?.pop().unwrap())
     }
 
     #[tokio::test]

@@ -98,7 +98,7 @@ fn engine(text: &mut String, engine: &EngineState) -> fmt::Result {
 
 /// Numbers and switches. What the person wrote, as stop texts, is counted.
 fn settings(text: &mut String, settings: &Settings) -> fmt::Result {
-    let Preferences { appearance, zoom, notifications, keep_running } = settings.preferences;
+    let Preferences { appearance, zoom, notifications, keep_running, .. } = settings.preferences;
     let generation = &settings.generation;
     writeln!(
         text,

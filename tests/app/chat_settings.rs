@@ -98,6 +98,55 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 }
 
 #[test]
+fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let choose = |name: &str| {
+        let body = "const select = document.querySelector('[data-testid=preset]');
+                    select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
+                    select.dispatchEvent(new Event('change', { bubbles: true }))";
+        window.script(body, json!([name]));
+    };
+    let prompt_is = |text: &str| {
+        window.wait_until("the chat has that prompt", || value(&window, "system-prompt") == text);
+    };
+    window.click("inspector-toggle");
+    window.fill("system-prompt", PROMPT);
+    window.fill("preset-name", "Owl");
+    window.click("keep-preset");
+    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
+    choose("The model's own values");
+    prompt_is("");
+    assert!(!window.is_shown("undo"), "the preset still has all of it");
+
+    window.fill("system-prompt", "You are a fox.");
+    choose("Owl");
+    prompt_is(PROMPT);
+    window.click("undo");
+    prompt_is("You are a fox.");
+    choose("Owl");
+    prompt_is(PROMPT);
+    window.wait_until("the fox can come back", || window.is_shown("undo"));
+    window.fill("system-prompt", "You are an old owl.");
+    window.click("undo");
+    prompt_is("You are a fox.");
+    window.wait_until("so can what was typed since", || window.text("note").contains("are back"));
+    window.click("undo");
+    prompt_is("You are an old owl.");
+
+    window.wait_until("it is still set by the preset", || window.is_shown("update-preset"));
+    window.click("delete-preset");
+    window.wait_until("the preset is gone", || !window.text("preset").contains("Owl"));
+    window.click("undo");
+    window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
+    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
+    prompt_is("You are an old owl.");
+    choose("The model's own values");
+    choose("Owl");
+    prompt_is(PROMPT);
+}
+
+#[test]
 fn the_settings_of_a_chat_look_right() {
     look(Theme::Light);
 }

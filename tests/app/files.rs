@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::desk::{Desk, Theme};
 use crate::dialog::Dialog;
 use crate::drag::Drag;
+use crate::webdriver::keys::CONTROL;
 use crate::window::Window;
 
 const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
@@ -52,6 +53,13 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     window.wait_for_end();
     assert!(window.text("message-user").contains("story.txt"));
     assert_eq!(window.texts("file").len(), 1, "the next message has none");
+    window.click("copy-question");
+    window.fill("composer", "I asked: ");
+    window.press(&[CONTROL], 'v');
+    window.wait_until("what was written is copied, without the file", || {
+        let typed = "return document.querySelector('[data-testid=composer]').value";
+        window.script(typed, Value::Array(Vec::new())) == "I asked: Who keeps the bell?"
+    });
     // The template, the question and the file together.
     let used: u32 = window
         .script(
@@ -62,6 +70,33 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
         .as_u64()
         .expect("the reply has numbers") as u32;
     assert!(used > 20, "the model has read the file: {used} tokens");
+}
+
+#[test]
+fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    let paste = |name: &str, content: &str, text: &str| {
+        let body = "const [name, content, text] = arguments;
+                    const clipboardData = new DataTransfer();
+                    if (text !== '') clipboardData.setData('text/plain', text);
+                    clipboardData.items.add(new File([content], name));
+                    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+                    return document.querySelector('[data-testid=composer]').dispatchEvent(paste)";
+        window.script(body, json!([name, content, text])) == json!(true)
+    };
+    assert!(paste("cell.csv", "A cell", "A cell"), "the field takes the text");
+    assert!(!paste("story.txt", STORY, ""), "the field takes no file");
+    window.wait_until("it is attached", || window.text("file").contains("story.txt"));
+    assert_eq!(window.texts("file").len(), 1);
+    assert!(!paste("owl.png", "\0\u{1}", ""));
+    window.wait_until("a picture is refused", || {
+        window.text("action-error").contains("owl.png is not a text file")
+    });
+    window.fill("composer", "Who keeps the bell?");
+    window.click("send");
+    window.wait_until("the message is sent", || window.text("message-user").contains("story.txt"));
+    window.wait_for_end();
 }
 
 #[test]

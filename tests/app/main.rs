@@ -48,6 +48,7 @@ mod models_screen;
 mod notifications;
 #[cfg(target_os = "linux")]
 mod palette;
+mod pointer;
 #[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]

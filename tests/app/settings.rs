@@ -58,7 +58,10 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.wait_until("all is kept", || {
         let kept = kept(&desk);
         kept["preferences"]
-            == json!({ "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false })
+            == json!({
+                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
+                "sidebar_width": null
+            })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
     });
     window.press(&[], ESCAPE);
@@ -198,6 +201,10 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     }
     assert!(!report.contains(SECRET), "{report}");
     assert!(!report.contains(&*desk.home().to_string_lossy()), "{report}");
+    window.wait_until("the report is ready", || {
+        let disabled = "return document.querySelector('[data-testid=copy-report]').ariaDisabled";
+        window.script(disabled, json!([])).is_null()
+    });
     window.click("copy-report");
     window.wait_until("it is copied", || window.text("copy-report") == "Copied");
     drop(window);

@@ -23,6 +23,7 @@ pub(crate) mod keys {
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const SPACE: char = ' ';
     pub(crate) const ARROW_UP: char = '\u{e013}';
+    pub(crate) const ARROW_LEFT: char = '\u{e012}';
     pub(crate) const ARROW_RIGHT: char = '\u{e014}';
     pub(crate) const ARROW_DOWN: char = '\u{e015}';
     pub(crate) const PAGE_UP: char = '\u{e00e}';
@@ -97,6 +98,17 @@ impl WebDriver {
             json!({ "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels, "origin": found });
         let wheel = json!({ "type": "wheel", "id": "wheel", "actions": [turn] });
         self.post("/actions", &json!({ "actions": [wheel] })).map(drop)
+    }
+
+    /// Drags an element to the right by some pixels; to the left if negative.
+    pub(crate) fn drag(&self, selector: &str, pixels: i32) -> Result<(), String> {
+        let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
+        let to = |x: i32, origin: Value| json!({ "type": "pointerMove", "duration": 50, "x": x, "y": 0, "origin": origin });
+        let button = |kind: &str| json!({ "type": kind, "button": 0 });
+        let actions =
+            [to(0, found), button("pointerDown"), to(pixels, json!("pointer")), button("pointerUp")];
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": actions });
+        self.post("/actions", &json!({ "actions": [mouse] })).map(drop)
     }
 
     /// Gives the window a size.

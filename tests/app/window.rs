@@ -133,6 +133,11 @@ impl<'desk> Window<'desk> {
         self.driver.scroll(&selector(name), pixels).expect("the wheel turns");
     }
 
+    /// Drags something to the right by some pixels; to the left if negative.
+    pub(crate) fn drag(&self, name: &str, pixels: i32) {
+        self.driver.drag(&selector(name), pixels).expect("it is dragged");
+    }
+
     /// Presses one key wherever the focus is.
     pub(crate) fn press(&self, held: &[char], key: char) {
         self.driver.press(held, [key]).expect("keys arrive");

@@ -13,6 +13,7 @@ import { type ReplyListener, reportOf, shell } from "./bridge";
 import { withFiles } from "./chats/attachments";
 import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
+import { contentOf } from "./chats/pasted";
 import { addModels, loadLibrary } from "./library/actions";
 import { run } from "./palette/table";
 import { arePreferencesChanging, changeDefaults } from "./settings/actions";
@@ -137,6 +138,10 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
 
 /** Lets the person choose files that go with the next message. */
 export const chooseAttachments = () => addFiles(shell.chooseAttachments);
+
+/** Lets files that were pasted go with the next message. */
+export const attachPasted = (files: File[]) =>
+  addFiles(async () => shell.attachPasted(await Promise.all(files.map(contentOf))));
 
 async function addFiles(read: () => Promise<Attachment[]>): Promise<void> {
   const { chat } = state();
@@ -269,8 +274,8 @@ export function toggleNumbers(): boolean {
 /** The last change of a chat's settings; the next one comes after it. */
 let changing: Promise<unknown> = Promise.resolve();
 
-/** Changes how replies are written in the open chat. */
-export async function changeChat(change: Partial<ChatSettings>): Promise<void> {
+/** Changes how replies are written in the open chat. Returns whether that is kept. */
+export async function changeChat(change: Partial<ChatSettings>): Promise<boolean> {
   const { chat, chatSettings: before } = state();
   const settings = { ...before, ...change };
   dispatch({ kind: "chat settings", settings });
@@ -278,9 +283,11 @@ export async function changeChat(change: Partial<ChatSettings>): Promise<void> {
   changing = changed.catch(() => {});
   try {
     await changed;
+    return true;
   } catch (error) {
     if (state().chatSettings === settings) dispatch({ kind: "chat settings", settings: before });
     showError(error);
+    return false;
   }
 }
 

@@ -91,6 +91,8 @@ export const commands = {
 	chooseAttachments: () => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments")),
 	/**  Reads the text of files that were dropped on the window last; no other file is read. */
 	attachDropped: (files: string[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
+	/**  Reads the text of files that were pasted: the page has what is in them, and not where they are. */
+	attachPasted: (files: PastedFile[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_pasted", { files })),
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
@@ -515,7 +517,10 @@ tokens: number };
 
 /**  What is answered without drafts and with them. */
 export type ComparisonSource = 
-/**  A question of a chat, with all that was said before it and with the chat's settings. */
+/**
+ *  A question of a chat, with all that was said before it and with the chat's settings. Unless they fix a seed, it
+ *  is that of the reply which is shown.
+ */
 { source: "message"; 
 /**  The question. */
 message: number } | 
@@ -1094,6 +1099,14 @@ export type PartStats = {
 	accepted: number,
 };
 
+/**  A file that was pasted, of which the page knows no path. */
+export type PastedFile = {
+	/**  What it is called. */
+	name: string,
+	/**  What is in it, in base64. */
+	content: string,
+};
+
 /**  Where the app keeps something. */
 export type Place = {
 	/**  What it is for. */
@@ -1153,6 +1166,8 @@ export type Preferences = {
 	notifications: boolean,
 	/**  Whether the app goes on when its window is closed. */
 	keep_running: boolean,
+	/**  How wide the sidebar is, in pixels of the page; `None` leaves it to the page. */
+	sidebar_width: number | null,
 };
 
 /**  Settings to choose by name. */

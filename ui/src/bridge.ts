@@ -16,6 +16,7 @@ import {
   type KvPrecision,
   type Message,
   type ModelInfo,
+  type PastedFile,
   type PlaceKind,
   type Preferences,
   type Preset,
@@ -112,6 +113,7 @@ export const shell = {
     listen((events) => commands.answerNow(message, events), replyOf, listener),
   chooseAttachments: () => answered(commands.chooseAttachments()),
   attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
+  attachPasted: (files: PastedFile[]) => answered(commands.attachPasted(files)),
   countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),

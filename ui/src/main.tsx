@@ -2,13 +2,20 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { start } from "./actions";
 import { App } from "./components/App";
+import { keepSystemMenu } from "./contextMenu";
 import "./styles/index.css";
 
-const root = document.getElementById("root");
-if (!root) throw new Error("The page has no place for the app.");
-createRoot(root).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+/** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */
+const PATIENCE = 300;
+
+const place = document.getElementById("root");
+if (!place) throw new Error("The page has no place for the app.");
+const root = createRoot(place);
+keepSystemMenu();
+Promise.race([start(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]).then(() =>
+  root.render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 );
-start();

@@ -34,8 +34,8 @@ export interface Listing {
 /** What was done, in a sentence. */
 export interface Done {
   words: string;
-  /** What brings back what was deleted, and whether its chat is to be shown then. */
-  undo: { deletion: number; shown: boolean } | null;
+  /** What brings back what was there before; null where nothing can. */
+  undo: (() => Promise<unknown>) | null;
 }
 
 /** What only the page knows. */
@@ -141,7 +141,13 @@ const FIRST: Shown & View = {
     thinking: false,
     stop: [],
   },
-  preferences: { appearance: "auto", zoom: 100, notifications: true, keep_running: false },
+  preferences: {
+    appearance: "auto",
+    zoom: 100,
+    notifications: true,
+    keep_running: false,
+    sidebar_width: null,
+  },
   chatSettings: FOLLOWS,
   presets: [],
   revealDrafts: false,

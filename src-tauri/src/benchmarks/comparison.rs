@@ -4,10 +4,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
+use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
-    ComparisonVerdict, Drafting, EngineState, ErrorReport, GenerationSettings, MtpState, Role, Sampling,
-    TimedToken,
+    AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
+    ComparisonVerdict, Drafting, EngineState, ErrorReport, GenerationSettings, MessageId, MtpState, Role,
+    Sampling, TimedToken,
 };
 use tauri::ipc::Channel;
 use tokio::sync::watch;
@@ -93,17 +94,21 @@ impl App {
                 Ok((vec![ChatMessage { role: Role::User, content: text }], general))
             }
             ComparisonSource::Message { message } => {
-                let (role, messages, own) = self
+                let (role, messages, own, seed) = self
                     .chats
                     .call(move |store| {
-                        let settings = store.chat_settings(store.chat_of(message)?)?;
-                        Ok((store.message(message)?.role, conversation(store, message)?, settings.generation))
+                        let chat = store.chat_of(message)?;
+                        let own = store.chat_settings(chat)?.generation;
+                        let seed = shown_seed(store, chat, message)?;
+                        Ok((store.message(message)?.role, conversation(store, message)?, own, seed))
                     })
                     .await?;
                 if role != Role::User {
                     return Err(not_a_question(message));
                 }
-                Ok((messages, own.unwrap_or(general)))
+                let settings = own.unwrap_or(general);
+                let sampling = Sampling { seed: settings.sampling.seed.or(seed), ..settings.sampling };
+                Ok((messages, GenerationSettings { sampling, ..settings }))
             }
         }
     }
@@ -196,6 +201,12 @@ impl Page {
             let _ = self.channel.send(progress);
         }
     }
+}
+
+/// The seed of the reply that is shown below a question, if it has one.
+fn shown_seed(store: &Store, chat: ChatId, question: MessageId) -> Result<Option<u64>, ChatsError> {
+    let reply = store.branch(chat)?.into_iter().find(|below| below.message.parent == Some(question));
+    Ok(reply.and_then(|reply| reply.message.stats).map(|stats| stats.seed))
 }
 
 /// How two texts by the same settings relate.
@@ -332,6 +343,7 @@ mod tests {
         let source = ComparisonSource::Message { message: question };
         let compared = app.compare(source, channel).await.unwrap().unwrap();
         assert_eq!(text(&compared.plain), reply.text);
+        assert_eq!(compared.sampling.seed, reply.stats.map(|stats| stats.seed), "it is the same reply again");
         let (channel, _told) = page();
         let of_a_reply = ComparisonSource::Message { message: reply.id };
         assert_eq!(app.compare(of_a_reply, channel).await.unwrap_err().code, "not_a_question");

@@ -58,6 +58,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         replies::answer_now,
         replies::choose_attachments,
         replies::attach_dropped,
+        replies::attach_pasted,
         replies::count_tokens,
         replies::attach,
         replies::provenance,

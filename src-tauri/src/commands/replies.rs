@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{Attachment, ChatId, ErrorReport, Message, MessageId, Provenance, ReplyEvent, Sent};
+use foretoken_protocol::{
+    Attachment, ChatId, ErrorReport, Message, MessageId, PastedFile, Provenance, ReplyEvent, Sent,
+};
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
@@ -128,6 +130,16 @@ pub(crate) async fn attach_dropped(
     files: Vec<String>,
 ) -> Result<Vec<Attachment>, ErrorReport> {
     attachments::read_all(&app.tool, app.dropped(files)?).await
+}
+
+/// Reads the text of files that were pasted: the page has what is in them, and not where they are.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn attach_pasted(
+    app: State<'_, Arc<App>>,
+    files: Vec<PastedFile>,
+) -> Result<Vec<Attachment>, ErrorReport> {
+    attachments::read_pasted(&app.tool, files).await
 }
 
 /// The tokens of each text as the loaded model reads it.

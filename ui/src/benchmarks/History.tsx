@@ -1,11 +1,17 @@
 import { lazy, memo, Suspense, useId, useMemo } from "react";
-import type { Benchmark, MachineName } from "../bindings";
+import type { Benchmark, KvPrecision, MachineName } from "../bindings";
 import { Icon } from "../components/icons";
-import { radios } from "../radios";
+import { Segments } from "../components/Segments";
 import { deleteBenchmark, undoDelete } from "./actions";
 import { loadPlot } from "./loadPlot";
 import { setBenchmarks, useBenchmarks } from "./store";
-import { chartSentence, METRICS, metricValue, series, strange, timeWords } from "./words";
+import { chartSentence, kvWords, METRICS, metricValue, plotted, series, strange, timeWords } from "./words";
+
+/** How keys and values were kept, of which each is plotted by itself. */
+const PRECISIONS: { name: string; value: KvPrecision }[] = [
+  { name: "Usual memory", value: "full" },
+  { name: "Smaller memory", value: "eight" },
+];
 
 /** The chart's program is there once something is plotted. */
 const Plot = lazy(loadPlot);
@@ -27,12 +33,11 @@ export const History = memo(function History({ name, format, benchmarks }: Props
     () => benchmarks.filter((benchmark) => here && strange(benchmark, here, format) === null),
     [benchmarks, here, format],
   );
-  const times = useMemo(() => alike.map(({ measured_at: time }) => time), [alike]);
-  const lines = useMemo(() => series(metric, alike), [metric, alike]);
+  const chosen = useBenchmarks((state) => state.kvPrecision);
+  const { precision, benchmarks: shown, others } = useMemo(() => plotted(alike, chosen), [alike, chosen]);
+  const times = useMemo(() => shown.map(({ measured_at: time }) => time), [shown]);
+  const lines = useMemo(() => series(metric, shown), [metric, shown]);
   const captionId = useId();
-  const at = METRICS.findIndex((one) => one.metric === metric);
-  const check = (index: number) => setBenchmarks({ metric: METRICS[index]?.metric ?? "writing" });
-  const { group, radio } = radios("What is plotted", at, check);
   if (history === null || here === undefined) return null;
   if (benchmarks.length === 0)
     return (
@@ -46,16 +51,25 @@ export const History = memo(function History({ name, format, benchmarks }: Props
   const left = benchmarks.length - alike.length;
   return (
     <section className="part" aria-label="Over time">
-      <header className="part-head">
+      <header className="part-head wraps">
         <h2>Over time</h2>
         <span className="spring" />
-        <div className="segments metrics" {...group}>
-          {METRICS.map(({ metric: key, name }, index) => (
-            <button {...radio(index)} key={key} data-testid={`metric-${key}`} onClick={() => check(index)}>
-              {name}
-            </button>
-          ))}
-        </div>
+        {others > 0 && (
+          <Segments
+            label="Which benchmarks are plotted"
+            choices={PRECISIONS}
+            at={PRECISIONS.findIndex(({ value }) => value === precision)}
+            testId="plotted"
+            onChoose={(kvPrecision) => setBenchmarks({ kvPrecision })}
+          />
+        )}
+        <Segments
+          label="What is plotted"
+          choices={METRICS.map(({ metric: value, name }) => ({ name, value }))}
+          at={METRICS.findIndex((one) => one.metric === metric)}
+          testId="metric"
+          onChoose={(metric) => setBenchmarks({ metric })}
+        />
       </header>
       <figure className="chart">
         {lines.length > 0 && (
@@ -85,7 +99,9 @@ export const History = memo(function History({ name, format, benchmarks }: Props
           </ul>
         )}
         <figcaption id={captionId} className="part-note" data-testid="chart-sentence">
-          {chartSentence(metric, alike)}
+          {chartSentence(metric, shown)}
+          {others > 0 &&
+            ` ${others === 1 ? "One result" : `${others} results`} ${precision === "full" ? kvWords("eight") : "with the usual memory"} ${others === 1 ? "is" : "are"} plotted apart.`}
           {left > 0 &&
             ` ${left === 1 ? "One result" : `${left} results`} of another machine or format ${left === 1 ? "is" : "are"} in the table only.`}
         </figcaption>
@@ -151,6 +167,9 @@ function HistoryTable({ benchmarks, here, format }: TableProps) {
                       {timeWords(time)}
                     </button>
                     {odd && <span className="odd">{odd}</span>}
+                    {benchmark.kv_precision === "eight" && (
+                      <span className="odd">Smaller memory (8-bit)</span>
+                    )}
                   </th>
                   <td>{benchmark.app_version}</td>
                   {lines.map(({ name, values }) => {

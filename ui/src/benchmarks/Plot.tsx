@@ -12,9 +12,14 @@ export interface PlotProps {
 }
 
 const HEIGHT = 200;
-const DAY = 86_400;
-/** Ticks are whole days apart. */
-const STEPS = [1, 2, 7, 14, 30, 91, 182, 365, 730].map((days) => days * DAY);
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+/** Ticks are whole days apart; those of results of one day, minutes or hours. */
+const STEPS = [
+  ...[60, 300, 900, 1_800, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
+  ...[1, 2, 7, 14, 30, 91, 182, 365, 730].map((days) => days * DAY),
+];
+const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 
@@ -58,7 +63,7 @@ function options({ metric, times, lines }: PlotProps, width: number): uPlot.Opti
       x: {
         range: () => {
           const [from = 0, to = from] = [times[0], times.at(-1)].map((time) => (time ?? 0) / 1000);
-          const room = Math.max(DAY, (to - from) * 0.04);
+          const room = Math.max(to - from === 0 ? HOUR : 60, (to - from) * 0.06);
           return [from - room, to + room];
         },
       },
@@ -71,7 +76,7 @@ function options({ metric, times, lines }: PlotProps, width: number): uPlot.Opti
         size: 28,
         incrs: STEPS,
         values: (_, splits, __, ___, step) =>
-          splits.map((at) => (step < 91 * DAY ? DATE : MONTH).format(at * 1000)),
+          splits.map((at) => (step < DAY ? TIME : step < 91 * DAY ? DATE : MONTH).format(at * 1000)),
       }),
       axis({
         size: 56,

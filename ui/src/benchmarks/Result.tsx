@@ -1,4 +1,5 @@
 import type { AutoSpeed, Benchmark, DepthSpeed } from "../bindings";
+import { Fact } from "../components/Fact";
 import { bytes, count, perPass, rate, seconds } from "../format";
 import { setBenchmarks, useBenchmarks } from "./store";
 import {
@@ -59,13 +60,12 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
       {auto?.note && <p className="part-note">Auto: {auto.note}</p>}
       <dl className="facts numbers">
         {prefill && (
-          <Fact
-            name={`Prompt of ${count(benchmark.prompt_tokens)} tokens`}
-            value={`read at ${spread(prefill, rate)} tokens/s`}
-          />
+          <Fact name={`Prompt of ${count(benchmark.prompt_tokens)} tokens`}>
+            read at {spread(prefill, rate)} tokens/s
+          </Fact>
         )}
-        <Fact name="Memory at most" value={spread(peak, bytes)} />
-        <Fact name="Loaded in" value={spread(benchmark.load_seconds, seconds)} />
+        <Fact name="Memory at most">{spread(peak, bytes)}</Fact>
+        <Fact name="Loaded in">{spread(benchmark.load_seconds, seconds)}</Fact>
       </dl>
       <p className="part-note">
         {benchmarkNotes(benchmark, machine)}. Median, and least to most of all runs.
@@ -87,14 +87,5 @@ function Row({ name, speed, best }: { name: string; speed: DepthSpeed | AutoSpee
       <td>{perPass(speed.tokens_per_pass.median)}</td>
       <td>{"positions" in speed ? acceptanceWords(speed.positions) : "–"}</td>
     </tr>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { EngineState, MtpState } from "../bindings";
+import type { Benchmark, EngineState, MtpState } from "../bindings";
 import { Jobs } from "../library/Jobs";
 import { endings, steps } from "../library/jobs";
 import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
@@ -21,6 +21,7 @@ import {
   benchmarkSentence,
   chartSentence,
   compareReason,
+  plotted,
   progressWords,
   ratioSentence,
   series,
@@ -137,6 +138,31 @@ describe("the history", () => {
     expect(shown).toMatch(
       /21 Nov 2026, 09:30 1\.1\.0 60 – 90 –.*Another format: 8-bit.*Another machine: M1, 8\.0 GB/,
     );
+  });
+
+  it("keeps benchmarks with 8-bit keys and values apart, and says which are which", () => {
+    const mixed = [all[0], benchmark(day(11, 12), { kv_precision: "eight" }), all[3]] as Benchmark[];
+    expect(plotted(mixed, null)).toMatchObject({ precision: "full", others: 1 });
+    expect(plotted(mixed, "eight").benchmarks).toEqual([mixed[1]]);
+    expect(plotted(mixed.slice(0, 2), null).precision).toBe("eight");
+    expect(plotted(mixed.slice(0, 1), "eight").precision).toBe("full");
+    const view = { history: history(mixed) };
+    const shown = (kvPrecision: "full" | "eight" | null) =>
+      words(<History name="Small" format="4-bit" benchmarks={mixed} />, { ...view, kvPrecision });
+    expect(shown(null)).toContain("Usual memory Smaller memory");
+    expect(shown(null)).toContain(
+      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 drafts: from 70 to 90 tokens per second. One result with smaller memory for long chats (8-bit) is plotted apart.",
+    );
+    expect(shown("eight")).toContain(
+      "One benchmark with smaller memory for long chats (8-bit) on 12 November 2026.",
+    );
+    expect(shown("eight")).toContain("2 results with the usual memory are plotted apart.");
+    expect(shown(null)).toMatch(/12 Nov 2026, 09:30 Smaller memory \(8-bit\)/);
+    expect(words(<Result benchmarks={mixed} />, { ...view, shown: day(11, 12) })).toContain(
+      "this computer, with smaller memory for long chats (8-bit) · 3 runs",
+    );
+    const one = words(<History name="Small" format="4-bit" benchmarks={all} />, { history: history(all) });
+    expect(one).not.toContain("memory for long chats");
   });
 
   it("is told in a sentence for each thing that is plotted", () => {

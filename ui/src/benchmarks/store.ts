@@ -6,6 +6,7 @@ import type {
   Comparison,
   ComparisonProgress,
   ErrorReport,
+  KvPrecision,
 } from "../bindings";
 
 /** What is plotted over time. */
@@ -25,6 +26,8 @@ interface View {
   model: string | null;
   plan: BenchmarkPlan;
   metric: Metric;
+  /** Which of the benchmarks are plotted, by how keys and values were kept; null is as in the newest. */
+  kvPrecision: KvPrecision | null;
   /** The benchmark whose numbers are shown; null is the newest. */
   shown: number | null;
   /** What was deleted last and can be brought back. */
@@ -45,6 +48,7 @@ export const useBenchmarks = create<View>(() => ({
   model: null,
   plan: { drafts: true, prompt: true, thorough: false },
   metric: "writing",
+  kvPrecision: null,
   shown: null,
   deleted: null,
   exported: null,

@@ -4,6 +4,7 @@ import type {
   ComparisonProgress,
   DepthSpeed,
   EngineState,
+  KvPrecision,
   MachineName,
   PositionStats,
   Spread,
@@ -138,7 +139,22 @@ export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
 export const metricValue = (metric: Metric, value: number): string =>
   metric === "memory" ? bytes(value * GB) : rate(value);
 
-/** What a chart shows, in words. */
+/** How keys and values were kept, as a sentence goes on after what was measured; empty for the usual way. */
+export const kvWords = (precision: KvPrecision): string =>
+  precision === "eight" ? "with smaller memory for long chats (8-bit)" : "";
+
+/** The benchmarks that are plotted: only those that kept keys and values in one way are comparable. */
+export function plotted(
+  benchmarks: Benchmark[],
+  chosen: KvPrecision | null,
+): { precision: KvPrecision; benchmarks: Benchmark[]; others: number } {
+  const known = benchmarks.some(({ kv_precision }) => kv_precision === chosen);
+  const precision = (known ? chosen : benchmarks.at(-1)?.kv_precision) ?? "full";
+  const same = benchmarks.filter(({ kv_precision }) => kv_precision === precision);
+  return { precision, benchmarks: same, others: benchmarks.length - same.length };
+}
+
+/** What a chart shows, in words. All of `benchmarks` kept keys and values in the same way. */
 export function chartSentence(metric: Metric, benchmarks: Benchmark[]): string {
   const lines = series(metric, benchmarks);
   const [first, last] = [benchmarks[0], benchmarks.at(-1)];
@@ -152,7 +168,8 @@ export function chartSentence(metric: Metric, benchmarks: Benchmark[]): string {
   const days = [dayWords(first.measured_at), dayWords(last.measured_at)];
   const when = days[0] === days[1] ? `on ${days[0]}` : `from ${days[0]} to ${days[1]}`;
   const many = benchmarks.length === 1 ? "One benchmark" : `${count(benchmarks.length)} benchmarks`;
-  return `${many} ${when}. ${told.join(", ")}${unit}.`;
+  const how = [many, kvWords(first.kv_precision), when].filter(Boolean).join(" ");
+  return `${how}. ${told.join(", ")}${unit}.`;
 }
 
 /** How much faster the reply with drafts was written. */
@@ -204,9 +221,11 @@ export function compareReason(engine: EngineState, writing: boolean, comparing: 
 /** Where a benchmark ran, and how. */
 export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string {
   const { runs, gen_tokens: tokens, app_version: version, device, format, machine } = benchmark;
-  const there =
+  const place =
     machine.chip === here.chip && machine.ram_bytes === here.ram_bytes
       ? HERE
       : `another machine (${machineWords(machine)})`;
+  const how = kvWords(benchmark.kv_precision);
+  const there = how === "" ? place : `${place}, ${how}`;
   return `${timeWords(benchmark.measured_at)} · Foretoken ${version} · ${formatWord(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens`;
 }

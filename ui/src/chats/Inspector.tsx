@@ -151,7 +151,7 @@ function KeepPreset() {
             type="button"
             className="quiet-button"
             data-testid="delete-preset"
-            onClick={() => deletePreset(preset.id)}
+            onClick={() => deletePreset(preset)}
           >
             Delete
           </button>

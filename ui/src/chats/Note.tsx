@@ -1,6 +1,6 @@
 import { Icon } from "../components/icons";
 import { setView, useStore } from "../store";
-import { undoDeletion } from "./actions";
+import { undo } from "./actions";
 
 /** Says what was done, and undoes it where that can be. */
 export function Note() {
@@ -11,7 +11,7 @@ export function Note() {
         <div className="note" data-testid="note">
           <span className="note-words">{note.words}</span>
           {note.undo && (
-            <button type="button" className="quiet-button" data-testid="undo" onClick={undoDeletion}>
+            <button type="button" className="quiet-button" data-testid="undo" onClick={undo}>
               Undo
             </button>
           )}

@@ -90,7 +90,7 @@ export const deleteMessage = (message: number) =>
   attempt(async () => {
     const { deletion, chat } = await shell.deleteMessage(message);
     show(chat);
-    setView({ note: { words: "The message was deleted.", undo: { deletion, shown: true } } });
+    setView({ note: { words: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
   });
 
 export const deleteChat = (chat: number, title: string) =>
@@ -98,17 +98,19 @@ export const deleteChat = (chat: number, title: string) =>
     const shown = state().chat === chat;
     const deletion = await shell.deleteChat(chat);
     const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
-    setView({ note: { words, undo: { deletion, shown } } });
+    setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
   });
 
-/** Brings back what was deleted last. */
-export async function undoDeletion(): Promise<void> {
+/** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
+async function undoDeletion(deletion: number, shown: boolean): Promise<void> {
+  const chat = await shell.undoDeletion(deletion);
+  if (shown) show(await shell.openChat(chat));
+}
+
+/** Undoes what was done last. What that replaces may be a note of its own. */
+export async function undo(): Promise<void> {
   const { note } = state();
-  const undo = note?.undo;
-  if (!undo) return;
-  await attempt(async () => {
-    const chat = await shell.undoDeletion(undo.deletion);
-    if (state().note === note) setView({ note: null });
-    if (undo.shown) show(await shell.openChat(chat));
-  });
+  const back = note?.undo;
+  if (!back) return;
+  if ((await attempt(back)) && state().note === note) setView({ note: null });
 }

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ChatSummary, Message, SearchHit } from "../bindings";
+import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bindings";
+import { reportOf } from "../bridge";
 import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
+import { FOLLOWS } from "../state";
 import { useStore } from "../store";
 import { costWords, likelyTokens, splitFiles, withFiles } from "./attachments";
 import { ChatRow } from "./ChatRow";
@@ -14,6 +16,8 @@ import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { Note } from "./Note";
+import { contentOf, filesOf, LARGEST } from "./pasted";
+import { isOwn } from "./presets";
 import { SearchResults } from "./Search";
 import { chatSummary } from "./samples";
 import { Trouble } from "./Trouble";
@@ -37,6 +41,65 @@ const words = (element: ReactElement, state: Partial<typeof initial> = {}): stri
     .trim();
 
 const ids = (chats: ChatSummary[]) => chats.map(({ id }) => id);
+
+describe("settings that a preset would replace", () => {
+  const generation = { ...initial.settings, max_tokens: 7 };
+  const owl: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation };
+  const own = (settings: Partial<ChatSettings>) => isOwn({ ...FOLLOWS, ...settings }, [owl]);
+
+  it("are the chat's own where no preset holds them", () => {
+    expect(own({ system_prompt: "You are a fox." })).toBe(true);
+    expect(own({ generation })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, system_prompt: "You are an old owl." })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, generation: { ...generation, max_tokens: 8 } })).toBe(true);
+    expect(own({ ...owl, preset: owl.id, generation: null })).toBe(true);
+    // Its preset was deleted.
+    expect(own({ ...owl, preset: 4 })).toBe(true);
+  });
+
+  it("are no loss where they are those of a preset, or none", () => {
+    expect(own({})).toBe(false);
+    expect(own({ system_prompt: " \n" })).toBe(false);
+    expect(own({ system_prompt: owl.system_prompt, generation: { ...generation }, preset: owl.id })).toBe(
+      false,
+    );
+  });
+});
+
+describe("files that are pasted", () => {
+  const pasted = (files: File[], text: string) => ({
+    files: files as unknown as FileList,
+    getData: (type: string) => (type === "text/plain" ? text : ""),
+  });
+
+  it("are attached, and text stays text even where a picture of it comes along", () => {
+    const picture = new File(["x"], "image.png");
+    expect(filesOf(pasted([picture], ""))).toEqual([picture]);
+    expect(filesOf(pasted([picture], "A cell"))).toEqual([]);
+    expect(filesOf(pasted([], "words"))).toEqual([]);
+  });
+
+  it("are handed over byte for byte, whatever they hold", async () => {
+    const check = fc.asyncProperty(fc.uint8Array({ maxLength: 9 }), fc.nat(40_000), async (bytes, zeros) => {
+      const whole = new Uint8Array([...bytes, ...new Uint8Array(zeros)]);
+      const { name, content } = await contentOf(new File([whole], "notes.bin"));
+      expect(name).toBe("notes.bin");
+      expect(content).toBe(btoa(Array.from(whole, (byte) => String.fromCharCode(byte)).join("")));
+    });
+    await fc.assert(check, { numRuns: 40 });
+  });
+
+  it("are refused with a reason where they are too large, or no files", async () => {
+    const reason = (file: Parameters<typeof contentOf>[0]) =>
+      contentOf(file).then(
+        () => "",
+        (error) => reportOf(error).message,
+      );
+    const large = { name: "a.pdf", size: LARGEST + 1, arrayBuffer: () => Promise.reject(new Error()) };
+    expect(await reason(large)).toBe("a.pdf is larger than 32 MB, which is too much to paste.");
+    expect(await reason({ ...large, name: "Folder", size: 0 })).toBe("Folder cannot be read.");
+  });
+});
 
 describe("the list of chats", () => {
   const chats = [chatSummary(5, { pinned: true }), chatSummary(9), chatSummary(7), chatSummary(2)];
@@ -275,7 +338,7 @@ describe("a message", () => {
 
   it("that was deleted can be brought back", () => {
     expect(words(<Note />)).toBe("");
-    const note = { words: "The message was deleted.", undo: { deletion: 1, shown: true } };
+    const note = { words: "The message was deleted.", undo: async () => {} };
     expect(words(<Note />, { note })).toBe("The message was deleted. Undo");
   });
 });

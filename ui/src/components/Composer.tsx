@@ -1,9 +1,10 @@
-import { type KeyboardEvent, useEffect, useRef } from "react";
-import { chooseAttachments, detach, send, stop } from "../actions";
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { attachPasted, chooseAttachments, detach, send, stop } from "../actions";
 import type { Attachment } from "../bindings";
 import { contextUse, contextWords } from "../chats/context";
 import { setDraft } from "../chats/drafts";
 import { Files } from "../chats/Files";
+import { filesOf } from "../chats/pasted";
 import { streamingReply } from "../state";
 import { draftKey, setView, useGeneration, useModel, useModelName, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
@@ -46,6 +47,12 @@ export function Composer() {
     event.preventDefault();
     submit();
   };
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = filesOf(event.clipboardData);
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    attachPasted(pasted);
+  };
 
   return (
     <div className="composer-place">
@@ -75,6 +82,7 @@ export function Composer() {
             data-testid="composer"
             onChange={(event) => setDraft(event.target.value)}
             onKeyDown={onKeyDown}
+            onPaste={onPaste}
           />
         </div>
         <Files files={files} onRemove={detach} />

@@ -27,7 +27,7 @@ export const Question = memo(function Question({ message }: { message: Message }
           </div>
           <div className="question-foot">
             <span className="message-actions when-near">
-              <CopyButton text={message.text} label="Copy" />
+              {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
               <ActionButton
                 className="quiet-button"
                 data-testid="edit"

@@ -9,11 +9,13 @@ interface Props {
   takesFocus: boolean;
   /** What stands beside the title. */
   tools?: ReactNode;
+  /** Whether all of it scrolls; where it does not, what scrolls is part of it. */
+  scrolls?: boolean;
   children: ReactNode;
 }
 
-/** A screen in the place of the chat: a title, and what scrolls below it. */
-export function Screen({ title, testId, takesFocus, tools, children }: Props) {
+/** A screen in the place of the chat: a title, and what is below it. */
+export function Screen({ title, testId, takesFocus, tools, scrolls = true, children }: Props) {
   const sidebar = useStore((state) => state.sidebar);
   const heading = useRef<HTMLHeadingElement>(null);
   const [scrolled, setScrolled] = useState(false);
@@ -33,7 +35,7 @@ export function Screen({ title, testId, takesFocus, tools, children }: Props) {
       </header>
       <div className={scrolled ? "screen-place scrolled" : "screen-place"}>
         <div
-          className="screen"
+          className={scrolls ? "screen" : "screen still"}
           data-testid={testId}
           onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 0)}
         >

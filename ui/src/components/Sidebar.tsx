@@ -1,4 +1,4 @@
-import type { ComponentType } from "react";
+import { type ComponentType, useRef } from "react";
 import { newChat } from "../actions";
 import { openBenchmarks } from "../benchmarks/actions";
 import { ChatList } from "../chats/ChatList";
@@ -11,6 +11,7 @@ import { openSettings } from "../settings/actions";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
 import { MenuButton } from "./MenuButton";
+import { SidebarEdge, useSidebarWidth } from "./SidebarEdge";
 
 export function SidebarToggle() {
   const open = useStore((state) => state.sidebar);
@@ -54,8 +55,15 @@ const ENTRIES: Entry[] = [
 export function Sidebar() {
   const screen = useStore((state) => state.screen);
   const searching = useStore((state) => state.query.trim() !== "");
+  const sidebar = useRef<HTMLElement>(null);
+  const { width, setDragged } = useSidebarWidth();
   return (
-    <nav className="sidebar" aria-label="Chats and screens">
+    <nav
+      ref={sidebar}
+      className="sidebar"
+      style={width === null ? undefined : { width }}
+      aria-label="Chats and screens"
+    >
       <div className="sidebar-head" data-tauri-drag-region>
         <MenuButton
           label="More for all chats"
@@ -99,6 +107,7 @@ export function Sidebar() {
           </li>
         ))}
       </ul>
+      <SidebarEdge sidebar={sidebar} setDragged={setDragged} />
     </nav>
   );
 }

@@ -5,10 +5,19 @@ import { count, explained, percent, perPass, seconds, WHAT_DRAFTS_ARE } from "..
 export function Positions({ positions }: { positions: PositionStats[] }) {
   const most = Math.max(0, ...positions.map((position) => position.drafted));
   if (most === 0) return null;
+  const all = positions.reduce(
+    (sum, { drafted, accepted }) => ({ drafted: sum.drafted + drafted, accepted: sum.accepted + accepted }),
+    { drafted: 0, accepted: 0 },
+  );
   return (
     <section className="chart">
       <h2 className="chart-head" {...explained(WHAT_DRAFTS_ARE)}>
         Drafts accepted
+        {positions.length > 1 && (
+          <span className="numbers chart-total" data-testid="drafts-accepted">
+            {count(all.accepted)} of {count(all.drafted)} · {percent(all.accepted / all.drafted)}
+          </span>
+        )}
       </h2>
       <ol className="positions">
         {positions.map(({ drafted, accepted }, index) => {

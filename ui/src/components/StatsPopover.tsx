@@ -17,6 +17,7 @@ import {
 import { HERE, NUMBERS_KEYS, REVEAL_KEYS } from "../platform";
 import { setView, useStore } from "../store";
 import { CopyButton } from "./CopyButton";
+import { Fact } from "./Fact";
 import { PopoverButton } from "./PopoverButton";
 import { DepthLine, Parts, Positions, TimeStrip } from "./StatsCharts";
 
@@ -95,35 +96,24 @@ function Facts({ stats, model }: Omit<Props, "message">) {
   const fresh = stats.prompt_tokens - stats.cached_tokens;
   return (
     <dl className="facts numbers">
-      <Fact name="Speed" value={`${rate(stats.tokens_per_second)} tokens/s`} />
-      <Fact name="First token after" value={seconds(stats.time_to_first_token_seconds)} />
-      <Fact
-        name="Prompt"
-        value={`${count(stats.prompt_tokens)} tokens: ${count(stats.cached_tokens)} cached, ${count(fresh)} new`}
-      />
-      <Fact name="Context at the end" value={`${count(stats.prompt_tokens + stats.emitted)} tokens`} />
-      <Fact name="Memory at most" value={bytes(stats.peak_memory_bytes)} />
+      <Fact name="Speed">{rate(stats.tokens_per_second)} tokens/s</Fact>
+      <Fact name="First token after">{seconds(stats.time_to_first_token_seconds)}</Fact>
+      <Fact name="Prompt">
+        {count(stats.prompt_tokens)} tokens: {count(stats.cached_tokens)} cached, {count(fresh)} new
+      </Fact>
+      <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
+      <Fact name="Memory at most">{bytes(stats.peak_memory_bytes)}</Fact>
       {stats.shared_steps > 0 && (
-        <Fact
-          name="Beside other replies"
-          value={`${count(stats.shared_steps)} of ${count(stats.steps)} passes`}
-        />
+        <Fact name="Beside other replies">
+          {count(stats.shared_steps)} of {count(stats.steps)} passes
+        </Fact>
       )}
       {/* A reply of an older version knows neither. */}
-      {stats.version && <Fact name="Sampling" value={samplingWords(stats.sampling)} />}
-      <Fact name="Seed" value={String(stats.seed)} />
-      {model && <Fact name="Model" value={model} />}
-      {stats.version && <Fact name="Build" value={`Foretoken ${stats.version}`} />}
+      {stats.version && <Fact name="Sampling">{samplingWords(stats.sampling)}</Fact>}
+      <Fact name="Seed">{String(stats.seed)}</Fact>
+      {model && <Fact name="Model">{model}</Fact>}
+      {stats.version && <Fact name="Build">Foretoken {stats.version}</Fact>}
     </dl>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

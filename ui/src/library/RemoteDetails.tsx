@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import type { ConversionChoice, ErrorReport, RemoteModel } from "../bindings";
 import { reportOf, shell } from "../bridge";
 import { ActionButton } from "../components/ActionButton";
 import { ErrorNote } from "../components/ErrorNote";
+import { Fact } from "../components/Fact";
 import { Sheet } from "../components/Sheet";
 import { bytes } from "../format";
 import { Markdown } from "../markdown/Markdown";
@@ -83,15 +84,6 @@ function Facts({ model }: { model: RemoteModel }) {
       <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
       <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

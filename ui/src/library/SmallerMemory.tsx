@@ -16,7 +16,7 @@ export function SmallerMemory() {
     setAsked(null);
   };
   return (
-    <ul className="rows">
+    <ul className="rows single">
       <li className="row">
         <label className="check" aria-busy={asked !== null}>
           <input

@@ -7,6 +7,7 @@ import {
   formulasIn,
   wordsBeforeFormula,
 } from "./formulas";
+import { pieces } from "./pieces";
 
 export type { Token, Tokens };
 
@@ -108,9 +109,14 @@ class ModelLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    for (const piece of pieces(src)) this.#inlinePiece(piece, tokens);
+    return tokens;
+  }
+
+  #inlinePiece(src: string, tokens: Token[]): void {
     if (this.#depth >= MAX_DEPTH) {
       tokens.push({ type: "text", raw: src, text: src, escaped: false });
-      return tokens;
+      return;
     }
     const outer = this.#run;
     this.#depth += 1;
@@ -118,7 +124,7 @@ class ModelLexer extends Lexer {
     // A mask takes time, and most text has no formulas.
     this.options.hooks = MAY_HOLD_FORMULAS.test(src) ? this.#hooks : null;
     try {
-      return super.inlineTokens(src, tokens);
+      super.inlineTokens(src, tokens);
     } finally {
       this.#depth -= 1;
       this.#run = outer;

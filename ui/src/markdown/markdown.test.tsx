@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { MarkdownDocument } from "./document";
 import { lex, type Token, type Tokens } from "./lex";
 import { Group, Markdown } from "./Markdown";
+import { pieces } from "./pieces";
 import { runsOf } from "./runs";
 import { settle } from "./settle";
 import { Splitter } from "./split";
@@ -102,6 +103,46 @@ function cut(whole: string, cuts: number[]): string[] {
   const places = [...new Set(cuts.map((place) => place % (whole.length + 1)))].sort((a, b) => a - b);
   return [...places, whole.length].map((place, index) => whole.slice(places[index - 1] ?? 0, place));
 }
+
+describe("what would take long to read", () => {
+  /** A whole paragraph of the same over and over. */
+  const worst = fc
+    .tuple(fc.constantFrom(..." `*_~[]()<>!\\$|&#a@.é🦉\t"), fc.constantFrom("", " ", "a", "*", "🦉"))
+    .map((parts) => parts.join("").repeat(20_000));
+
+  it("is read in pieces of which none is long or has many marks, and nothing is lost", () => {
+    fc.assert(
+      fc.property(fc.oneof(worst, fc.string({ maxLength: 30_000, minLength: 9_000 })), (text) => {
+        const read = pieces(text);
+        expect(read.join("")).toBe(text);
+        for (const piece of read) {
+          expect(piece.length).toBeLessThanOrEqual(8_000);
+          expect(piece.match(/[`*_[\]<!\\|~$]/g)?.length ?? 0).toBeLessThanOrEqual(1_500);
+          expect(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(piece)).toBe(
+            /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(text),
+          );
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(pieces(" ".repeat(200_000)).every((piece) => piece.length <= 400)).toBe(true);
+    expect(pieces("`".repeat(200_000)).every((piece) => piece.length <= 400)).toBe(true);
+  });
+
+  it("is no paragraph that anyone writes", () => {
+    const sentence =
+      "Let $x_1^2$ be **bold**, *soft* or `code`, as [the page](https://example.org/a_b) says. ";
+    for (const paragraph of ["", "A few words.", sentence.repeat(60), "的一是在不了有和人这".repeat(500)])
+      expect(pieces(paragraph)).toEqual([paragraph]);
+  });
+
+  it("is all shown", () => {
+    const shown = (text: string) => html(text).replace(/<[^>]*>/g, "");
+    expect(shown(`a${"!".repeat(20_000)}b`)).toBe(`a${"!".repeat(20_000)}b`);
+    expect(shown("word ".repeat(4_000))).toBe("word ".repeat(4_000));
+    expect(html(`${"word ".repeat(4_000)}**bold**`)).toContain("<strong>bold</strong>");
+  });
+});
 
 describe("splitting a text that arrives in pieces", () => {
   it("gives the same blocks however the text is cut", () => {

@@ -2,7 +2,27 @@ import type { Action, Keys } from "../bindings";
 import { MAC } from "../platform";
 
 /** What belongs to a key event as far as actions go. */
-type Pressed = Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey" | "altKey" | "shiftKey">;
+type Pressed = Pick<KeyboardEvent, "key" | "code" | "metaKey" | "ctrlKey" | "altKey" | "shiftKey">;
+
+/** What a key writes that has a script of its own, and not a Latin one: Cyrillic, Greek, Hebrew… */
+const OTHER_SCRIPT = /^[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]+$/u;
+/** What the signs among the keys of actions are called by their place on an English keyboard. */
+const SIGN_CODES: Record<string, string> = {
+  Comma: ",",
+  Period: ".",
+  Slash: "/",
+  Minus: "-",
+  Equal: "=",
+};
+
+/**
+ * The key that is pressed, in lower case. Where the layout has no Latin letters, it is named by its place on an English
+ * keyboard, as people know shortcuts there; on every other layout, what it writes counts.
+ */
+function keyOf({ key, code }: Pick<Pressed, "key" | "code">): string {
+  if (!OTHER_SCRIPT.test(key)) return key.length === 1 ? key.toLowerCase() : key;
+  return /^Key[A-Z]$/.test(code) ? code.slice(3).toLowerCase() : (SIGN_CODES[code] ?? key);
+}
 
 /** The keys of an action on this system. */
 export const keysOf = (action: Action, mac = MAC): Keys | null => (mac ? action.mac : action.elsewhere);
@@ -15,8 +35,7 @@ export function matches(keys: Keys, pressed: Pressed, mac = MAC): boolean {
   if (!mac && pressed.metaKey) return false;
   // Whether a sign needs Shift depends on the keyboard.
   const shift = keys.key.length === 1 && !/[a-z]/.test(keys.key) ? keys.shift : pressed.shiftKey;
-  const key = pressed.key.length === 1 ? pressed.key.toLowerCase() : pressed.key;
-  return key === keys.key && shift === keys.shift;
+  return keyOf(pressed) === keys.key && shift === keys.shift;
 }
 
 const SIGNS: Record<string, string> = {

@@ -6,7 +6,7 @@ import { commandsOf, entries, offer, ranked } from "./entries";
 import { keysOf, matches, shown } from "./keys";
 import { isAvailable, TABLE } from "./table";
 
-const plain = { metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
+const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
 const state = useStore.getInitialState();
 const action = (id: string) => {
   const found = TABLE.find((one) => one.id === id);
@@ -30,6 +30,34 @@ describe("keys", () => {
     expect(matches(keys, { ...plain, key: "+", ctrlKey: true }, false)).toBe(true);
   });
 
+  it("are heard by their place where the layout writes no Latin letters", () => {
+    const keys = (key: string) => ({ command: true, control: false, alt: false, shift: false, key });
+    const heard = (name: string, key: string, code: string) =>
+      matches(keys(name), { ...plain, key, code, ctrlKey: true }, false);
+    expect(heard("k", "л", "KeyK"), "Russian").toBe(true);
+    expect(heard("k", "κ", "KeyK"), "Greek").toBe(true);
+    expect(heard("k", "ל", "KeyK"), "Hebrew").toBe(true);
+    expect(heard("b", "لا", "KeyB"), "Arabic, where one key writes two letters").toBe(true);
+    expect(heard("k", "า", "KeyK"), "Thai").toBe(true);
+    expect(heard(",", "б", "Comma"), "a sign whose key writes a letter").toBe(true);
+    expect(heard("n", "л", "KeyK")).toBe(false);
+    const shifted = { ...plain, key: "У", code: "KeyE", ctrlKey: true, shiftKey: true };
+    expect(matches({ ...keys("e"), shift: true }, shifted, false)).toBe(true);
+    expect(matches(keys("e"), shifted, false)).toBe(false);
+  });
+
+  it("are heard by what they write on every other layout", () => {
+    const keys = (key: string) => ({ command: true, control: false, alt: false, shift: false, key });
+    const heard = (name: string, key: string, code: string) =>
+      matches(keys(name), { ...plain, key, code, ctrlKey: true }, false);
+    expect(heard("q", "q", "KeyA") && heard("w", "w", "KeyZ"), "AZERTY").toBe(true);
+    expect(heard("q", "a", "KeyQ") || heard("w", "z", "KeyW"), "AZERTY").toBe(false);
+    expect(heard("k", "k", "KeyV"), "Dvorak").toBe(true);
+    expect(heard("q", "'", "KeyQ") || heard("w", ",", "KeyW"), "Dvorak").toBe(false);
+    expect(heard(",", ",", "KeyW"), "Dvorak").toBe(true);
+    expect(heard("n", "ñ", "KeyN") || heard("n", "Enter", "KeyN")).toBe(false);
+  });
+
   it("lead to one action each", () => {
     for (const mac of [true, false]) {
       const all = TABLE.flatMap((one) => [keysOf(one, mac), one.also].filter((keys) => keys !== null));
@@ -42,7 +70,7 @@ describe("keys", () => {
       });
       fc.assert(
         fc.property(key, held, (key, held) => {
-          expect(all.filter((keys) => matches(keys, { ...held, key }, mac)).length).toBeLessThan(2);
+          expect(all.filter((keys) => matches(keys, { ...held, key, code: "" }, mac)).length).toBeLessThan(2);
         }),
       );
     }

@@ -4,7 +4,7 @@ import { reportOf, shell } from "../bridge";
 import { CopyButton } from "../components/CopyButton";
 import { ErrorNote } from "../components/ErrorNote";
 import { Icon } from "../components/icons";
-import { SidebarToggle } from "../components/Sidebar";
+import { Screen } from "../components/Screen";
 import { setView, useStore } from "../store";
 
 /** How often the log is asked for what is new, in milliseconds. */
@@ -23,25 +23,24 @@ const LEVELS: { level: LogLevel; name: string }[] = [
 
 /** What the app and its engine say, and a report for others. */
 export function DiagnosticsScreen() {
-  const sidebar = useStore((state) => state.sidebar);
   const error = useStore((state) => state.settingsError);
   const [level, setLevel] = useState<LogLevel>("debug");
-  const heading = useRef<HTMLHeadingElement>(null);
   const lines = useLog();
   const shown = lines.filter((line) => rank(line.level) <= rank(level));
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <main className="main">
-      <header className="toolbar" data-tauri-drag-region>
-        {!sidebar && <SidebarToggle />}
-        <h1 ref={heading} tabIndex={-1} className="screen-title">
-          Diagnostics
-        </h1>
-        <span className="spring" data-tauri-drag-region />
-        <CopyButton text={shown.map(lineText).join("\n")} label="Copy the log" />
-        <CopyReport lines={lines} />
-      </header>
-      <div className="diagnostics" data-testid="diagnostics-screen">
+    <Screen
+      title="Diagnostics"
+      testId="diagnostics-screen"
+      takesFocus
+      scrolls={false}
+      tools={
+        <>
+          <CopyButton text={shown.map(lineText).join("\n")} label="Copy the log" />
+          <CopyReport lines={lines} />
+        </>
+      }
+    >
+      <div className="diagnostics">
         {error && <ErrorNote error={error} testId="settings-error" />}
         <div className="diagnostics-head">
           <div className="select-place">
@@ -64,7 +63,7 @@ export function DiagnosticsScreen() {
         </div>
         <Log lines={shown} />
       </div>
-    </main>
+    </Screen>
   );
 }
 

@@ -70,9 +70,7 @@ export function SwitchRow({ name, words, on, testId, onChange }: SwitchProps) {
         className="switch"
         data-testid={testId}
         onClick={() => onChange(!on)}
-      >
-        <span className="switch-knob" />
-      </button>
+      />
     </Row>
   );
 }

@@ -5,12 +5,12 @@ import { ErrorNote } from "../components/ErrorNote";
 import { PopoverButton } from "../components/PopoverButton";
 import { SamplingForm } from "../components/SamplingControl";
 import { Screen } from "../components/Screen";
+import { Segments } from "../components/Segments";
 import { draftingName, isGreedy } from "../format";
 import { MAC, SHOW_FOLDER } from "../platform";
 import { setView, useStore } from "../store";
 import { changeDefaults, changePreferences, openDiagnostics, openToken, revealPlace } from "./actions";
 import { Row, Section, SwitchRow } from "./Row";
-import { Segments } from "./Segments";
 
 const APPEARANCES: { name: string; value: Appearance }[] = [
   { name: "Auto", value: "auto" },

@@ -131,7 +131,8 @@ pub enum BenchmarkFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(tag = "source", rename_all = "snake_case")]
 pub enum ComparisonSource {
-    /// A question of a chat, with all that was said before it and with the chat's settings.
+    /// A question of a chat, with all that was said before it and with the chat's settings. Unless they fix a seed, it
+    /// is that of the reply which is shown.
     Message {
         /// The question.
         message: MessageId,

@@ -170,6 +170,15 @@ pub struct Attachment {
     pub text: String,
 }
 
+/// A file that was pasted, of which the page knows no path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PastedFile {
+    /// What it is called.
+    pub name: String,
+    /// What is in it, in base64.
+    pub content: String,
+}
+
 /// What a chat becomes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]

@@ -33,8 +33,8 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
-    DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, Preset, PresetId, SearchHit, SearchResults,
-    SnippetPart, Tag,
+    DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, PastedFile, Preset, PresetId, SearchHit,
+    SearchResults, SnippetPart, Tag,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

@@ -28,6 +28,8 @@ pub struct Preferences {
     pub notifications: bool,
     /// Whether the app goes on when its window is closed.
     pub keep_running: bool,
+    /// How wide the sidebar is, in pixels of the page; `None` leaves it to the page.
+    pub sidebar_width: Option<u32>,
 }
 
 impl Default for Preferences {
@@ -38,6 +40,7 @@ impl Default for Preferences {
             zoom: 100,
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
+            sidebar_width: None,
         }
     }
 }

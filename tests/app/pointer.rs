@@ -1,0 +1,75 @@
+//! What the mouse does that no button says: the menu on a right click, and the edge of the sidebar.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Theme};
+use crate::webdriver::keys::{ARROW_LEFT, ARROW_RIGHT};
+use crate::window::Window;
+
+const OWL: &str = "Tell me a story about an owl and a bell.";
+
+/// Whether the webview's own menu would open on a right click in the middle of what a selector finds.
+fn opens_menu(window: &Window<'_>, selector: &str) -> bool {
+    let body = "const place = document.querySelector(arguments[0]).getBoundingClientRect();
+                const [clientX, clientY] = [place.x + place.width / 2, place.y + place.height / 2];
+                const click = { clientX, clientY, button: 2, bubbles: true, cancelable: true };
+                return document.elementFromPoint(clientX, clientY).dispatchEvent(new MouseEvent('contextmenu', click))";
+    window.script(body, json!([selector])) == json!(true)
+}
+
+#[test]
+fn the_webviews_menu_opens_only_where_it_is_of_use() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer(OWL);
+    let answer = "[data-testid=answer] p";
+    for nothing in [answer, ".toolbar", "[data-testid=open-models]", ".sidebar", "[data-testid=send]"] {
+        assert!(!opens_menu(&window, nothing), "a menu on {nothing} offers to reload the page");
+    }
+    assert!(opens_menu(&window, "[data-testid=composer]"), "one can paste");
+    window.script("getSelection().selectAllChildren(document.querySelector(arguments[0]))", json!([answer]));
+    assert!(opens_menu(&window, answer), "what is selected can be copied");
+    assert!(!opens_menu(&window, ".toolbar"), "but not elsewhere");
+    window.click("open-settings");
+    assert!(!opens_menu(&window, "[data-testid=settings-screen] h2"));
+}
+
+fn width(window: &Window<'_>) -> i64 {
+    let width = window.script("return document.querySelector('.sidebar').offsetWidth", json!([]));
+    width.as_i64().unwrap()
+}
+
+fn edge(window: &Window<'_>, attribute: &str) -> Value {
+    let body = "return document.querySelector('[data-testid=sidebar-edge]').getAttribute(arguments[0])";
+    window.script(body, json!([attribute]))
+}
+
+#[test]
+fn the_sidebar_is_as_wide_as_it_was_made() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    assert_eq!(width(&window), 240);
+    assert_eq!(edge(&window, "aria-valuenow"), "240");
+    window.drag("sidebar-edge", 50);
+    window.wait_until("it is wider", || width(&window) == 290 && edge(&window, "aria-valuenow") == "290");
+    window.drag("sidebar-edge", 400);
+    window.wait_until("it is as wide as it can be", || width(&window) == 320);
+    window.drag("sidebar-edge", -250);
+    window.wait_until("it is as narrow as it can be", || width(&window) == 180);
+    window.script("document.querySelector('[data-testid=sidebar-edge]').focus()", json!([]));
+    window.press(&[], ARROW_RIGHT);
+    window.press(&[], ARROW_RIGHT);
+    window.press(&[], ARROW_LEFT);
+    window.wait_until("keys move it", || width(&window) == 190 && edge(&window, "aria-valuenow") == "190");
+    let kept = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).preferences.sidebar_width";
+    window.wait_until("it is kept", || window.driver.async_script(kept, json!([])) == Ok(json!(190)));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    assert_eq!(width(&window), 190, "it is as wide from the start");
+    let twice = "document.querySelector('[data-testid=sidebar-edge]')
+                 .dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))";
+    window.script(twice, json!([]));
+    window.wait_until("it has its usual width", || width(&window) == 240);
+    window.wait_until("that is kept", || window.driver.async_script(kept, json!([])) == Ok(Value::Null));
+}

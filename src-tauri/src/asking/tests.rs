@@ -303,12 +303,15 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     app.ask(app.open_chat(), "Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
     let (_, part) = rest(&mut events).await;
     assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
+    let thought = part.stats.as_ref().unwrap().thinking.seconds;
+    assert!(thought > 0.0);
 
     write(app, 200, Sampling::default()).await;
     let (channel, mut events) = page();
     app.answer_now(part.id, channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
     assert_eq!((whole.id, &whole.thinking), (part.id, &part.thinking));
+    assert!(whole.stats.unwrap().thinking.seconds >= thought, "it is known how long it has thought");
     assert!(!whole.text.is_empty() && !whole.text.contains("think>"), "{:?}", whole.text);
     assert_eq!(app.answer_now(part.id, page().0).await.unwrap_err().code, "nothing_to_continue");
 }

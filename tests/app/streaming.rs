@@ -76,7 +76,8 @@ const REPLY: &str = "
     let told = 0;
     callbacks.set(channel, (data) => page({ ...data, index: data.index + told }));
     const write = (answer) => {
-        page({ index: told, message: { type: 'text', thinking: '', answer } });
+        const provenance = { thinking: [], answer: [[answer.length, told % 3]] };
+        page({ index: told, message: { type: 'text', thinking: '', answer, provenance } });
         told += 1;
     };
     window.run(write, ...arguments);";

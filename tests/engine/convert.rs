@@ -5,6 +5,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use foretoken_engine::EngineError;
 use foretoken_engine::checkpoint::{
@@ -588,6 +590,25 @@ fn what_is_in_the_way_is_left_alone() {
     let (convert, discard) = second.unwrap();
     assert_eq!((convert.code.as_str(), discard.code()), ("busy", "busy"));
     inspected(&empty).unwrap();
+}
+
+#[test]
+fn a_conversion_whose_owner_is_just_ending_is_waited_for() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("out");
+    let four = settings(affine(4));
+    let mut stop = |_: &ConversionProgress| ControlFlow::Break(());
+    try_convert(&demo_model(), &out, &four, Limits::default(), &mut stop).unwrap_err();
+    let journal = fs::File::open(work_folder(&out).join("journal.jsonl")).unwrap();
+    journal.lock().unwrap();
+    let ending = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        drop(journal);
+    });
+    let mut go_on = |_: &ConversionProgress| ControlFlow::Continue(());
+    try_convert(&demo_model(), &out, &four, Limits::default(), &mut go_on).unwrap();
+    ending.join().unwrap();
+    inspected(&out).unwrap();
 }
 
 #[test]

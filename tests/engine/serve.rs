@@ -344,7 +344,8 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
 #[test]
 fn tokens_are_counted_beside_a_reply_as_the_model_reads_them() {
     let mut engine = Engine::start();
-    let texts = vec![String::new(), "owl".into(), "An owl and a bell.".into()];
+    // The last takes long enough to be noticed.
+    let texts = vec![String::new(), "owl".into(), "An owl and a bell.".into(), "A bell. ".repeat(200_000)];
     engine.send(&Request::Count { id: 1, texts: texts.clone() });
     assert_eq!(engine.failure(Some(1)).code, "no_model");
 
@@ -352,13 +353,16 @@ fn tokens_are_counted_beside_a_reply_as_the_model_reads_them() {
     engine.generate(2, 3000);
     engine.first_text(2);
     engine.send(&Request::Count { id: 3, texts });
+    let mut meanwhile = 0;
     let tokens = loop {
         match engine.next().expect("the engine answers") {
             Event::Counted { id: 3, tokens } => break tokens,
+            Event::Tokens { id: 2, .. } => meanwhile += 1,
             Event::Finished { .. } => panic!("the reply need not end first"),
             _ => {}
         }
     };
+    assert!(meanwhile > 5, "the reply stood still: {meanwhile}");
     assert_eq!(tokens[0], 0);
     assert!(0 < tokens[1] && tokens[1] < tokens[2], "{tokens:?}");
     let demo = Tokenizer::load(&demo_model()).unwrap();

@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 pub(super) const CONTEXTS: [u32; 6] = [4_096, 16_384, 32_768, 65_536, 131_072, 262_144];
 /// The one until another is chosen: a long chat, or a document and a few questions about it.
 const USUAL: u32 = 16_384;
-/// The part of the memory that Metal lets a program use on most Macs; the rest is the system's.
-pub(super) const GPU_SHARE: f64 = 0.75;
 
 /// What a model takes in memory for one chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,19 +18,14 @@ pub(super) struct Need {
     pub(super) bytes: u64,
 }
 
-/// The verdict for a model that needs so much, on a machine with `ram` bytes.
-pub(super) fn fit(need: Need, ram: u64) -> Fit {
-    let verdict = match foretoken_library::fit(need.bytes, ram, GPU_SHARE) {
+/// The verdict for a model that needs so much, on a machine with `available` bytes for models.
+pub(super) fn fit(need: Need, available: u64) -> Fit {
+    let verdict = match foretoken_library::fit(need.bytes, available) {
         Verdict::Well => FitVerdict::FitsWell,
         Verdict::Tight => FitVerdict::Tight,
         Verdict::TooBig => FitVerdict::TooBig,
     };
-    Fit { verdict, need_bytes: need.bytes, available_bytes: available(ram), context: need.context }
-}
-
-/// Bytes that models can have on a machine with `ram` bytes.
-pub(super) fn available(ram: u64) -> u64 {
-    (ram as f64 * GPU_SHARE) as u64
+    Fit { verdict, need_bytes: need.bytes, available_bytes: available, context: need.context }
 }
 
 /// The context that the settings choose, if it is one to choose from, else the usual one.
@@ -60,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_verdict_says_what_it_follows_from() {
-        let fit = |bytes| fit(Need { context: 4096, bytes }, 1000);
+        let fit = |bytes| fit(Need { context: 4096, bytes }, 750);
         let verdict = fit(700);
         assert_eq!(verdict.verdict, FitVerdict::Tight);
         assert_eq!((verdict.need_bytes, verdict.available_bytes, verdict.context), (700, 750, 4096));

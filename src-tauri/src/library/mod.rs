@@ -218,7 +218,7 @@ impl ModelLibrary {
             Catalogue::load(&self.catalogue)
         };
         let context = self.context().chosen;
-        Ok(remote::suggestions(&catalogue, context, self.machine.ram_bytes, |repo| self.installed(repo)))
+        Ok(remote::suggestions(&catalogue, context, self.machine.model_bytes, |repo| self.installed(repo)))
     }
 
     /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.
@@ -238,8 +238,8 @@ impl ModelLibrary {
             }
         };
         let context = self.context().chosen;
-        let (kv_precision, ram) = (self.kv_precision(), self.machine.ram_bytes);
-        Ok(found.shown(filter, context, kv_precision, ram, |repo| self.installed(repo)))
+        let (kv_precision, available) = (self.kv_precision(), self.machine.model_bytes);
+        Ok(found.shown(filter, context, kv_precision, available, |repo| self.installed(repo)))
     }
 
     /// The context that models are judged at.

@@ -29,16 +29,15 @@ const NOT_A_MODEL: &str = "not_a_model";
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
-/// The catalogue, judged at a context on a machine with `ram` bytes, with keys and values as they are computed: it does
+/// The catalogue, judged at a context on a machine with `available` bytes for models, with keys and values as they are computed: it does
 /// not say what fewer bits save. `installed` says where a repository's model is.
 pub(super) fn suggestions(
     catalogue: &Catalogue,
     context: u32,
-    ram: u64,
+    available: u64,
     installed: impl Fn(&str) -> Option<String>,
 ) -> Vec<RemoteModel> {
-    let machine = foretoken_library::Machine { ram_bytes: ram, chip: String::new(), free_disk_bytes: None };
-    let recommended = catalogue.recommended(&machine, fit::GPU_SHARE, context.into(), &ARCHITECTURES);
+    let recommended = catalogue.recommended(available, context.into(), &ARCHITECTURES);
     let runs = |entry: &&CatalogueEntry| ARCHITECTURES.contains(&entry.architecture.as_str());
     let shown = |entry: &CatalogueEntry| {
         let (format, kind) = match entry.format {
@@ -57,7 +56,7 @@ pub(super) fn suggestions(
             kind,
             download_bytes: Some(entry.download_bytes),
             mtp: Some(entry.mtp),
-            fit: Some(fit::fit(Need { context, bytes: entry.memory.at(context.into()) }, ram)),
+            fit: Some(fit::fit(Need { context, bytes: entry.memory.at(context.into()) }, available)),
             recommended: recommended.is_some_and(|best| best.id == entry.id),
             installed: installed(entry.repo.as_str()),
         }
@@ -65,8 +64,11 @@ pub(super) fn suggestions(
     catalogue.entries.iter().filter(runs).map(shown).collect()
 }
 
-/// What a model is good for, by its size.
+/// What a model is good for, by its size; of what others have converted, what sets it apart.
 fn summary(entry: &CatalogueEntry) -> &'static str {
+    if let Format::Converted { .. } = entry.format {
+        return "Converted by others, with its MTP head: a smaller download that needs no conversion.";
+    }
     match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
         (true, _) => "Knows as much as a large model and answers as fast as a small one; needs much memory.",
         (false, ..3_000_000_000) => "Small and quick: short questions, summaries, simple tasks.",
@@ -127,18 +129,18 @@ impl Search {
         self.query.words == query.words && self.query.tags == query.tags
     }
 
-    /// What passes a filter, judged at a context, with keys and values kept so, on a machine with `ram` bytes. `installed` says where a repository's
+    /// What passes a filter, judged at a context, with keys and values kept so, on a machine with `available` bytes for models. `installed` says where a repository's
     /// model is.
     pub(super) fn shown(
         &self,
         filter: &RemoteFilter,
         context: u32,
         kv_precision: KvPrecision,
-        ram: u64,
+        available: u64,
         installed: impl Fn(&str) -> Option<String>,
     ) -> Vec<RemoteModel> {
         let judged = |look: &Look| RemoteModel {
-            fit: look.need(context, kv_precision).map(|need| fit::fit(need, ram)),
+            fit: look.need(context, kv_precision).map(|need| fit::fit(need, available)),
             installed: installed(&look.model.repo),
             ..look.model.clone()
         };
@@ -317,9 +319,9 @@ mod tests {
 
         let any = RemoteFilter { text: "whole".into(), with_mtp: false, fitting: false, kind: None };
         let all = search(&client, &inspector, query(&any)).await.unwrap();
-        let names = |found: &Search, filter: &RemoteFilter, ram: u64| -> Vec<String> {
+        let names = |found: &Search, filter: &RemoteFilter, available: u64| -> Vec<String> {
             found
-                .shown(filter, 4_096, KvPrecision::Full, ram, |_| None)
+                .shown(filter, 4_096, KvPrecision::Full, available, |_| None)
                 .into_iter()
                 .map(|model| model.name)
                 .collect()
@@ -347,7 +349,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
-        let shown = suggestions(&Catalogue::embedded(), 16_384, 16 << 30, |repo| {
+        let shown = suggestions(&Catalogue::embedded(), 16_384, 12 << 30, |repo| {
             (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
         });
         let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
@@ -361,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_longer_context_takes_more_and_changes_the_recommendation() {
-        let judged = |context| suggestions(&Catalogue::embedded(), context, 16 << 30, |_| None);
+        let judged = |context| suggestions(&Catalogue::embedded(), context, 12 << 30, |_| None);
         let best = |models: &[RemoteModel]| {
             models.iter().find(|model| model.recommended).map(|model| model.name.clone())
         };

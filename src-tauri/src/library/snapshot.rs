@@ -65,7 +65,7 @@ impl ModelLibrary {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            fit: facts.map(|facts| fit::fit(facts.at(context, kv_precision), self.machine.ram_bytes)),
+            fit: facts.map(|facts| fit::fit(facts.at(context, kv_precision), self.machine.model_bytes)),
             update_available: newest.is_some() && newest != model.revision.as_ref(),
             tuning: self.notes.tuning(&model.path),
         }

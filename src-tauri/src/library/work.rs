@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::facts::Facts;
 use super::jobs::{Entry, Jobs, Step};
-use super::{ModelLibrary, State, blocking, converted_name, file, fit, folder_name, now, tune};
+use super::{ModelLibrary, State, blocking, converted_name, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
 
 /// How a piece of work ended.
@@ -455,7 +455,7 @@ impl ModelLibrary {
         facts: &Facts,
         measuring: impl Future<Output = Result<T, ErrorReport>>,
     ) -> Result<ControlFlow<Ended, T>, ErrorReport> {
-        let (need, available_bytes) = (facts.least(), fit::available(self.machine.ram_bytes));
+        let (need, available_bytes) = (facts.least(), self.machine.model_bytes);
         if need > available_bytes {
             return Err(no_room(&folder_name(path), need, available_bytes));
         }

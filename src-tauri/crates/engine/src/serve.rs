@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
@@ -24,18 +25,21 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 /// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
 /// thread owns all of MLX.
 pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
-    let (sender, requests) = channel();
-    std::thread::Builder::new().name("requests".into()).spawn(move || {
+    let (sender, news) = channel();
+    let counted = sender.clone();
+    thread::Builder::new().name("requests".into()).spawn(move || {
         // Lines are bytes here: one that is no text is a bad request, not the end of them all.
         let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
         for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
-            if sender.send(parse(&line)).is_err() {
+            if sender.send(News::Request(parse(&line))).is_err() {
                 return;
             }
         }
+        let _ = sender.send(News::End);
     })?;
     let mut server = Server {
-        inbox: Inbox::new(requests),
+        inbox: Inbox::new(news),
+        counted,
         out: Output(BufWriter::new(io::stdout())),
         session: None,
         state_dir,
@@ -47,6 +51,15 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
         device: mlx::device().name().into(),
     })?;
     server.run()
+}
+
+/// What reaches the thread that owns MLX from others.
+enum News {
+    Request(Received),
+    /// A request to count tokens has its answer.
+    Counted(RequestId, Result<Vec<u32>, EngineError>),
+    /// Standard input has ended.
+    End,
 }
 
 type Received = Result<Request, Unreadable>;
@@ -66,6 +79,8 @@ fn parse(line: &[u8]) -> Received {
 
 struct Server {
     inbox: Inbox,
+    /// Where those who count tokens send what they found.
+    counted: Sender<News>,
     out: Output,
     session: Option<Session>,
     state_dir: Option<PathBuf>,
@@ -83,6 +98,12 @@ impl Server {
             for request in std::mem::take(&mut self.inbox.withdrawn) {
                 self.withdraw(&request)?;
             }
+            for (id, counted) in std::mem::take(&mut self.inbox.counted) {
+                match counted {
+                    Ok(tokens) => self.out.send(&Event::Counted { id, tokens })?,
+                    Err(error) => self.out.fail(id, &error)?,
+                }
+            }
             let busy = self.session.as_ref().is_some_and(|session| !session.is_idle());
             if busy && self.inbox.closed {
                 let all: Vec<RequestId> = self.session.iter().flat_map(Session::replies).collect();
@@ -92,7 +113,7 @@ impl Server {
             match self.inbox.next(busy) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
-                None if self.inbox.closed && !busy => {
+                None if self.inbox.is_done() && !busy => {
                     self.unload();
                     return Ok(());
                 }
@@ -124,7 +145,7 @@ impl Server {
         match received {
             Ok(Request::Load { id, model, kv_precision }) => self.load(id, Path::new(&model), kv_precision),
             Ok(request @ Request::Generate { .. }) => self.generate(request),
-            Ok(Request::Count { id, texts }) => self.count(id, &texts),
+            Ok(Request::Count { id, texts }) => self.count(id, texts),
             Ok(Request::Convert { id, source, out, settings }) => {
                 self.convert(id, Path::new(&source), Path::new(&out), &settings)
             }
@@ -221,15 +242,16 @@ impl Server {
         }
     }
 
-    fn count(&mut self, id: RequestId, texts: &[String]) -> io::Result<()> {
-        let counted = match &self.session {
-            None => Err(no_model()),
-            Some(session) => texts.iter().map(|text| session.count_tokens(text)).collect(),
-        };
-        match counted {
-            Ok(tokens) => self.out.send(&Event::Counted { id, tokens }),
-            Err(error) => self.out.fail(id, &error),
-        }
+    /// Counts on a thread of its own: a large file takes seconds, for which no reply should stand still.
+    fn count(&mut self, id: RequestId, texts: Vec<String>) -> io::Result<()> {
+        let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
+        let (tokenizer, counted) = (session.tokenizer().clone(), self.counted.clone());
+        self.inbox.counting += 1;
+        thread::Builder::new().name("count".into()).spawn(move || {
+            let tokens = texts.iter().map(|text| Ok(tokenizer.encode(text)?.len() as u32)).collect();
+            let _ = counted.send(News::Counted(id, tokens));
+        })?;
+        Ok(())
     }
 
     /// Moves all replies forward.
@@ -331,22 +353,28 @@ impl<'a> Work<'a> {
 
 /// Requests in order. Cancellations overtake the others.
 struct Inbox {
-    requests: Receiver<Received>,
+    news: Receiver<News>,
     waiting: VecDeque<Received>,
     /// Requests that were cancelled while they waited here.
     withdrawn: Vec<Request>,
     /// Cancellations of what does not wait here any more.
     cancelled: HashSet<RequestId>,
+    /// How many count tokens now.
+    counting: usize,
+    /// Answers of those who have counted.
+    counted: Vec<(RequestId, Result<Vec<u32>, EngineError>)>,
     closed: bool,
 }
 
 impl Inbox {
-    fn new(requests: Receiver<Received>) -> Self {
+    fn new(news: Receiver<News>) -> Self {
         Self {
-            requests,
+            news,
             waiting: VecDeque::new(),
             withdrawn: Vec::new(),
             cancelled: HashSet::new(),
+            counting: 0,
+            counted: Vec::new(),
             closed: false,
         }
     }
@@ -357,9 +385,9 @@ impl Inbox {
         if !busy {
             // Nobody is left whom they might mean.
             self.cancelled.clear();
-            if self.waiting.is_empty() && !self.closed {
-                match self.requests.recv() {
-                    Ok(received) => self.take(received),
+            if self.waiting.is_empty() && self.counted.is_empty() && !self.is_done() {
+                match self.news.recv() {
+                    Ok(news) => self.take(news),
                     Err(_) => self.closed = true,
                 }
             }
@@ -374,11 +402,16 @@ impl Inbox {
         self.waiting.pop_front_if(|request| !busy || beside(request))
     }
 
+    /// Whether nothing more can come.
+    fn is_done(&self) -> bool {
+        self.closed && self.counting == 0 && self.counted.is_empty()
+    }
+
     /// Takes in all that has come.
     fn receive(&mut self) {
         loop {
-            match self.requests.try_recv() {
-                Ok(received) => self.take(received),
+            match self.news.try_recv() {
+                Ok(news) => self.take(news),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
                     self.closed = true;
@@ -388,7 +421,15 @@ impl Inbox {
         }
     }
 
-    fn take(&mut self, received: Received) {
+    fn take(&mut self, news: News) {
+        let received = match news {
+            News::Request(received) => received,
+            News::Counted(id, counted) => {
+                self.counting -= 1;
+                return self.counted.push((id, counted));
+            }
+            News::End => return self.closed = true,
+        };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };
         let meant = |received: &Received| matches!(received, Ok(request) if request.id() == id);
         match self.waiting.iter().position(meant).and_then(|index| self.waiting.remove(index)) {

@@ -9,8 +9,8 @@ use foretoken_protocol::{
     PartialReply, Sampling,
 };
 
-use crate::checkpoint::{Config, Files, Index, Layout, MEMORY_SHARE, Metadata, model_info};
-use crate::decode::{Limits, Policy, PolicyState, Scheduler, TooLarge};
+use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info, room_for_rows};
+use crate::decode::{Footprint, Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
@@ -38,6 +38,8 @@ pub struct Session {
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
+    /// Held while replies are written. Whoever pauses for an hour gets the memory for other programs.
+    residency: Option<mlx::Residency>,
 }
 
 /// A prompt as the model reads it.
@@ -81,7 +83,10 @@ impl Prepared {
     pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
         let Self { config, layout, info, tokenizer, template, stop_ids, xtc_exempt } = self;
         let model = Qwen::load(&config, &layout, progress)?;
-        let limits = limits(&info);
+        let footprint = Footprint::of(&model);
+        let limits = limits(mlx::usable_memory(), |usable| {
+            room_for_rows(&config, &layout, usable, |context| footprint.row(context as usize))
+        });
         let message_start = tokenizer.token_id(MESSAGE_START);
         let scheduler = Scheduler::new(&model, limits, Policy::default());
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
@@ -96,6 +101,7 @@ impl Prepared {
             vocab,
             scheduler,
             writing,
+            residency: None,
         })
     }
 }
@@ -145,11 +151,6 @@ impl Session {
         Ok(TokenPrompt { ids, start: prompt.start })
     }
 
-    /// How many tokens a text is.
-    pub fn count_tokens(&self, text: &str) -> Result<u32, EngineError> {
-        Ok(self.tokenizer.encode(text)?.len() as u32)
-    }
-
     /// Where messages begin in a prompt.
     pub fn message_starts(&self, ids: &[u32]) -> Vec<usize> {
         (0..ids.len()).filter(|&position| Some(ids[position]) == self.message_start).collect()
@@ -190,12 +191,13 @@ impl Session {
     }
 }
 
-/// What rows and the memory of earlier turns may take beside the weights.
-fn limits(info: &ModelInfo) -> Limits {
-    let (memory, remembered) = match mlx::memory_limit() {
+/// What rows and the memory of earlier turns may take beside the weights, where models have `usable` bytes, of which there
+/// is so much `room` for rows.
+fn limits(usable: u64, room: impl Fn(u64) -> u64) -> Limits {
+    let (memory, remembered) = match usable {
         0 => (u64::MAX, REMEMBERED_BYTES),
-        limit => {
-            let memory = ((MEMORY_SHARE * limit as f64) as u64).saturating_sub(info.weight_bytes);
+        usable => {
+            let memory = room(usable);
             (memory, (REMEMBERED_SHARE * memory as f64) as u64)
         }
     };

@@ -10,6 +10,8 @@ use crate::disk::free_bytes;
 pub struct Machine {
     /// Memory in bytes; 0 if the system does not say.
     pub ram_bytes: u64,
+    /// Bytes of it that models may take: what Metal recommends at most, elsewhere three quarters.
+    pub model_bytes: u64,
     /// What its maker calls the processor: `Apple M4 Pro`; empty if the system does not say.
     pub chip: String,
     /// Bytes free where the library is; `None` while it is offline.
@@ -32,8 +34,21 @@ impl Machine {
                 (0, String::new())
             }
         };
-        Self { ram_bytes, chip, free_disk_bytes: free_bytes(library).ok() }
+        let model_bytes = gpu_bytes().unwrap_or(ram_bytes / 4 * 3);
+        Self { ram_bytes, model_bytes, chip, free_disk_bytes: free_bytes(library).ok() }
     }
+}
+
+/// What the GPU may use before it slows down, which is also what the engine gives to models and chats.
+#[cfg(target_os = "macos")]
+fn gpu_bytes() -> Option<u64> {
+    use objc2_metal::{MTLCreateSystemDefaultDevice, MTLDevice};
+    MTLCreateSystemDefaultDevice().map(|device| device.recommendedMaxWorkingSetSize())
+}
+
+#[cfg(not(target_os = "macos"))]
+fn gpu_bytes() -> Option<u64> {
+    None
 }
 
 #[cfg(test)]
@@ -44,6 +59,7 @@ mod tests {
     fn this_computer_has_memory_a_processor_and_a_disk() {
         let here = Machine::detect(&std::env::temp_dir());
         assert!(here.ram_bytes > 1 << 28, "{here:?}");
+        assert!(here.model_bytes > here.ram_bytes / 2 && here.model_bytes < here.ram_bytes, "{here:?}");
         assert!(!here.chip.is_empty(), "{here:?}");
         assert!(here.free_disk_bytes.is_some());
         assert_eq!(Machine::detect(Path::new("/no/such/folder")).free_disk_bytes, None);

@@ -1,6 +1,5 @@
 use super::config::Config;
 use super::layout::{Layout, WeightKind};
-use super::memory::MEMORY_SHARE;
 use super::quantization::QuantSpec;
 use crate::mlx::{self, DeviceKind, QuantMode};
 
@@ -8,6 +7,8 @@ use crate::mlx::{self, DeviceKind, QuantMode};
 const BITS: usize = 4;
 /// A head with fewer bits is left alone: its copy would be hardly smaller.
 const LEAST_BITS: usize = 8;
+/// Share of the memory for models that weights and copy may take together; the rest is for chats.
+const MOST_SHARE: f64 = 0.8;
 /// Weights that share a scale, where the width of the head allows it.
 const GROUP_SIZES: [usize; 2] = [64, 32];
 
@@ -47,8 +48,8 @@ impl DraftHead {
         let (rows, columns) = (head.rows as u64, head.columns as u64);
         let copy = Self { spec, rows, columns, size: layout.compute.bytes() };
         let all = layout.weight_bytes().saturating_add(copy.bytes());
-        let limit = mlx::memory_limit();
-        (limit == 0 || all as f64 <= MEMORY_SHARE * limit as f64).then_some(copy)
+        let usable = mlx::usable_memory();
+        (usable == 0 || all as f64 <= MOST_SHARE * usable as f64).then_some(copy)
     }
 
     /// Memory that it takes.

@@ -17,9 +17,9 @@ use crate::decode::CELL;
 use crate::mlx::{self, DeviceKind};
 use crate::model::{DELTA_CHUNK, FINITE_BLOCK};
 
-/// Share of MLX's memory limit for weights and rows together. The rest is for what passes need while they run, and for
-/// everybody else: the limit is nearly all of a Mac's memory.
-pub(crate) const MEMORY_SHARE: f64 = 0.6;
+/// A chat of this length is let in even where the numbers say that there is no room: whoever loads a model that is too
+/// big for the machine has been told, and wants to see it run.
+const LEAST_CONTEXT: u64 = 4096;
 /// Drafts of a step that the numbers are for; more add little.
 const DRAFTS: u64 = 3;
 const F32: u64 = 4;
@@ -124,6 +124,27 @@ impl MemoryNeed {
         need.total = need.weights.saturating_add(row.max(need.loading));
         need
     }
+}
+
+/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as weights, the head's
+/// copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that of the
+/// longest one for which there is room. A row for which [`MemoryNeed::total`] is within `usable` bytes has room, then.
+pub(crate) fn room_for_rows(config: &Config, layout: &Layout, usable: u64, row: impl Fn(u64) -> u64) -> u64 {
+    let need = |context| MemoryNeed::of(config, layout, context);
+    let most = u64::from(config.max_position_embeddings);
+    let (mut fits, mut beyond) = (0, most + 1);
+    while beyond - fits > 1 {
+        let middle = fits + (beyond - fits) / 2;
+        if need(middle).total <= usable {
+            fits = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    let longest = fits.max(LEAST_CONTEXT.min(most));
+    let MemoryNeed { weights, draft_head, working_set, .. } = need(longest);
+    let taken = weights.saturating_add(draft_head).saturating_add(working_set);
+    usable.saturating_sub(taken).max(row(longest))
 }
 
 /// What loading takes beside the weights: tensors are read one after the other and checked block by block, then the
@@ -272,4 +293,37 @@ pub(super) fn active_parameters(layout: &Layout, experts_per_token: usize) -> u6
         (others as u64).saturating_mul(weight.rows as u64 * weight.columns as u64)
     });
     layout.parameters().saturating_sub(resting.fold(0, u64::saturating_add))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::demo;
+    use super::super::{Files, Index, Metadata};
+    use super::*;
+
+    #[test]
+    fn what_is_said_to_fit_has_room_and_a_short_chat_always_has() {
+        let metadata = Metadata::read(&demo(), Files::Whole).unwrap();
+        let config = Config::of(&metadata).unwrap();
+        let layout = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
+        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } =
+            RowMemory::of(&config, &layout);
+        let row = |positions: u64| {
+            let kept =
+                (kv_per_token + head_cache_per_token) * RowKv::most_capacity(positions as usize) as u64;
+            2 * recurrent_state + kept
+        };
+        let most = u64::from(config.max_position_embeddings);
+        for context in [1, 100, 511, 512, 513, 1000, most - 1, most] {
+            let needed = MemoryNeed::of(&config, &layout, context).total;
+            for usable in [needed, needed + 1, 2 * needed, 64 << 30] {
+                let room = room_for_rows(&config, &layout, usable, row);
+                assert!(row(context) <= room, "{context} tokens in {usable} bytes");
+            }
+        }
+        let whole = MemoryNeed::of(&config, &layout, most);
+        let around = whole.weights + whole.draft_head + whole.working_set;
+        assert_eq!(room_for_rows(&config, &layout, 1 << 40, row), (1 << 40) - around);
+        assert_eq!(room_for_rows(&config, &layout, 1, row), row(LEAST_CONTEXT.min(most)));
+    }
 }

@@ -41,7 +41,7 @@ pub use error::CheckpointError;
 pub use index::{Index, TensorFile, TensorInfo};
 pub use inspect::{Inspection, SkippedGroup, inspect, model_info, model_name};
 pub use layout::{Layout, SkipReason, Skipped, Weight, WeightKind};
-pub(crate) use memory::MEMORY_SHARE;
+pub(crate) use memory::room_for_rows;
 pub use memory::{MemoryNeed, RowMemory};
 pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};

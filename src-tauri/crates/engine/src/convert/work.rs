@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -18,6 +20,9 @@ const CONFIG: &str = "config.json";
 const NEXT_CONFIG: &str = "config.json.next";
 /// The unit that the system counts the blocks of a file in.
 const BLOCK: u64 = 512;
+/// How long to wait for a journal that another conversion has locked.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// A result's place and the work folder beside it.
 #[derive(Debug)]
@@ -127,6 +132,18 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Locks a journal. One whose owner has died may be locked for a moment more: a conversion notices with its next word
+/// that nobody listens.
+fn lock(journal: &File) -> Result<(), TryLockError> {
+    let begun = Instant::now();
+    loop {
+        match journal.try_lock() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_WAIT => thread::sleep(LOCK_PAUSE),
+            locked => return locked,
+        }
+    }
+}
+
 /// Opens and locks the journal of a folder. A folder with something in it but no journal is somebody else's.
 fn open_journal(folder: &Path, out: &Path) -> Result<File, ConvertError> {
     let failed = |error| ConvertError::write(folder)(error);
@@ -142,7 +159,7 @@ fn open_journal(folder: &Path, out: &Path) -> Result<File, ConvertError> {
         _ => return Err(taken()),
     };
     let journal = journal.map_err(failed)?;
-    match journal.try_lock() {
+    match lock(&journal) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(ConvertError::Busy { path: out.to_owned() }),
         // Some network disks have no locks.

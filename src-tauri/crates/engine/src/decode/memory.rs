@@ -17,12 +17,20 @@ pub struct Footprint(RowMemory);
 
 /// A prompt for which there would be no room even if it were alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("The prompt needs {needed} bytes, but {available} are there for all chats.")]
+#[error(
+    "The prompt needs {:.1} GB, but {:.1} GB are there for all chats.",
+    gigabytes(needed),
+    gigabytes(available)
+)]
 pub struct TooLarge {
     /// Bytes that the prompt takes.
     pub needed: u64,
     /// Bytes that there are.
     pub available: u64,
+}
+
+fn gigabytes(bytes: &u64) -> f64 {
+    *bytes as f64 / 1e9
 }
 
 impl Footprint {

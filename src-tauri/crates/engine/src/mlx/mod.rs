@@ -21,8 +21,8 @@ pub use ops::{
     take_along_axis, take_rows, tri, where_,
 };
 pub use runtime::{
-    DeviceKind, active_memory, async_eval, clear_cache, device, eval, load_safetensors, memory_limit,
-    peak_memory, reset_peak_memory, save_safetensors,
+    DeviceKind, Residency, active_memory, async_eval, clear_cache, device, eval, load_safetensors,
+    peak_memory, reset_peak_memory, save_safetensors, usable_memory,
 };
 
 /// What MLX operations return.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::path::Path;
 
 use mlx_rs::error::IoError;
@@ -137,9 +138,57 @@ pub fn peak_memory() -> usize {
     mlx_rs::memory::peak_memory().unwrap_or(0)
 }
 
-/// Bytes beyond which MLX waits for memory to be freed: nearly all that the machine has for it.
-pub fn memory_limit() -> usize {
-    mlx_rs::memory::memory_limit().unwrap_or(0)
+/// Bytes that models and chats may take together, the rest is everybody else's: on Metal what the system recommends,
+/// elsewhere what MLX takes before it waits for memory to be freed. 0 if neither is known.
+pub fn usable_memory() -> u64 {
+    match device() {
+        DeviceKind::Metal => recommended_working_set().unwrap_or(0) as u64,
+        DeviceKind::Cuda | DeviceKind::Cpu => mlx_rs::memory::memory_limit().unwrap_or(0) as u64,
+    }
+}
+
+/// What Metal's `recommendedMaxWorkingSetSize` says.
+fn recommended_working_set() -> Option<usize> {
+    const KEY: &CStr = c"max_recommended_working_set_size";
+    let device = default_device();
+    let mut bytes = 0;
+    // SAFETY: all handles are made here and freed once; the key is a C string; an unknown key leaves `bytes` as it is.
+    let found = unsafe {
+        let mut info = mlx_sys::mlx_device_info_new();
+        let mut known = false;
+        let found = mlx_sys::mlx_device_info_get(&mut info, device) == 0
+            && mlx_sys::mlx_device_info_has_key(&mut known, info, KEY.as_ptr()) == 0
+            && known
+            && mlx_sys::mlx_device_info_get_size(&mut bytes, info, KEY.as_ptr()) == 0;
+        mlx_sys::mlx_device_info_free(info);
+        mlx_sys::mlx_device_free(device);
+        found
+    };
+    found.then_some(bytes)
+}
+
+/// Keeps what models use in memory while it lives: on Metal, from macOS 15 on, the system may otherwise take the weights
+/// out of the GPU's reach between two passes, and bring them back while somebody waits. There is one at a time.
+#[derive(Debug)]
+pub struct Residency(());
+
+impl Residency {
+    /// Holds as much as Metal recommends; other devices have nothing to hold.
+    pub fn hold() -> Self {
+        if let (DeviceKind::Metal, Some(bytes)) = (device(), recommended_working_set()) {
+            // Without it models run as well as the system lets them.
+            let _ = mlx_rs::memory::set_wired_limit(bytes);
+        }
+        Self(())
+    }
+}
+
+impl Drop for Residency {
+    fn drop(&mut self) {
+        if device() == DeviceKind::Metal {
+            let _ = mlx_rs::memory::set_wired_limit(0);
+        }
+    }
 }
 
 /// Starts a new peak measurement.

@@ -149,6 +149,7 @@ impl Session {
 
     /// Moves all replies forward by a step at most, and says what happened to each, in order.
     pub fn turn(&mut self) -> Vec<(ReplyId, Progress)> {
+        self.residency.get_or_insert_with(mlx::Residency::hold);
         let mut progress = Vec::new();
         let mut stopped = Vec::new();
         for happening in self.scheduler.turn(&self.model) {
@@ -185,7 +186,15 @@ impl Session {
         if !stopped.is_empty() {
             self.scheduler.cancel(&self.model, &stopped);
         }
+        self.rest();
         progress
+    }
+
+    /// Lets go of the memory when nothing is left to write.
+    fn rest(&mut self) {
+        if self.is_idle() {
+            self.residency = None;
+        }
     }
 
     /// Ends replies early, whatever they are doing. Unknown ids are ignored.
@@ -195,6 +204,7 @@ impl Session {
         for &id in ids {
             self.end(id, FinishReason::Cancelled, &mut progress);
         }
+        self.rest();
         progress
     }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A model that takes more of the GPU's memory than this leaves too little for everything else.
+/// A model that takes more of the memory for models than this leaves too little for longer chats.
 const COMFORTABLE: f64 = 0.8;
 
 /// What a model takes in memory.
@@ -36,13 +36,11 @@ pub enum Fit {
     TooBig,
 }
 
-/// Whether something that needs `need` bytes fits a computer with `ram` bytes, of which the GPU may use `gpu_share`
-/// (0 to 1).
-pub fn fit(need: u64, ram: u64, gpu_share: f64) -> Fit {
-    let budget = ram as f64 * gpu_share.clamp(0.0, 1.0);
-    match need as f64 {
-        need if need <= budget * COMFORTABLE => Fit::Well,
-        need if need <= budget => Fit::Tight,
+/// Whether something that needs `need` bytes fits a computer that has `available` bytes for models.
+pub fn fit(need: u64, available: u64) -> Fit {
+    match need {
+        need if need as f64 <= available as f64 * COMFORTABLE => Fit::Well,
+        need if need <= available => Fit::Tight,
         _ => Fit::TooBig,
     }
 }
@@ -53,13 +51,13 @@ mod tests {
 
     #[test]
     fn the_verdict_changes_at_the_budget_and_below_it() {
-        let of = |need| fit(need, 1000, 0.75);
+        let of = |need| fit(need, 750);
         assert_eq!(
             [of(0), of(600), of(601), of(750), of(751)],
             [Fit::Well, Fit::Well, Fit::Tight, Fit::Tight, Fit::TooBig]
         );
-        assert_eq!(fit(1, 0, 0.75), Fit::TooBig);
-        assert_eq!(fit(u64::MAX, u64::MAX, 2.0), Fit::Tight);
+        assert_eq!(fit(1, 0), Fit::TooBig);
+        assert_eq!(fit(u64::MAX, u64::MAX), Fit::Tight);
     }
 
     #[test]

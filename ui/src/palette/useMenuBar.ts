@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { shell } from "../bridge";
 import { MAC } from "../platform";
 import { useStore } from "../store";
@@ -8,7 +8,10 @@ import { menuState } from "./table";
 export function useMenuBar(): void {
   // As one text, which is equal where the lists are.
   const state = useStore((state) => (MAC ? JSON.stringify(menuState(state)) : null));
+  const told = useRef<Promise<unknown>>(Promise.resolve());
   useEffect(() => {
-    if (state !== null) shell.setMenuState(JSON.parse(state)).catch(console.warn);
+    if (state === null) return;
+    // One after the other: the last one counts.
+    told.current = told.current.then(() => shell.setMenuState(JSON.parse(state))).catch(console.warn);
   }, [state]);
 }

@@ -350,3 +350,19 @@ async fn the_instructions_of_a_chat_come_first() {
     app.chats.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
     assert_eq!(roles(prompt().await.unwrap()), [Role::System, Role::User, Role::Assistant]);
 }
+
+#[tokio::test]
+async fn a_reply_with_the_usual_limit_ends_where_a_shorter_context_does() {
+    let Running { app, .. } = &running().await;
+    write(app, crate::settings::Settings::default().generation.max_tokens, endless()).await;
+    let EngineState::Ready { model, .. } = app.snapshot().await.unwrap().engine else {
+        panic!("a model is ready")
+    };
+    let (channel, mut events) = page();
+    app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let (_, whole) = rest(&mut events).await;
+    assert_eq!(whole.status, MessageStatus::Finished { reason: FinishReason::Length });
+    let stats = whole.stats.unwrap();
+    assert_eq!(stats.prompt_tokens + stats.emitted, model.context_length);
+    assert!(app.settings().generation.max_tokens > model.context_length);
+}

@@ -6,6 +6,7 @@ const COMMANDS: &[&str] = &[
     "subscribe",
     "close_window",
     "quit",
+    "set_menu_state",
     "open_link",
     "set_preferences",
     "places",

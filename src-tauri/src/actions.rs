@@ -1,7 +1,7 @@
 //! The one table of what can be done from anywhere in the window. The menu bar of macOS is made from it here; the keys,
 //! the palette and the list of shortcuts are made from it on the page.
 
-use foretoken_protocol::{Action, ActionId, Availability, Keys};
+use foretoken_protocol::{Action, ActionId, Availability, Keys, Toggle};
 
 /// A key by itself.
 const fn key(key: &'static str) -> Keys {
@@ -15,7 +15,16 @@ const fn command(name: &'static str) -> Keys {
 
 /// Something that is always there.
 const fn action(id: ActionId, name: &'static str) -> Action {
-    Action { id, name, menu: None, mac: None, elsewhere: None, also: None, available: Availability::Always }
+    Action {
+        id,
+        name,
+        toggle: None,
+        menu: None,
+        mac: None,
+        elsewhere: None,
+        also: None,
+        available: Availability::Always,
+    }
 }
 
 /// All actions, in the order in which lists show them and in which they stand in their menus.
@@ -41,6 +50,7 @@ pub(crate) const ACTIONS: &[Action] = &[
     },
     Action {
         menu: VIEW,
+        toggle: Some(Toggle { show: "Show drafts in the text", hide: "Hide drafts in the text" }),
         ..with(
             action(ActionId::RevealDrafts, "Show or hide drafts in the text"),
             Keys { alt: true, ..command("d") },
@@ -50,14 +60,14 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: CHAT,
         mac: Some(Keys { alt: true, ..command("ArrowDown") }),
         elsewhere: Some(command("PageDown")),
-        available: Availability::WithChats,
+        available: Availability::WithNextChat,
         ..action(ActionId::NextChat, "Next chat")
     },
     Action {
         menu: CHAT,
         mac: Some(Keys { alt: true, ..command("ArrowUp") }),
         elsewhere: Some(command("PageUp")),
-        available: Availability::WithChats,
+        available: Availability::WithPreviousChat,
         ..action(ActionId::PreviousChat, "Previous chat")
     },
     Action {
@@ -69,12 +79,14 @@ pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: FILE, ..action(ActionId::ImportChats, "Import chats…") },
     Action {
         menu: VIEW,
+        toggle: Some(Toggle { show: "Show the sidebar", hide: "Hide the sidebar" }),
         mac: Some(Keys { control: true, ..command("s") }),
         elsewhere: Some(command("b")),
         ..action(ActionId::ToggleSidebar, "Show or hide the sidebar")
     },
     Action {
         menu: VIEW,
+        toggle: Some(Toggle { show: "Show the chat's settings", hide: "Hide the chat's settings" }),
         ..with(
             action(ActionId::ToggleInspector, "Show or hide the chat's settings"),
             Keys { alt: true, ..command("i") },
@@ -89,8 +101,7 @@ pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: HELP, ..with(action(ActionId::Shortcuts, "Keyboard shortcuts"), command("/")) },
     Action { menu: HELP, ..action(ActionId::Diagnostics, "Diagnostics") },
     Action { menu: FILE, ..with(action(ActionId::CloseWindow, "Close the window"), command("w")) },
-    // macOS has an item of its own for this.
-    Action { elsewhere: Some(command("q")), ..action(ActionId::Quit, "Quit Foretoken") },
+    Action { menu: PROGRAM, ..with(action(ActionId::Quit, "Quit Foretoken"), command("q")) },
 ];
 
 /// The menu that is named after the program.

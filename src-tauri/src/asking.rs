@@ -29,6 +29,8 @@ struct Begun {
     /// The messages that were added, the reply last.
     added: Vec<BranchMessage>,
     prompt: Prompt,
+    /// How long the reply has thought already, in seconds.
+    thought_seconds: f64,
 }
 
 impl Answering {
@@ -46,7 +48,7 @@ impl Answering {
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
         let prompt = Prompt { messages: conversation(store, question)?, resume: None, settings };
-        Ok(Begun { chat, added: added?, prompt })
+        Ok(Begun { chat, added: added?, prompt, thought_seconds: 0.0 })
     }
 
     /// How the next reply in a chat is written.
@@ -178,6 +180,7 @@ impl App {
             .chats
             .call(move |store| {
                 let settings = answering.settings(store, chat)?;
+                let thought = store.message(message)?.stats.map(|stats| stats.thinking);
                 let message = store.resume_reply(message)?;
                 let partial = PartialReply {
                     thinking: message.thinking.clone(),
@@ -187,7 +190,7 @@ impl App {
                 let resume = (partial != PartialReply::default()).then_some(partial);
                 let prompt = Prompt { messages: conversation(store, question)?, resume, settings };
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
-                Ok(Begun { chat, added, prompt })
+                Ok(Begun { chat, added, prompt, thought_seconds: thought.unwrap_or_default().seconds })
             })
             .await?;
         Ok(self.write(begun, page).await)
@@ -248,18 +251,19 @@ impl App {
 
     /// Lets the engine write a reply that was begun.
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
-        let Begun { chat, added, prompt } = begun;
+        let Begun { chat, added, prompt, thought_seconds } = begun;
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
         let app = Arc::clone(self);
         let compare = move |stats: &ReplyStats| app.library.comparison(&app.loaded_model()?, stats);
-        let means = Means { chats: self.chats.clone(), compare: Box::new(compare) };
+        let means = Means { chats: self.chats.clone(), compare: Box::new(compare), thought_seconds };
         let writing = self.replies.begin(chat, reply, page, generation, means);
         let app = Arc::clone(self);
         let model = self.loaded_model();
         tokio::spawn(async move {
             let reply = writing.await;
+            app.mark_unseen(chat, &reply).await;
             app.publish_chat(chat).await;
             app.want_title(chat);
             if let Some(model) = model {

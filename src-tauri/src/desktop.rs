@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{Appearance, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot, Preferences};
+use foretoken_protocol::{
+    AppEvent, Appearance, ChatId, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot, Preferences,
+};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
 use tauri::{AppHandle, Manager, Theme, Url};
-use tauri_plugin_notification::NotificationExt;
+use tauri_plugin_notification::{ActionPerformed, NotificationExt};
 use tokio::sync::{broadcast, watch};
 
 use crate::replies::EndedReply;
@@ -19,6 +21,8 @@ use crate::state::App;
 pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
+/// Where a notification keeps the chat that it is about.
+const CHAT: &str = "chat";
 /// What links may lead to: pages and mail, never a file or a program.
 const SCHEMES: [&str; 3] = ["https", "http", "mailto"];
 
@@ -33,7 +37,7 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
             shown = percent;
         }
         for (title, body) in endings(&before, &jobs) {
-            notify(&handle, &title, &body);
+            notify(&handle, &title, &body, None);
         }
         before = jobs;
     }
@@ -53,7 +57,7 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
         let app = Arc::clone(&handle.state::<Arc<App>>());
         let title = app.chats.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
         let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
-        notify(&handle, &title.unwrap_or_else(|_| "Foretoken".into()), body);
+        notify(&handle, &title.unwrap_or_else(|_| "Foretoken".into()), body, Some(reply.chat));
     }
 }
 
@@ -109,16 +113,33 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
     }
 }
 
-/// Tells whoever looks elsewhere. In the window itself there is the page.
-fn notify(handle: &AppHandle, title: &str, body: &str) {
+/// Tells whoever looks elsewhere, of something in a chat or not. In the window itself there is the page.
+fn notify(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) {
     let is_focused =
         handle.get_webview_window(MAIN_WINDOW).is_some_and(|window| window.is_focused().unwrap_or(false));
     let wanted = handle.state::<Arc<App>>().settings().preferences.notifications;
     if is_focused || !wanted {
         return;
     }
-    if let Err(error) = handle.notification().builder().title(title).body(body).show() {
+    let notification = handle.notification().builder().title(title).body(body).extra(CHAT, chat);
+    if let Err(error) = notification.show() {
         tracing::info!("no notification: {error}");
+    }
+}
+
+/// Brings the window to the front when somebody clicks a notification, and opens the chat that it is about.
+pub(crate) fn follow_notifications(handle: &AppHandle) {
+    let app = handle.clone();
+    let clicked = move |performed: &ActionPerformed| {
+        crate::setup::show_window(&app);
+        let about =
+            performed.notification().and_then(|notification| notification.extra().get(CHAT)?.as_u64());
+        if let Some(chat) = about.and_then(|chat| ChatId::try_from(chat).ok()) {
+            app.state::<Arc<App>>().events.publish(AppEvent::OpenChat { chat });
+        }
+    };
+    if let Err(error) = handle.notification().on_action(clicked) {
+        tracing::warn!("clicks on notifications are not heard: {error}");
     }
 }
 

@@ -20,27 +20,16 @@ const BACKUP_PULSE: Duration = Duration::from_mins(10);
 impl App {
     /// Opens the chat of a message and shows the branch that leads through it.
     pub(crate) async fn show_message(&self, message: MessageId) -> Result<OpenedChat, ErrorReport> {
-        let opened = self
-            .chats
-            .call(move |store| {
-                store.show_branch(message)?;
-                store.open_chat(store.chat_of(message)?)
-            })
-            .await?;
-        self.set_open_chat(Some(opened.chat.id));
-        Ok(opened)
+        self.show(move |store| {
+            store.show_branch(message)?;
+            store.chat_of(message)
+        })
+        .await
     }
 
     /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
     pub(crate) async fn branch(&self, message: MessageId) -> Result<OpenedChat, ErrorReport> {
-        let opened = self
-            .chats
-            .call(move |store| {
-                let new = store.branch_into_new_chat(message)?;
-                store.open_chat(new.id)
-            })
-            .await?;
-        self.set_open_chat(Some(opened.chat.id));
+        let opened = self.show(move |store| Ok(store.branch_into_new_chat(message)?.id)).await?;
         self.publish_chat(opened.chat.id).await;
         self.publish_tags().await;
         Ok(opened)

@@ -20,6 +20,7 @@ mod log;
 mod menu;
 mod models;
 mod places;
+mod quit;
 mod replies;
 mod settings;
 mod setup;

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{Action, ActionId, AppEvent, Keys};
+use foretoken_protocol::{Action, ActionId, AppEvent, Availability, Keys, MenuState};
 use tauri::menu::{
-    AboutMetadata, HELP_SUBMENU_ID, IsMenuItem, Menu, MenuEvent, MenuItem, PredefinedMenuItem, Submenu,
-    WINDOW_SUBMENU_ID,
+    AboutMetadata, HELP_SUBMENU_ID, IsMenuItem, Menu, MenuEvent, MenuItem, MenuItemKind, PredefinedMenuItem,
+    Submenu, WINDOW_SUBMENU_ID,
 };
 use tauri::{AppHandle, Manager, Wry};
 
@@ -30,7 +30,9 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
         true,
         &[&PredefinedMenuItem::about(app, None, Some(about))?, &line()?],
     )?;
-    add_actions(app, &foretoken, "Foretoken")?;
+    let (quit, others): (Vec<&Action>, Vec<&Action>) =
+        actions_of("Foretoken").partition(|action| action.id == ActionId::Quit);
+    add_actions(app, &foretoken, others)?;
     foretoken.append_items(&[
         &line()?,
         &PredefinedMenuItem::services(app, None)?,
@@ -39,11 +41,12 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
         &PredefinedMenuItem::hide_others(app, None)?,
         &PredefinedMenuItem::show_all(app, None)?,
         &line()?,
-        &PredefinedMenuItem::quit(app, None)?,
     ])?;
+    // Not the system's own item, which ends the app without asking it.
+    add_actions(app, &foretoken, quit)?;
 
     let file = Submenu::new(app, "File", true)?;
-    add_actions(app, &file, "File")?;
+    add_actions(app, &file, actions_of("File"))?;
 
     let edit = Submenu::with_items(
         app,
@@ -60,47 +63,79 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
             &line()?,
         ],
     )?;
-    add_actions(app, &edit, "Edit")?;
+    add_actions(app, &edit, actions_of("Edit"))?;
 
     let view = Submenu::new(app, "View", true)?;
-    add_actions(app, &view, "View")?;
+    add_actions(app, &view, actions_of("View"))?;
     view.append_items(&[&line()?, &PredefinedMenuItem::fullscreen(app, None)?])?;
 
     let chat = Submenu::new(app, "Chat", true)?;
-    add_actions(app, &chat, "Chat")?;
+    add_actions(app, &chat, actions_of("Chat"))?;
 
     let window = Submenu::with_id_and_items(
         app,
         WINDOW_SUBMENU_ID,
         "Window",
         true,
-        &[&PredefinedMenuItem::minimize(app, None)?, &PredefinedMenuItem::maximize(app, None)?],
+        &[
+            &PredefinedMenuItem::minimize(app, None)?,
+            &PredefinedMenuItem::maximize(app, None)?,
+            &line()?,
+            &PredefinedMenuItem::bring_all_to_front(app, None)?,
+        ],
     )?;
 
     let help = Submenu::with_id_and_items(app, HELP_SUBMENU_ID, "Help", true, &[])?;
-    add_actions(app, &help, "Help")?;
+    add_actions(app, &help, actions_of("Help"))?;
 
     Menu::with_items(app, &[&foretoken, &file, &edit, &view, &chat, &window, &help])
 }
 
-/// Does what was chosen: closing the window here, so that it works whatever the page does, and all else on the page.
-pub(crate) fn on_menu_event(app: &AppHandle, event: &MenuEvent) {
-    let Some(action) = ACTIONS.iter().find(|action| item_id(action.id) == event.id().0) else { return };
-    if action.id == ActionId::CloseWindow {
-        crate::setup::close_window(app);
-        return;
+/// Makes the items agree with the page: grey where there is nothing to do, and called by what they would do.
+pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
+    let Some(bar) = app.menu() else { return Ok(()) };
+    for menu in bar.items()?.iter().filter_map(MenuItemKind::as_submenu) {
+        for action in ACTIONS {
+            let found = menu.get(&item_id(action.id));
+            let Some(item) = found.as_ref().and_then(MenuItemKind::as_menuitem) else { continue };
+            item.set_enabled(state.available.contains(&action.id))?;
+            if let Some(toggle) = action.toggle {
+                item.set_text(if state.shown.contains(&action.id) { toggle.hide } else { toggle.show })?;
+            }
+        }
     }
-    crate::setup::show_window(app);
-    app.state::<Arc<App>>().events.publish(AppEvent::Action { action: action.id });
+    Ok(())
 }
 
-/// Adds the actions of a menu, in the order of the table.
-fn add_actions(app: &AppHandle, menu: &Submenu<Wry>, name: &str) -> tauri::Result<()> {
-    let items: Vec<MenuItem<Wry>> = ACTIONS
-        .iter()
-        .filter(|action| action.menu == Some(name))
-        .map(|action: &Action| {
-            MenuItem::with_id(app, item_id(action.id), action.name, true, action.mac.map(accelerator))
+/// Does what was chosen: closing and quitting here, so that they work whatever the page does, and all else on the page.
+pub(crate) fn on_menu_event(app: &AppHandle, event: &MenuEvent) {
+    let Some(action) = ACTIONS.iter().find(|action| item_id(action.id) == event.id().0) else { return };
+    match action.id {
+        ActionId::CloseWindow => crate::setup::close_window(app),
+        ActionId::Quit => crate::quit::quit(app),
+        _ => {
+            crate::setup::show_window(app);
+            app.state::<Arc<App>>().events.publish(AppEvent::Action { action: action.id });
+        }
+    }
+}
+
+/// The actions of a menu, in the order of the table.
+fn actions_of(menu: &str) -> impl Iterator<Item = &'static Action> {
+    ACTIONS.iter().filter(move |action| action.menu == Some(menu))
+}
+
+/// Adds items to a menu. Until the page has spoken, only what can always be done can be chosen.
+fn add_actions(
+    app: &AppHandle,
+    menu: &Submenu<Wry>,
+    actions: impl IntoIterator<Item = &'static Action>,
+) -> tauri::Result<()> {
+    let items: Vec<MenuItem<Wry>> = actions
+        .into_iter()
+        .map(|action| {
+            let always = action.available == Availability::Always;
+            MenuItem::with_id(app, item_id(action.id), action.name, always, action.mac.map(accelerator))
         })
         .collect::<tauri::Result<_>>()?;
     let items: Vec<&dyn IsMenuItem<Wry>> = items.iter().map(|item| item as &dyn IsMenuItem<Wry>).collect();

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
+/// The longest reply, thinking included, until the person chooses another: what Qwen recommends for most questions. The
+/// model's context may end one earlier.
+const MAX_TOKENS: u32 = 32_768;
+
 /// What the person chose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -40,7 +44,7 @@ impl Default for Settings {
             generation: GenerationSettings {
                 sampling: Sampling::default(),
                 drafting: Drafting::Auto,
-                max_tokens: 1024,
+                max_tokens: MAX_TOKENS,
                 thinking: true,
                 stop: Vec::new(),
             },
@@ -263,6 +267,16 @@ mod tests {
         std::fs::write(&path, "{\"model_folders\": [\"/models/a\"]}").unwrap();
         let settings = SettingsFile::open(path).current();
         assert_eq!(settings, Settings { model_folders: vec!["/models/a".into()], ..Settings::default() });
+    }
+
+    #[test]
+    fn a_limit_that_an_older_version_has_kept_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let mut kept = serde_json::to_value(Settings::default()).unwrap();
+        kept["generation"]["max_tokens"] = 1024.into();
+        std::fs::write(&path, kept.to_string()).unwrap();
+        assert_eq!(SettingsFile::open(path).current().generation.max_tokens, 1024);
     }
 
     #[test]

@@ -16,6 +16,10 @@ use crate::state::App;
 pub(crate) const MAIN_WINDOW: &str = "main";
 /// How long closing may take before what is left is given up.
 const CLOSING: Duration = Duration::from_secs(2);
+/// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and nobody
+/// is told of the end.
+#[cfg(target_os = "macos")]
+const LEAVING_FULL_SCREEN: Duration = Duration::from_millis(1500);
 
 /// Builds the app and runs it until it is closed.
 pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,6 +65,7 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     });
     tauri::async_runtime::spawn(crate::desktop::follow_library(handle.clone(), app.library.watch()));
     tauri::async_runtime::spawn(crate::desktop::follow_replies(handle.clone(), app.replies.ends()));
+    crate::desktop::follow_notifications(handle);
     tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(app.replies.watch(), app.library.watch()));
     tauri::async_runtime::spawn({
         let app = Arc::clone(&app);
@@ -131,15 +136,38 @@ pub(crate) fn show_window(handle: &AppHandle) {
     }
 }
 
+/// Hides the window. The app and its replies go on; the Dock, or a second start, brings the window back.
+fn hide(window: &Window) {
+    #[cfg(target_os = "macos")]
+    if window.is_fullscreen().unwrap_or(false) {
+        // Its space would stay behind, empty.
+        let window = window.clone();
+        tauri::async_runtime::spawn(async move {
+            if let Err(error) = window.set_fullscreen(false) {
+                tracing::error!("the window cannot leave full screen: {error}");
+            }
+            tokio::time::sleep(LEAVING_FULL_SCREEN).await;
+            hide_now(&window);
+        });
+        return;
+    }
+    hide_now(window);
+}
+
+fn hide_now(window: &Window) {
+    if let Err(error) = window.hide() {
+        tracing::error!("the window cannot be hidden: {error}");
+    }
+}
+
 fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
-        // The app and its replies go on; the Dock, or a second start, brings the window back.
-        WindowEvent::CloseRequested { api, .. }
-            if window.state::<Arc<App>>().settings().preferences.keep_running =>
-        {
+        WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
-            if let Err(error) = window.hide() {
-                tracing::error!("the window cannot be hidden: {error}");
+            if window.state::<Arc<App>>().settings().preferences.keep_running {
+                hide(window);
+            } else {
+                crate::quit::quit(window.app_handle());
             }
         }
         WindowEvent::DragDrop(drag) => {

@@ -1,12 +1,15 @@
 //! The parts of the running app, as the commands find them, and what concerns several of them.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foretoken_chats::{ChatsError, Store};
 use foretoken_library::Machine;
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
-    KvPrecision, MachineName, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences, Snapshot,
+    KvPrecision, MachineName, Message, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences,
+    Snapshot, UnseenReply,
 };
 
 use tokio::sync::{mpsc, watch};
@@ -42,11 +45,14 @@ pub(crate) struct App {
     pub(crate) places: Places,
     pub(crate) log: Log,
     settings: Arc<SettingsFile>,
-    open_chat: Mutex<Option<ChatId>>,
+    /// Shared with what is done in the store, so that a reply which ends while its chat is opened knows it.
+    open_chat: Arc<Mutex<Option<ChatId>>>,
     /// How replies of the next new chat are written.
     new_chat: Mutex<ChatSettings>,
     /// The files that were dropped on the window last.
     dropped: Mutex<Vec<PathBuf>>,
+    /// Whether the person is being asked whether the app is to end.
+    pub(crate) quitting: AtomicBool,
     /// Takes chats that may have a title of their own.
     pub(crate) untitled: mpsc::UnboundedSender<ChatId>,
     /// The same, for the one who makes the titles.
@@ -95,9 +101,10 @@ impl App {
             events: AppEvents::default(),
             models: Models::new(built_in_model),
             settings,
-            open_chat: Mutex::new(None),
+            open_chat: Arc::default(),
             new_chat: Mutex::default(),
             dropped: Mutex::default(),
+            quitting: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
             asking: tokio::sync::Mutex::new(()),
@@ -140,12 +147,12 @@ impl App {
 
     /// The chat that is open; `None` is a new one.
     pub(crate) fn open_chat(&self) -> Option<ChatId> {
-        *self.lock_open_chat()
+        *lock(&self.open_chat)
     }
 
     /// Makes a chat the open one.
     pub(crate) fn set_open_chat(&self, chat: Option<ChatId>) {
-        *self.lock_open_chat() = chat;
+        *lock(&self.open_chat) = chat;
     }
 
     /// Tells the page what was dropped on the window.
@@ -168,7 +175,7 @@ impl App {
     /// follows the app again.
     pub(crate) fn new_chat_begun(&self, chat: ChatId) {
         self.set_new_chat_settings(ChatSettings::default());
-        self.lock_open_chat().get_or_insert(chat);
+        lock(&self.open_chat).get_or_insert(chat);
     }
 
     /// How replies of the next new chat are written.
@@ -191,9 +198,41 @@ impl App {
 
     /// Opens a chat.
     pub(crate) async fn show_chat(&self, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-        let opened = self.chats.call(move |store| store.open_chat(chat)).await?;
-        self.set_open_chat(Some(chat));
+        self.show(move |_| Ok(chat)).await
+    }
+
+    /// Opens the chat that `find` leads to. What ended in it unseen is seen now.
+    pub(crate) async fn show(
+        &self,
+        find: impl FnOnce(&mut Store) -> Result<ChatId, ChatsError> + Send + 'static,
+    ) -> Result<OpenedChat, ErrorReport> {
+        let open = Arc::clone(&self.open_chat);
+        let (opened, was_unseen) = self
+            .chats
+            .call(move |store| {
+                let chat = find(store)?;
+                let was_unseen = store.set_unseen(chat, None)?;
+                let opened = store.open_chat(chat)?;
+                *lock(&open) = Some(chat);
+                Ok((opened, was_unseen))
+            })
+            .await?;
+        if was_unseen {
+            self.events.publish(AppEvent::Chat { chat: opened.chat.clone() });
+        }
         Ok(opened)
+    }
+
+    /// Marks a chat in which a reply has ended, unless it is open.
+    pub(crate) async fn mark_unseen(&self, chat: ChatId, reply: &Message) {
+        let unseen = if reply.error.is_some() { UnseenReply::Failed } else { UnseenReply::Written };
+        let open = Arc::clone(&self.open_chat);
+        let marked = self.chats.call(move |store| {
+            if *lock(&open) == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
+        });
+        if let Err(error) = marked.await {
+            tracing::info!("{error}");
+        }
     }
 
     /// The folders that the app keeps its files in.
@@ -317,8 +356,8 @@ impl App {
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         }
     }
+}
 
-    fn lock_open_chat(&self) -> MutexGuard<'_, Option<ChatId>> {
-        self.open_chat.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(open_chat: &Mutex<Option<ChatId>>) -> MutexGuard<'_, Option<ChatId>> {
+    open_chat.lock().unwrap_or_else(PoisonError::into_inner)
 }

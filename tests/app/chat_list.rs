@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
+use crate::stopping::open_endless_model;
 use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
 use crate::window::Window;
 
@@ -96,6 +97,52 @@ fn in_view(window: &Window<'_>) -> bool {
     let lit = "const lit = document.querySelector('.lit')?.getBoundingClientRect();
                return Boolean(lit && lit.bottom > 44 && lit.top < innerHeight)";
     window.script(lit, json!([])) == json!(true)
+}
+
+#[test]
+fn dots_say_what_has_ended_unseen_until_it_is_seen() {
+    dots(Theme::Light);
+}
+
+#[test]
+fn dots_are_seen_in_the_dark() {
+    dots(Theme::Dark);
+}
+
+fn dots(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(theme);
+    open_endless_model(&window, &desk);
+    window.ask(FOX);
+    window.click("new-chat");
+    window.wait_until("it is being written", || dots_of(&window) == ["A reply is being written"]);
+    window.wait_until("there is something to read", || dots_of(&window) == [UNSEEN]);
+
+    window.ask(OWL);
+    window.click("new-chat");
+    window.wait_until("it is being written", || dots_of(&window) == ["A reply is being written", UNSEEN]);
+    desk.kill("foretoken-engine");
+    window.wait_until("it has failed", || dots_of(&window) == [FAILED, UNSEEN]);
+    window.wait_until("the engine is back", || !window.is_shown("engine-banner"));
+    Looks::new(&window, theme, &[(1100, 760)]).check("list-8-dots");
+    drop(window);
+
+    let window = desk.open(theme);
+    window.wait_until("both are still unseen", || dots_of(&window) == [FAILED, UNSEEN]);
+    window.click_one("chat", FOX);
+    window.wait_until("one is seen", || dots_of(&window) == [FAILED]);
+    window.click_one("chat", OWL);
+    window.wait_until("both are seen", || dots_of(&window).is_empty());
+    window.wait_until("the failure is told in the chat", || window.is_shown("reply-error"));
+}
+
+const UNSEEN: &str = "A reply that you have not seen";
+const FAILED: &str = "The last reply failed";
+
+/// What the dots of the list say, from above.
+fn dots_of(window: &Window<'_>) -> Vec<String> {
+    let labels = "return [...document.querySelectorAll('.chat-row [role=img]')].map((dot) => dot.ariaLabel)";
+    serde_json::from_value(window.script(labels, json!([]))).expect("a list of words")
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The system's file dialog, used with the keyboard of the screen: it is no part of the page.
+//! The system's dialogs, used with the keyboard of the screen: they are no part of the page.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -55,6 +55,12 @@ impl Dialog {
         Self { connection, root, window, first_key, keys }
     }
 
+    /// Whether there is a dialog with this title.
+    pub(crate) fn is_open(desk: &Desk, title: &str) -> bool {
+        let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
+        titled(&connection, connection.setup().roots[screen].root, title).is_some()
+    }
+
     /// Chooses an existing file or folder.
     pub(crate) fn choose(self, path: &Path) {
         // Opens the field for a place, whatever is shown.
@@ -67,6 +73,12 @@ impl Dialog {
         // The field for the name is open, and takes a whole path.
         self.press(&[CONTROL], u32::from(b'a'));
         self.confirm(path);
+    }
+
+    /// Presses the button that the keys begin with.
+    pub(crate) fn agree(self) {
+        self.press(&[], RETURN);
+        self.wait_until_gone();
     }
 
     /// Chooses nothing.

@@ -35,6 +35,11 @@ fn where_drafts_do_not_pay_the_control_says_so() {
     window.wait_until("the model is loaded", || window.text("model-picker").contains("tiny-dense"));
     window.press(&[], keys::ESCAPE);
     window.wait_until("the picker closes", || !window.is_popover_shown());
+    // It would write until its context ends.
+    window.click("sampling-control");
+    window.fill("max-tokens", "1024");
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("the popover closes", || !window.is_popover_shown());
     let told = (0..5).any(|_| {
         window.ask("Tell me something.");
         window.wait_for_end();
@@ -49,6 +54,7 @@ fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
     let window = desk.open(Theme::Light);
     window.answer("Tell me a story about an owl and a bell.");
     let folded = window.text("thinking");
+    assert!(folded.starts_with("Thought for "), "{folded}");
     window.click("thinking-toggle");
     window.wait_until("the thinking opens", || window.text("thinking").len() > folded.len() + 20);
     let is_first = "return document.querySelector('[data-testid=message-assistant]').first === true";
@@ -60,4 +66,19 @@ fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
             && !window.text("answer").is_empty()
     });
     assert_eq!(window.texts("message-assistant").len(), 1);
+}
+
+#[test]
+fn how_long_a_reply_has_thought_is_known_after_a_start() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer("Tell me a story about an owl and a bell.");
+    let words = window.text("thinking-toggle");
+    assert!(words.starts_with("Thought for "), "{words}");
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("chat");
+    window.wait_until("the chat is open", || window.is_shown("thinking-toggle"));
+    assert_eq!(window.text("thinking-toggle"), words);
 }

@@ -423,7 +423,8 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
     assert!(first < later && later <= 100, "{first} %, then {later} %");
     frame.lose_focus();
     window.wait_until("its end is told", || !notifications.told().is_empty());
-    let told = |title: &str, body: &str| Notification { title: title.into(), body: body.into() };
+    let told =
+        |title: &str, body: &str| Notification { title: title.into(), body: body.into(), clickable: true };
     assert_eq!(notifications.told(), [told("Qwen3.5-0.8B is ready", "It can be used now.")]);
     window.wait_until("the title is the app's name again", || frame.title() == "Foretoken");
 

@@ -9,6 +9,8 @@ mod benchmarks;
 #[cfg(target_os = "linux")]
 mod chat_list;
 #[cfg(target_os = "linux")]
+mod chat_model;
+#[cfg(target_os = "linux")]
 mod chat_settings;
 #[cfg(target_os = "linux")]
 mod damage;
@@ -49,6 +51,8 @@ mod notifications;
 #[cfg(target_os = "linux")]
 mod palette;
 mod pointer;
+#[cfg(target_os = "linux")]
+mod quitting;
 #[cfg(target_os = "linux")]
 mod replies;
 #[cfg(target_os = "linux")]

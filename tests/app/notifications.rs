@@ -10,35 +10,47 @@ use zbus::zvariant::OwnedValue;
 
 use crate::desk::Desk;
 
+/// Where the service is.
+const NAME: &str = "org.freedesktop.Notifications";
+const PLACE: &str = "/org/freedesktop/Notifications";
+
 /// What somebody at the desk would see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notification {
     pub(crate) title: String,
     pub(crate) body: String,
+    /// Whether it can be clicked.
+    pub(crate) clickable: bool,
 }
 
 /// The service of a desk on which the app is open. It ends when dropped.
 pub(crate) struct Notifications {
     told: Arc<Mutex<Vec<Notification>>>,
-    _connection: Connection,
+    connection: Connection,
 }
 
 impl Notifications {
     pub(crate) fn on(desk: &Desk) -> Self {
         let told = Arc::default();
         let connection = connection::Builder::address(desk.bus().as_str())
-            .and_then(|builder| builder.name("org.freedesktop.Notifications"))
-            .and_then(|builder| {
-                builder.serve_at("/org/freedesktop/Notifications", Service(Arc::clone(&told)))
-            })
+            .and_then(|builder| builder.name(NAME))
+            .and_then(|builder| builder.serve_at(PLACE, Service(Arc::clone(&told))))
             .and_then(connection::Builder::build)
             .expect("the bus of the desk has no such service yet");
-        Self { told, _connection: connection }
+        Self { told, connection }
     }
 
     /// All so far, oldest first.
     pub(crate) fn told(&self) -> Vec<Notification> {
         self.told.lock().expect("the service has not panicked").clone()
+    }
+
+    /// Clicks the last one.
+    pub(crate) fn click_last(&self) {
+        let id = self.told().len() as u32;
+        let clicked =
+            self.connection.emit_signal(None::<&str>, PLACE, NAME, "ActionInvoked", &(id, "default"));
+        clicked.expect("the bus takes a signal");
     }
 }
 
@@ -55,19 +67,23 @@ impl Service {
         _app_icon: String,
         summary: String,
         body: String,
-        _actions: Vec<String>,
+        actions: Vec<String>,
         _hints: HashMap<String, OwnedValue>,
         _expire_timeout: i32,
     ) -> u32 {
         let mut told = self.0.lock().expect("no holder of this lock panics");
-        told.push(Notification { title: summary, body });
+        told.push(Notification {
+            title: summary,
+            body,
+            clickable: actions.iter().any(|action| action == "default"),
+        });
         told.len() as u32
     }
 
     fn close_notification(&self, _id: u32) {}
 
     fn get_capabilities(&self) -> Vec<String> {
-        vec!["body".to_owned()]
+        vec!["body".to_owned(), "actions".to_owned()]
     }
 
     #[zbus(out_args("name", "vendor", "version", "spec_version"))]

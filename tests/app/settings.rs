@@ -137,6 +137,13 @@ fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
     let bodies = || notifications.told().into_iter().map(|told| told.body).collect::<Vec<_>>();
     assert_eq!(bodies(), ["The reply is finished."]);
 
+    assert!(notifications.told()[0].clickable);
+    window.click("new-chat");
+    window.wait_until("a new chat is open", || !window.is_shown("message-user"));
+    open_settings(&window);
+    notifications.click_last();
+    window.wait_until("a click opens its chat", || window.is_shown("message-user"));
+
     open_settings(&window);
     window.click("notifications");
     window.wait_until("it is kept", || kept(&desk)["preferences"]["notifications"] == json!(false));

@@ -71,6 +71,7 @@ function onAppEvent(event: AppEvent): void {
   dispatch({ kind: "app", event });
   if (event.type === "dropped") onDropped(event.folders, event.files);
   else if (event.type === "action") run(event.action);
+  else if (event.type === "open_chat") openChat(event.chat);
 }
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */

@@ -10,8 +10,10 @@ export const commands = {
 	subscribe: (events: Channel<AppEvent>) => typedError<null, ErrorReport>(__TAURI_INVOKE("subscribe", { events })),
 	/**  Closes the window, as the button in its title bar does. */
 	closeWindow: () => typedError<null, ErrorReport>(__TAURI_INVOKE("close_window")),
-	/**  Ends the app. What is being written is kept as far as it has come. */
+	/**  Ends the app, after a question while a reply is being written. What is written is kept as far as it has come. */
 	quit: () => typedError<null, ErrorReport>(__TAURI_INVOKE("quit")),
+	/**  Makes the menu bar agree with the page, where there is one. */
+	setMenuState: (state: MenuState) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_menu_state", { state })),
 	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
 	openLink: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_link", { address })),
 	/**  Takes over how the app looks and behaves. It holds at once. */
@@ -192,7 +194,7 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide drafts in the text","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_chats"},{"id":"previous_chat","name":"Previous chat","menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_chats"},{"id":"export_chat","name":"Export this chat…","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","menu":null,"mac":null,"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide drafts in the text","toggle":{"show":"Show drafts in the text","hide":"Hide drafts in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the chat's settings","toggle":{"show":"Show the chat's settings","hide":"Hide the chat's settings"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ZOOMS = [80,90,100,110,125,140,160] as const;
 
@@ -210,6 +212,8 @@ export type Action = {
 	id: ActionId,
 	/**  What it is called. */
 	name: string,
+	/**  What it is called in its place, where it shows or hides something. */
+	toggle: Toggle | null,
 	/**  The menu of the menu bar that it stands in, if any. */
 	menu: string | null,
 	/**  The keys that the menu shows on macOS. */
@@ -271,6 +275,10 @@ settings: GenerationSettings } |
 { type: "preferences"; 
 /**  The new ones. */
 preferences: Preferences } | 
+/**  A notification about a chat was clicked. */
+{ type: "open_chat"; 
+/**  The chat. */
+chat: number } | 
 /**  Something was chosen in the menu bar. */
 { type: "action"; 
 /**  What is to be done. */
@@ -317,8 +325,10 @@ export type Availability =
 "with_question" | 
 /**  While the open chat shows a reply with numbers. */
 "with_statistics" | 
-/**  While there is a chat to go to. */
-"with_chats";
+/**  While a chat is listed after the open one. */
+"with_next_chat" | 
+/**  While a chat is listed before the open one. */
+"with_previous_chat";
 
 /**  What a benchmark found. */
 export type Benchmark = {
@@ -428,8 +438,6 @@ export type ChatSettings = {
 	system_prompt: string,
 	/**  How replies are written. */
 	generation: GenerationSettings | null,
-	/**  The folder of the model that answers. */
-	model: string | null,
 	/**  The preset that the settings were taken from. */
 	preset: number | null,
 };
@@ -448,6 +456,8 @@ export type ChatSummary = {
 	tags: string[],
 	/**  Where it was branched from; `None` for all others, and once that chat is deleted. */
 	origin: ChatOrigin | null,
+	/**  How a reply ended that nobody has looked at yet. */
+	unseen: UnseenReply | null,
 	/**  When it was begun, milliseconds since 1970. */
 	created_at: number,
 	/**  When something was last written in it, milliseconds since 1970. */
@@ -950,6 +960,14 @@ export type MachineName = {
 	ram_bytes: number,
 };
 
+/**  What the menu bar has to know of the page: what can be done and what is shown now. */
+export type MenuState = {
+	/**  The actions that can be taken. */
+	available: ActionId[],
+	/**  Those with a [`Toggle`] that would hide something. */
+	shown: ActionId[],
+};
+
 /**  One message of a chat. */
 export type Message = {
 	/**  Names it. */
@@ -1097,6 +1115,11 @@ export type PartStats = {
 	drafted: number,
 	/**  Of those, how many were accepted. */
 	accepted: number,
+	/**
+	 *  From the first token to the end of the last of these passes, waiting for others included. A reply that is
+	 *  continued after this part keeps the time.
+	 */
+	seconds: number,
 };
 
 /**  A file that was pasted, of which the page knows no path. */
@@ -1451,6 +1474,14 @@ export type TimedToken = {
 	draft_position: number | null,
 };
 
+/**  What an action is called that shows something or hides it, once it is known which. */
+export type Toggle = {
+	/**  While it is hidden. */
+	show: string,
+	/**  While it is shown. */
+	hide: string,
+};
+
 /**  How fast a model answered on this machine, by number of drafts. */
 export type Tuning = {
 	/**  Tokens per second without drafts, then with 1, 2 and 3. */
@@ -1462,6 +1493,13 @@ export type Tuning = {
 	/**  When it was measured, milliseconds since 1970. */
 	measured_at: number,
 };
+
+/**  How a reply ended while its chat was not open. */
+export type UnseenReply = 
+/**  There is something to read. */
+"written" | 
+/**  It failed; what was written until then stands. */
+"failed";
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -13,7 +13,7 @@ import {
   speedSentence,
   speedUp,
 } from "./format";
-import { useStore } from "./store";
+import { modelInfo } from "./library/samples";
 
 const stats = replyStats();
 const plain = (tokens_per_second: number): PlainSpeed => ({
@@ -108,20 +108,7 @@ describe("numbers as people write them", () => {
 describe("the MTP control", () => {
   const NOTE =
     "Drafts do not pay here: a pass that checks 2 takes 2.4 times as long as one without, and yields 1.9 tokens.";
-  const model = (mtp: MtpState): ModelInfo => ({
-    name: "demo",
-    path: "/demo",
-    architecture: "qwen3_5",
-    parameters: 1,
-    format: "bfloat16",
-    mtp,
-    context_length: 1,
-    defaults: useStore.getInitialState().settings.sampling,
-    thinking: true,
-    weight_bytes: 1,
-    kv_precision: "full",
-    notes: [],
-  });
+  const model = (mtp: MtpState): ModelInfo => modelInfo("/demo", { mtp });
   const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });
   const said = (...of: Parameters<typeof mtpChip>) => {
     const { setting, words } = mtpChip(...of);

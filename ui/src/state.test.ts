@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { DraftRun, EngineState, LibrarySnapshot, Message, ReplyEvent, Snapshot } from "./bindings";
 import { chatSummary, openedChat, replyStats } from "./chats/samples";
 import { watch } from "./components/Announcer";
-import { type Change, draftingNote, FOLLOWS, generation, reduce, type Shown, streamingReply } from "./state";
+import { library, local, modelInfo } from "./library/samples";
+import {
+  type Change,
+  draftingNote,
+  FOLLOWS,
+  generation,
+  modelBefore,
+  reduce,
+  type Shown,
+  streamingReply,
+} from "./state";
 import { reason, useStore } from "./store";
 
 const message = (
@@ -123,11 +133,10 @@ describe("a reply", () => {
       reply(2, text("", "m."), 2000),
       reply(2, text("A"), 4000),
     );
-    expect(seen.thoughtSeconds[2]).toBe(3);
+    expect(seen.live[2]?.thoughtSeconds).toBe(3);
     const joined: Change = { kind: "attached", chat: 7, message: streaming(2, 1, { thinking: "Hm" }) };
     const late = replay(begun, joined, reply(2, text("", "m."), 2000), reply(2, text("A"), 4000));
-    expect(late.live[2]).toMatchObject({ thinking: "Hmm.", answer: "A" });
-    expect(late.thoughtSeconds[2]).toBeUndefined();
+    expect(late.live[2]).toMatchObject({ thinking: "Hmm.", answer: "A", thoughtSeconds: null });
   });
 
   it("ends as the shell keeps it", () => {
@@ -307,6 +316,38 @@ describe("what drafts did", () => {
     expect(draftingNote(replies, "large")).toBeNull();
     expect(draftingNote([...replies, by(4, "small", null)], "small")).toBeNull();
     expect(draftingNote([], "small")).toBeNull();
+  });
+});
+
+describe("the model that answered a chat before", () => {
+  const ready = (path: string): EngineState => ({ state: "ready", model: modelInfo(path), device: "cpu" });
+  const models = [local("/small"), local("/large"), local("/broken", { state: { state: "offline" } })];
+  const by = (...names: (string | null)[]): Shown => ({
+    ...replay(opened(7, ...names.map((model, id) => message(id, "assistant", null, { model })))),
+    engine: ready("/small"),
+    library: library({ models }),
+  });
+
+  it("is offered while another one would answer next", () => {
+    expect(modelBefore(by("large"))?.path).toBe("/large");
+    expect(modelBefore(by("small", "large"))?.path).toBe("/large");
+    expect(modelBefore({ ...by("large"), engine: ready("/large") })).toBeNull();
+  });
+
+  it("may be one that was opened since the library was read", () => {
+    const models = [{ path: "/new", name: "new", built_in: false }];
+    expect(modelBefore({ ...by("new"), models })?.path).toBe("/new");
+  });
+
+  it("is none once the chat goes on with the one that is loaded", () => {
+    expect(modelBefore(by("large", "small"))).toBeNull();
+  });
+
+  it("is none in a new chat, where nobody is named, and where it cannot be loaded", () => {
+    for (const shown of [by(), by(null), by("gone"), by("broken"), { ...by("large"), library: null }])
+      expect(modelBefore(shown)).toBeNull();
+    const loading: EngineState = { state: "loading", path: "/small", done: 0, total: 1 };
+    expect(modelBefore({ ...by("large"), engine: loading })).toBeNull();
   });
 });
 

@@ -23,6 +23,7 @@ import type {
   Tag,
 } from "./bindings";
 import { joinPage, withChat, withoutChat } from "./chats/list";
+import { type Choice, choices } from "./library/models";
 import { characters, joinRuns } from "./reveal/runs";
 
 /** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
@@ -37,6 +38,8 @@ export interface LiveReply {
   stats: LiveStats | null;
   /** When the first thinking came, in milliseconds; null if this page did not see it. */
   thinkingSince: number | null;
+  /** How many seconds it thought; null until it answers, and where this page did not see it all. */
+  thoughtSeconds: number | null;
   /** How many characters were there when this page began to listen. */
   before: { thinking: number; answer: number };
   /** Where what was written since came from. */
@@ -92,8 +95,6 @@ export interface Shown {
   dragging: boolean;
   /** Replies being written, by message. */
   live: Record<number, LiveReply>;
-  /** How long replies thought, by message, where this page saw it. */
-  thoughtSeconds: Record<number, number>;
 }
 
 /** Everything that can happen to `Shown`. `at` is a time in milliseconds. */
@@ -190,6 +191,7 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
     case "preferences":
       return { ...shown, preferences: event.preferences };
     case "action":
+    case "open_chat":
       return shown;
   }
 }
@@ -206,7 +208,7 @@ function opened(shown: Shown, { chat, settings, messages }: OpenedChat): Shown {
 }
 
 /** How replies are written in a chat that follows the app. */
-export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, model: null, preset: null };
+export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
 
 function closed(shown: Shown, chatSettings = FOLLOWS): Shown {
   return { ...shown, chat: null, about: null, chatSettings, messages: [], versions: {} };
@@ -261,6 +263,7 @@ function withReply(shown: Shown, chat: number, reply: Message): Shown {
     reading: null,
     stats: null,
     thinkingSince: null,
+    thoughtSeconds: null,
     before: { thinking: characters(reply.thinking), answer: characters(reply.text) },
     provenance: { thinking: [], answer: [] },
   };
@@ -289,29 +292,26 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
       return withLive(shown, id, { ...live, reading: null, stats: event.stats });
     case "text": {
       const begins = event.thinking !== "" && live.thinking === "";
-      const next = {
+      const answers = event.answer !== "" && live.answer === "";
+      const thinkingSince = begins ? at : live.thinkingSince;
+      return withLive(shown, id, {
         ...live,
         reading: null,
         thinking: live.thinking + event.thinking,
         answer: live.answer + event.answer,
-        thinkingSince: begins ? at : live.thinkingSince,
+        thinkingSince,
+        thoughtSeconds: answers ? secondsSince(thinkingSince, at) : live.thoughtSeconds,
         provenance: {
           thinking: joinRuns(live.provenance.thinking, event.provenance.thinking),
           answer: joinRuns(live.provenance.answer, event.provenance.answer),
         },
-      };
-      const thought = event.answer !== "" && live.answer === "" ? secondsSince(next.thinkingSince, at) : null;
-      return withLive(thought === null ? shown : withThought(shown, id, thought), id, next);
+      });
     }
   }
 }
 
 function withLive(shown: Shown, id: number, live: LiveReply): Shown {
   return { ...shown, live: { ...shown.live, [id]: live } };
-}
-
-function withThought(shown: Shown, id: number, seconds: number): Shown {
-  return { ...shown, thoughtSeconds: { ...shown.thoughtSeconds, [id]: seconds } };
 }
 
 function secondsSince(since: number | null, at: number): number | null {
@@ -343,6 +343,21 @@ export function modelName({ engine, models, selectedModel, library }: Shown): st
     engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
   const known = [...models, ...(library?.models ?? [])].find((model) => model.path === path);
   return known?.name ?? folderName(path);
+}
+
+/** The model that answered last in the open chat, if another one is ready now and it can be chosen again. */
+export function modelBefore(shown: Shown): Choice | null {
+  const { engine, messages, models, library } = shown;
+  const before = messages.findLast(({ role, model }) => role === "assistant" && model !== null)?.model;
+  if (engine.state !== "ready" || library === null) return null;
+  if (before === undefined || before === modelName(shown)) return null;
+  const canAnswer = ({ name, local }: Choice) =>
+    name === before && (local === null || local.state.state === "ready");
+  return (
+    choices(models, library)
+      .flatMap(([, group]) => group)
+      .find(canAnswer) ?? null
+  );
 }
 
 /** The last part of a path. */

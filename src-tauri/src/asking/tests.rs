@@ -303,12 +303,15 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     app.ask(app.open_chat(), "Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
     let (_, part) = rest(&mut events).await;
     assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
+    let thought = part.stats.as_ref().unwrap().thinking.seconds;
+    assert!(thought > 0.0);
 
     write(app, 200, Sampling::default()).await;
     let (channel, mut events) = page();
     app.answer_now(part.id, channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
     assert_eq!((whole.id, &whole.thinking), (part.id, &part.thinking));
+    assert!(whole.stats.unwrap().thinking.seconds >= thought, "it is known how long it has thought");
     assert!(!whole.text.is_empty() && !whole.text.contains("think>"), "{:?}", whole.text);
     assert_eq!(app.answer_now(part.id, page().0).await.unwrap_err().code, "nothing_to_continue");
 }
@@ -346,4 +349,20 @@ async fn the_instructions_of_a_chat_come_first() {
         foretoken_protocol::ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
     app.chats.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
     assert_eq!(roles(prompt().await.unwrap()), [Role::System, Role::User, Role::Assistant]);
+}
+
+#[tokio::test]
+async fn a_reply_with_the_usual_limit_ends_where_a_shorter_context_does() {
+    let Running { app, .. } = &running().await;
+    write(app, crate::settings::Settings::default().generation.max_tokens, endless()).await;
+    let EngineState::Ready { model, .. } = app.snapshot().await.unwrap().engine else {
+        panic!("a model is ready")
+    };
+    let (channel, mut events) = page();
+    app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let (_, whole) = rest(&mut events).await;
+    assert_eq!(whole.status, MessageStatus::Finished { reason: FinishReason::Length });
+    let stats = whole.stats.unwrap();
+    assert_eq!(stats.prompt_tokens + stats.emitted, model.context_length);
+    assert!(app.settings().generation.max_tokens > model.context_length);
 }

@@ -23,6 +23,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::subscribe,
         window::close_window,
         window::quit,
+        window::set_menu_state,
         window::open_link,
         window::set_preferences,
         diagnostics::places,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{AppEvent, ErrorReport, Preferences, Snapshot};
+use foretoken_protocol::{AppEvent, ErrorReport, MenuState, Preferences, Snapshot};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 
@@ -34,11 +34,24 @@ pub(crate) async fn close_window(handle: AppHandle) -> Result<(), ErrorReport> {
     Ok(())
 }
 
-/// Ends the app. What is being written is kept as far as it has come.
+/// Ends the app, after a question while a reply is being written. What is written is kept as far as it has come.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn quit(handle: AppHandle) -> Result<(), ErrorReport> {
-    handle.exit(0);
+    crate::quit::quit(&handle);
+    Ok(())
+}
+
+/// Makes the menu bar agree with the page, where there is one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_menu_state(handle: AppHandle, state: MenuState) -> Result<(), ErrorReport> {
+    #[cfg(target_os = "macos")]
+    if let Err(error) = crate::menu::apply(&handle, &state) {
+        tracing::warn!("the menu bar does not agree with the page: {error}");
+    }
+    #[cfg(not(target_os = "macos"))]
+    let _ = (handle, state);
     Ok(())
 }
 

@@ -1,8 +1,12 @@
-use foretoken_protocol::{AppEvent, ChatSettings, ChatSummary, ExportFormat, GenerationSettings};
+use foretoken_protocol::{
+    AppEvent, ChatId, ChatSettings, ChatSummary, ExportFormat, GenerationSettings, UnseenReply,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-use crate::testing::{ENDLESS_QUESTION, PATIENCE, Running, endless, page, rest, running, some_text, write};
+use crate::testing::{
+    ENDLESS_QUESTION, PATIENCE, Running, endless, kill, page, rest, running, some_text, write,
+};
 
 const QUESTION: &str = "Tell me about the sea.";
 
@@ -81,6 +85,43 @@ async fn the_window_hears_of_every_change_in_the_list() {
     assert_eq!(chat, branch.chat);
     assert_eq!((chat.tags, branch.messages.len()), (vec!["water".to_owned()], 1));
     assert_eq!(chat.origin.unwrap().chat, sent.chat);
+}
+
+#[tokio::test]
+async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
+    let Running { app, engine, .. } = &running().await;
+    let (window, mut changes) = page();
+    app.events.subscribe(window);
+    write(app, 4096, endless()).await;
+    let ask = async |chat: Option<ChatId>| {
+        let (channel, mut events) = page();
+        let sent = app.ask(chat, ENDLESS_QUESTION.into(), channel).await.unwrap();
+        some_text(&mut events).await;
+        (sent.chat, sent.messages[1].message.id, events)
+    };
+    let (chat, reply, mut events) = ask(None).await;
+    app.stop(reply);
+    rest(&mut events).await;
+    told(&mut changes).await;
+    assert_eq!(told(&mut changes).await.unseen, None, "it was open");
+
+    let (_, reply, mut events) = ask(Some(chat)).await;
+    told(&mut changes).await;
+    app.begin_chat().await.unwrap();
+    app.stop(reply);
+    rest(&mut events).await;
+    assert_eq!(told(&mut changes).await.unseen, Some(UnseenReply::Written));
+    assert_eq!(app.show_chat(chat).await.unwrap().chat.unseen, None);
+    assert_eq!(told(&mut changes).await.unseen, None, "the list hears of it");
+
+    let (_, reply, mut events) = ask(Some(chat)).await;
+    told(&mut changes).await;
+    app.begin_chat().await.unwrap();
+    kill(engine);
+    rest(&mut events).await;
+    assert_eq!(told(&mut changes).await.unseen, Some(UnseenReply::Failed));
+    assert_eq!(app.show_message(reply).await.unwrap().chat.unseen, None);
+    assert_eq!(told(&mut changes).await.unseen, None);
 }
 
 #[tokio::test]

@@ -573,7 +573,7 @@ impl ModelLibrary {
         for model in shelf {
             let (Some(repo), Some(_)) = (&model.repo, &model.revision) else { continue };
             let Ok(repo) = repo.parse() else { continue };
-            match hub.model_info(&repo, &self.wanted_revision(&repo)).await {
+            match hub.model_info(&repo, &self.wanted_revision(hub, &repo).await).await {
                 Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
                 Err(error) => tracing::info!("{repo}: {error}"),
             }

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foretoken_library::{Catalogue, Intent, Library, Queue, QueueItem, QueueOptions, RepoId};
+use foretoken_library::{
+    Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId,
+};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState,
 };
@@ -45,16 +47,20 @@ impl ModelLibrary {
         conversion: ConversionChoice,
     ) -> Result<JobId, ErrorReport> {
         let repo: RepoId = repo.parse()?;
-        self.hub()?;
+        let hub = self.hub()?;
         let same = |step: &Step| matches!(step, Step::Download { repo: other, .. } if *other == repo);
-        let known = self.lock().jobs.with_step(same).map(|job| job.id);
-        if let Some(job) = known {
+        let known = || self.lock().jobs.with_step(same).map(|job| job.id);
+        if let Some(job) = known() {
             self.resume_job(job).await?;
             return Ok(job);
         }
-        let revision = self.wanted_revision(&repo);
+        let revision = self.wanted_revision(hub, &repo).await;
         let queue = self.queue.lock().await;
         let queue = queue.as_ref().ok_or_else(|| self.offline())?;
+        // Whoever asked twice meanwhile has it already.
+        if let Some(job) = known() {
+            return Ok(job);
+        }
         // The job first: its queue may tell of it at once.
         let name = repo.name().to_owned();
         let job =
@@ -67,11 +73,17 @@ impl ModelLibrary {
         Ok(job)
     }
 
-    /// What a download of a repository takes: the commit that was tried out, or else what is newest.
-    pub(super) fn wanted_revision(&self, repo: &RepoId) -> String {
+    /// What a download of a repository takes: the commit that the catalogue names, or else the newest, also where the
+    /// history of the repository was rewritten and the Hub has that commit no more.
+    pub(super) async fn wanted_revision(&self, hub: &Hub, repo: &RepoId) -> String {
+        let newest = || "main".to_owned();
         let catalogue = Catalogue::load(&self.catalogue);
         let listed = catalogue.entries.into_iter().find(|entry| entry.repo == *repo);
-        listed.and_then(|entry| entry.revision).map_or_else(|| "main".to_owned(), |tried| tried.to_string())
+        let Some(commit) = listed.and_then(|entry| entry.revision) else { return newest() };
+        match hub.model_info(repo, commit.as_str()).await {
+            Err(LibraryError::NoEntry { .. }) => newest(),
+            _ => commit.to_string(),
+        }
     }
 
     /// Stops a job for now.

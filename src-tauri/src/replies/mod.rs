@@ -79,6 +79,8 @@ pub(crate) struct Means {
     pub(crate) chats: Chats,
     /// Knows what its speed can be compared with.
     pub(crate) compare: Box<Compare>,
+    /// How long it has thought already, in seconds; not zero where it is continued.
+    pub(crate) thought_seconds: f64,
 }
 
 impl Replies {
@@ -122,6 +124,11 @@ impl Replies {
     /// The requests that write replies in a chat.
     pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
         self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()
+    }
+
+    /// Whether any reply is being written.
+    pub(crate) fn are_written(&self) -> bool {
+        !self.lock().is_empty()
     }
 
     /// Whether a reply is being written in a chat.

@@ -86,7 +86,8 @@ impl Writer {
                         unsaved = true;
                     }
                     Progress::Finished { reason, stats } => {
-                        let stats = ReplyStats { plain: (self.means.compare)(&stats), ..*stats };
+                        let mut stats = ReplyStats { plain: (self.means.compare)(&stats), ..*stats };
+                        stats.thinking.seconds += self.means.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -198,7 +199,7 @@ mod tests {
         let (engine, progress) = mpsc::unbounded_channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
-        let means = Means { chats, compare: Box::new(|_| None) };
+        let means = Means { chats, compare: Box::new(|_| None), thought_seconds: 0.0 };
         let writing = tokio::spawn(Writer { message, page, means }.run(progress, attachments));
 
         let mut written = String::new();

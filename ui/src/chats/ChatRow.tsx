@@ -47,7 +47,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
         onDoubleClick={() => setView({ renaming: chat.id })}
       >
         <span className="chat-title">{title}</span>
-        {writing && <span className="writing-dot" role="img" aria-label="A reply is being written" />}
+        <Dot chat={chat} writing={writing} />
       </button>
       <MenuButton
         label={`More for “${title}”`}
@@ -73,6 +73,33 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
     </div>
   );
 });
+
+/** Says in the list what goes on in a chat, or what has ended there unseen. */
+function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
+  if (writing) return <span className="writing-dot" role="img" aria-label="A reply is being written" />;
+  switch (chat.unseen) {
+    case null:
+      return null;
+    case "failed":
+      return (
+        <span
+          className="failed-dot"
+          role="img"
+          aria-label="The last reply failed"
+          title="The last reply failed"
+        />
+      );
+    case "written":
+      return (
+        <span
+          className="unread-dot"
+          role="img"
+          aria-label="A reply that you have not seen"
+          title="A reply that you have not seen"
+        />
+      );
+  }
+}
 
 function RenameField({ chat }: { chat: ChatSummary }) {
   const [title, setTitle] = useState(chat.title);

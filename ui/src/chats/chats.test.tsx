@@ -167,9 +167,19 @@ describe("the list of chats", () => {
     expect(row).toContain('aria-label="A reply is being written"');
     expect(row).toContain('aria-current="page"');
     expect(row).toContain("More for “Owls”");
+    expect(row).not.toContain("not seen");
     expect(words(<ChatRow chat={chatSummary(1, { title: "" })} current={false} writing={false} stop />)).toBe(
       "Without a name",
     );
+  });
+
+  it("says of a chat how a reply ended that nobody has seen", () => {
+    const row = (unseen: "written" | "failed" | null, writing = false) =>
+      markup(<ChatRow chat={chatSummary(1, { unseen })} current={false} writing={writing} stop />);
+    expect(row("written")).toContain('aria-label="A reply that you have not seen"');
+    expect(row("failed")).toContain('aria-label="The last reply failed"');
+    expect(row(null)).not.toMatch(/-dot/);
+    expect(row("failed", true)).not.toContain("failed");
   });
 
   it("reads tags as they are typed", () => {
@@ -184,8 +194,9 @@ describe("the context", () => {
 
   it("says what comes when it fills", () => {
     expect(contextWords(of(10))).toBe("Nothing is dropped until it is full.");
+    expect(contextWords(of(10, 200))).toBe("Nothing is dropped until it is full.");
     expect(contextWords(of(85))).toContain("nearly full");
-    expect(contextWords(of(95))).toContain("next reply ends where the context does");
+    expect(contextWords(of(95))).toContain("next reply may end where the context does");
     expect(contextWords(of(100))).toContain("is full");
   });
 

@@ -31,8 +31,9 @@ export function contextUse(
 export function contextWords({ used, of, reply, nearly, full }: ContextUse): string {
   if (full)
     return "The context is full: the model cannot answer in this chat any more. Branch from an earlier message, or begin a new chat.";
-  if (used + reply > of)
-    return "The next reply ends where the context does. Nothing is dropped; after that, branch from an earlier message or begin a new chat.";
+  // Far from the end that is no news: replies are seldom as long as they may be.
+  if (nearly && used + reply > of)
+    return "The next reply may end where the context does. Nothing is dropped; after that, branch from an earlier message or begin a new chat.";
   if (nearly) return "The context is nearly full. Nothing is dropped: when it is full, the chat ends.";
   return "Nothing is dropped until it is full.";
 }

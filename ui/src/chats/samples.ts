@@ -9,6 +9,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
   pinned: false,
   tags: [],
   origin: null,
+  unseen: null,
   created_at: 0,
   updated_at: id,
   ...more,
@@ -17,7 +18,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 /** A chat as it opens, for tests. */
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
-  settings: { system_prompt: "", generation: null, model: null, preset: null },
+  settings: { system_prompt: "", generation: null, preset: null },
   draft: { text: "", files: [] },
   messages,
 });
@@ -43,7 +44,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
     { drafted: 412, accepted: 330 },
     { drafted: 100, accepted: 50 },
   ],
-  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0 },
+  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },
   depth: { steps_per_entry: 7, depths: [1, 1, 1.4, 1.2] },
   sampling: useStore.getInitialState().settings.sampling,
   seed: 1,

@@ -10,6 +10,7 @@ import { ModelsScreen } from "../library/ModelsScreen";
 import { LinkAddress } from "../markdown/Link";
 import { Palette } from "../palette/Palette";
 import { Shortcuts } from "../palette/Shortcuts";
+import { useMenuBar } from "../palette/useMenuBar";
 import { MAC } from "../platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
 import { SettingsScreen } from "../settings/SettingsScreen";
@@ -37,6 +38,7 @@ export function App() {
   const { name, Content } = SCREENS[useStore((state) => state.screen)];
   const title = useStore((state) => name ?? state.about?.title);
   useShortcuts();
+  useMenuBar();
   useEffect(() => {
     document.title = title ?? "Foretoken";
   }, [title]);

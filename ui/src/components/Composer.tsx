@@ -1,11 +1,12 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
-import { attachPasted, chooseAttachments, detach, send, stop } from "../actions";
+import { useShallow } from "zustand/react/shallow";
+import { attachPasted, chooseAttachments, detach, openModel, send, stop } from "../actions";
 import type { Attachment } from "../bindings";
 import { contextUse, contextWords } from "../chats/context";
 import { setDraft } from "../chats/drafts";
 import { Files } from "../chats/Files";
 import { filesOf } from "../chats/pasted";
-import { streamingReply } from "../state";
+import { modelBefore, streamingReply } from "../state";
 import { draftKey, setView, useGeneration, useModel, useModelName, useReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
@@ -63,6 +64,7 @@ export function Composer() {
           </button>
         </ErrorNote>
       )}
+      <ModelNote />
       <ContextNote />
       <form
         className="composer"
@@ -126,6 +128,29 @@ export function Composer() {
           )}
         </div>
       </form>
+    </div>
+  );
+}
+
+/** Says which model has answered so far, if another one would answer next. */
+function ModelNote() {
+  const before = useStore(useShallow(modelBefore));
+  const reason = useReason("open");
+  if (before === null) return null;
+  const name = before.builtIn ? "the demo model" : before.name;
+  return (
+    <div className="context-note model-note" data-testid="model-note">
+      <span className="model-note-words" role="status">
+        This chat was answered by {name}.
+      </span>
+      <ActionButton
+        className="quiet-button"
+        data-testid="use-again"
+        reason={reason}
+        onClick={() => openModel(before.path)}
+      >
+        Use it again
+      </ActionButton>
     </div>
   );
 }

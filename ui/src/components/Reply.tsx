@@ -16,7 +16,6 @@ import { Versions } from "./Versions";
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
   const live = useStore((state) => state.live[message.id]);
-  const thoughtSeconds = useStore((state) => state.thoughtSeconds[message.id]);
   const provenance = useProvenance(message, live);
   const streaming = message.status.state === "streaming";
   const thinking = live?.thinking ?? message.thinking;
@@ -37,7 +36,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
           running={streaming && answer === ""}
           unfinished={!streaming && answer === ""}
           since={live?.thinkingSince ?? null}
-          seconds={thoughtSeconds}
+          seconds={live?.thoughtSeconds ?? message.stats?.thinking.seconds ?? null}
         />
       )}
       <div className="answer" data-testid="answer">

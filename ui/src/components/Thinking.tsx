@@ -16,8 +16,8 @@ interface Props {
   unfinished: boolean;
   /** When it began, where that is known. */
   since: number | null;
-  /** How long it took, where that is known. */
-  seconds: number | undefined;
+  /** How long it took; null or 0 where that is not known. */
+  seconds: number | null;
 }
 
 /** What the model thought before it answered, folded away. */
@@ -57,8 +57,8 @@ export function Thinking({ message, text, runs, running, unfinished, since, seco
   );
 }
 
-function thought(seconds: number | undefined): string {
-  if (seconds === undefined) return "Thought before answering";
+function thought(seconds: number | null): string {
+  if (!seconds) return "Thought before answering";
   return seconds < 1 ? "Thought for less than a second" : `Thought for ${Math.round(seconds)} s`;
 }
 

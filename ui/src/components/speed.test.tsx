@@ -55,7 +55,7 @@ describe("the numbers of a reply", () => {
   });
 
   it("tell thinking and answer apart where there are both", () => {
-    const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250 };
+    const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250, seconds: 4 };
     const table = /<table.*<\/table>/.exec(shown({ thinking }))?.[0] ?? "";
     const rows = table.split("<tr>").map((row) =>
       row

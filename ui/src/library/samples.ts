@@ -1,4 +1,14 @@
-import type { Fit, FitVerdict, Job, JobStage, LibrarySnapshot, LocalModel, RemoteModel } from "../bindings";
+import type {
+  Fit,
+  FitVerdict,
+  Job,
+  JobStage,
+  LibrarySnapshot,
+  LocalModel,
+  ModelInfo,
+  RemoteModel,
+} from "../bindings";
+import { useStore } from "../store";
 
 // What the tests of this folder are about, each with what does not matter filled in.
 
@@ -24,6 +34,23 @@ export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel 
   fit: fitOf("fits_well"),
   update_available: false,
   tuning: null,
+  ...more,
+});
+
+/** A model that is loaded. */
+export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
+  name: path.slice(1),
+  path,
+  architecture: "qwen3_5",
+  parameters: 1,
+  format: "bfloat16",
+  mtp: { state: "present", tensors: 15, format: "bfloat16", declared: true },
+  context_length: 1,
+  defaults: useStore.getInitialState().settings.sampling,
+  thinking: true,
+  weight_bytes: 1,
+  kv_precision: "full",
+  notes: [],
   ...more,
 });
 

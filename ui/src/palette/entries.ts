@@ -5,7 +5,7 @@ import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
 import { reason, type useStore } from "../store";
 import { keysOf, shown } from "./keys";
-import { isAvailable, run, TABLE } from "./table";
+import { actionsNow, run } from "./table";
 
 type State = ReturnType<typeof useStore.getState>;
 
@@ -25,8 +25,7 @@ export const offer = (state: State): Offer => ({
 });
 
 /** The commands that can be given now. */
-export const commandsOf = (state: State): Action[] =>
-  TABLE.filter((action) => action.id !== "palette" && isAvailable(action, state));
+export const commandsOf = (state: State): Action[] => actionsNow(state).filter(({ id }) => id !== "palette");
 
 /** Something to go to or to do. */
 export interface Entry {

@@ -4,7 +4,7 @@ import { chatSummary } from "../chats/samples";
 import { useStore } from "../store";
 import { commandsOf, entries, offer, ranked } from "./entries";
 import { keysOf, matches, shown } from "./keys";
-import { isAvailable, TABLE } from "./table";
+import { isAvailable, menuState, TABLE } from "./table";
 
 const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
 const state = useStore.getInitialState();
@@ -93,7 +93,36 @@ describe("actions", () => {
       expect(isAvailable(action(id), state), id).toBe(false);
     const chats = [chatSummary(1), chatSummary(2)];
     expect(isAvailable(action("next_chat"), { ...state, chats, chat: 1 })).toBe(true);
+    expect(isAvailable(action("next_chat"), { ...state, chats, chat: 2 })).toBe(false);
+    expect(isAvailable(action("previous_chat"), { ...state, chats, chat: 1 })).toBe(false);
+    expect(isAvailable(action("previous_chat"), { ...state, chats, chat: 2 })).toBe(true);
     expect(isAvailable(action("export_chat"), { ...state, chats, chat: 1 })).toBe(true);
+  });
+
+  it("are the same in the menu bar and in the palette", () => {
+    const chats = [chatSummary(1), chatSummary(2)];
+    for (const now of [state, { ...state, chats, chat: 2, screen: "models" as const }]) {
+      const offered = commandsOf(now).map(({ id }) => id);
+      expect(menuState(now).available.filter((id) => id !== "palette")).toEqual(offered);
+    }
+    expect(menuState(state).available).not.toContain("stop");
+  });
+
+  it("that show or hide are called by what they would do", () => {
+    const names = (now: typeof state) => commandsOf(now).map(({ name }) => name);
+    expect(menuState(state).shown).toEqual(["toggle_sidebar"]);
+    expect(names(state)).toContain("Hide the sidebar");
+    expect(names(state)).toContain("Show the chat's settings");
+    const inspector = { ...state, inspector: true, sidebar: false };
+    expect(names(inspector)).toContain("Hide the chat's settings");
+    expect(names(inspector)).toContain("Show the sidebar");
+    // It is not to be seen there.
+    expect(menuState({ ...inspector, screen: "models" }).shown).toEqual([]);
+  });
+
+  it("stay the same objects as long as nothing changes", () => {
+    const [before, after] = [commandsOf(state), commandsOf({ ...state, asked: 1 })];
+    expect(after.every((action, index) => action === before[index])).toBe(true);
   });
 });
 

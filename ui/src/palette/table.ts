@@ -1,6 +1,13 @@
 import { editLast, newChat, openChat, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
 import { openBenchmarks } from "../benchmarks/actions";
-import { ACTIONS, type Action, type ActionId, type Availability } from "../bindings";
+import {
+  ACTIONS,
+  type Action,
+  type ActionId,
+  type Availability,
+  type ChatSummary,
+  type MenuState,
+} from "../bindings";
 import { shell } from "../bridge";
 import { chooseImport, exportChats } from "../chats/files";
 import { focusComposer } from "../focus";
@@ -33,7 +40,8 @@ const RUN: Record<ActionId, () => unknown> = {
   export_chats: () => exportChats(null, "json"),
   import_chats: () => chooseImport(),
   toggle_sidebar: () => setView({ sidebar: !state().sidebar }),
-  toggle_inspector: () => setView({ screen: "chat", inspector: !state().inspector }),
+  toggle_inspector: () =>
+    setView({ screen: "chat", inspector: state().screen !== "chat" || !state().inspector }),
   zoom_in: () => changeZoom(1),
   zoom_out: () => changeZoom(-1),
   actual_size: () => changeZoom(0),
@@ -58,11 +66,38 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
     state.messages.some(({ role }) => role === "user"),
   with_statistics: ({ screen, messages }) =>
     screen === "chat" && messages.some(({ stats }) => stats !== null),
-  with_chats: ({ chats, chat }) => chats.some(({ id }) => id !== chat),
+  with_next_chat: (state) => chatFromHere(state, 1) !== undefined,
+  with_previous_chat: (state) => chatFromHere(state, -1) !== undefined,
+};
+
+/** Whether what an action would show or hide is shown. */
+const SHOWN: Partial<Record<ActionId, (state: State) => boolean>> = {
+  reveal_drafts: ({ revealDrafts }) => revealDrafts,
+  toggle_sidebar: ({ sidebar }) => sidebar,
+  toggle_inspector: ({ screen, inspector }) => screen === "chat" && inspector,
 };
 
 export const isAvailable = (action: Action, now: State = state()): boolean =>
   AVAILABLE[action.available](now);
+
+const isShown = (action: Action, now: State): boolean => SHOWN[action.id]?.(now) ?? false;
+
+/** The actions that show and hide something, by the name of what they would do. */
+const SHOWING = TABLE.map((action) => ({ ...action, name: action.toggle?.show ?? action.name }));
+const HIDING = TABLE.map((action) => ({ ...action, name: action.toggle?.hide ?? action.name }));
+
+/** What can be done now, by the name that it has now. The same actions as long as nothing changes. */
+export const actionsNow = (now: State): Action[] =>
+  TABLE.flatMap((action, index) => {
+    const named = (isShown(action, now) ? HIDING : SHOWING)[index];
+    return named && isAvailable(action, now) ? [named] : [];
+  });
+
+/** What the menu bar has to know. */
+export const menuState = (now: State): MenuState => ({
+  available: actionsNow(now).map(({ id }) => id),
+  shown: TABLE.filter((action) => isShown(action, now)).map(({ id }) => id),
+});
 
 /** What can be done while a sheet is open: it changes nothing behind the sheet. */
 const OVER_SHEETS: ReadonlySet<ActionId> = new Set<ActionId>([
@@ -95,10 +130,11 @@ function focusSearch(): void {
   );
 }
 
-/** Opens the chat so many rows further down the list. A chat that is not listed stands before all of them. */
+/** The chat so many rows further down the list. A chat that is not listed stands before all of them. */
+const chatFromHere = ({ chats, chat }: State, rows: number): ChatSummary | undefined =>
+  chats[chats.findIndex(({ id }) => id === chat) + rows];
+
 function goToChat(rows: number): void {
-  const { chats, chat } = state();
-  const at = chats.findIndex(({ id }) => id === chat);
-  const next = chats[at + rows];
+  const next = chatFromHere(state(), rows);
   if (next) openChat(next.id);
 }

@@ -1,6 +1,6 @@
 //! The list of chats: titles, pins and tags.
 
-use foretoken_protocol::{Chat, ChatCursor, ChatId, ChatPage, ChatSummary, Tag};
+use foretoken_protocol::{Chat, ChatCursor, ChatId, ChatPage, ChatSummary, Tag, UnseenReply};
 use rusqlite::{Connection, named_params};
 
 use crate::error::Fault;
@@ -71,6 +71,15 @@ impl Store {
             must_exist(db, id)?;
             db.execute("UPDATE chat SET pinned = ?2 WHERE id = ?1", (id, pinned))?;
             Ok(())
+        })
+    }
+
+    /// Keeps how a reply ended that nobody has looked at; `None` once somebody has. Returns whether it was otherwise.
+    pub fn set_unseen(&mut self, id: ChatId, unseen: Option<UnseenReply>) -> Result<bool, ChatsError> {
+        self.write(|db| {
+            must_exist(db, id)?;
+            let sql = "UPDATE chat SET unseen = ?2 WHERE id = ?1 AND unseen IS NOT ?2";
+            Ok(db.execute(sql, (id, unseen.map(rows::unseen_name)))? == 1)
         })
     }
 

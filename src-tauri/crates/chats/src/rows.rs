@@ -1,6 +1,8 @@
 //! How messages and chats stand in the columns of the database.
 
-use foretoken_protocol::{Chat, ChatOrigin, ChatSummary, FinishReason, Message, MessageStatus, Role};
+use foretoken_protocol::{
+    Chat, ChatOrigin, ChatSummary, FinishReason, Message, MessageStatus, Role, UnseenReply,
+};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::Serialize;
@@ -10,7 +12,7 @@ use serde::de::DeserializeOwned;
 pub(crate) const CHAT: &str = "id, title, updated_at";
 
 /// The columns that [`summary`] reads, from a table named `chat`.
-pub(crate) const SUMMARY: &str = "id, title, named, pinned, created_at, updated_at,
+pub(crate) const SUMMARY: &str = "id, title, named, pinned, unseen, created_at, updated_at,
     (SELECT json_group_array(name ORDER BY name) FROM chat_tag WHERE chat_tag.chat = chat.id) AS tags,
     (SELECT origin.id FROM chat AS origin WHERE origin.id = chat.origin_chat AND origin.deletion IS NULL)
         AS live_origin,
@@ -34,6 +36,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
         pinned: row.get("pinned")?,
         tags: list(row, "tags")?,
         origin: origin.map(|chat| ChatOrigin { chat, message }),
+        unseen: row.get::<_, Option<String>>("unseen")?.as_deref().and_then(unseen_from),
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
@@ -85,6 +88,18 @@ fn named<T>(row: &Row<'_>, column: &str, from: fn(&str) -> Option<T>) -> rusqlit
             format!("the {column} of a message is {name:?}").into(),
         )
     })
+}
+
+pub(crate) fn unseen_name(unseen: UnseenReply) -> &'static str {
+    match unseen {
+        UnseenReply::Written => "written",
+        UnseenReply::Failed => "failed",
+    }
+}
+
+/// A name that this version does not know costs the mark, never the chat.
+fn unseen_from(name: &str) -> Option<UnseenReply> {
+    [UnseenReply::Written, UnseenReply::Failed].into_iter().find(|&unseen| unseen_name(unseen) == name)
 }
 
 pub(crate) fn role_name(role: Role) -> &'static str {

@@ -11,8 +11,12 @@ use crate::store::all;
 use crate::{ChatsError, backup, search};
 
 /// Entry `n` takes a database from layout `n` to `n + 1`. What has been released never changes.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/1.sql"), include_str!("migrations/2.sql"), include_str!("migrations/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
+    include_str!("migrations/4.sql"),
+];
 
 /// Opens the database at `path`, made if it is not there, in the newest layout, for this process alone.
 ///

@@ -86,12 +86,11 @@ impl Store {
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
-    let sql = "SELECT system_prompt, generation, model, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
+    let sql = "SELECT system_prompt, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
             system_prompt: row.get("system_prompt")?,
             generation: rows::json(row, "generation")?,
-            model: row.get("model")?,
             preset: row.get("preset")?,
         })
     };
@@ -103,10 +102,10 @@ pub(crate) fn set_chat_settings(
     id: ChatId,
     settings: &ChatSettings,
 ) -> rusqlite::Result<()> {
-    let ChatSettings { system_prompt, generation, model, preset } = settings;
+    let ChatSettings { system_prompt, generation, preset } = settings;
     db.execute(
-        "UPDATE chat SET system_prompt = ?2, generation = ?3, model = ?4, preset = ?5 WHERE id = ?1",
-        (id, system_prompt, to_json(generation.as_ref())?, model, preset),
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4 WHERE id = ?1",
+        (id, system_prompt, to_json(generation.as_ref())?, preset),
     )
     .map(drop)
 }

@@ -100,9 +100,10 @@ impl Store {
     pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
         self.write(|db| {
             let Place { chat, .. } = Place::of(db, last)?;
-            let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, model, preset,
+            let copy =
+                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, preset,
                                           origin_chat, origin_message)
-                        SELECT title, named, :now, :now, system_prompt, generation, model, preset, id, :last
+                        SELECT title, named, :now, :now, system_prompt, generation, preset, id, :last
                         FROM chat WHERE id = :chat RETURNING id";
             let values = named_params! {":now": now(), ":last": last, ":chat": chat};
             let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;

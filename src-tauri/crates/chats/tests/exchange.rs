@@ -138,7 +138,6 @@ fn make(store: &mut Store, steps: &[Step]) {
                 let chosen = ChatSettings {
                     system_prompt: prompt.clone(),
                     generation: Some(settings(*temperature, Some(u64::MAX))),
-                    model: Some("/models/demo".into()),
                     preset: preset.map(|index| presets[index.index(presets.len())].id),
                 };
                 store.set_chat_settings(chat, &chosen).unwrap();

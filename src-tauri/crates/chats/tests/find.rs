@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    Attachment, ChatId, ChatPage, ChatSettings, Draft, ErrorReport, GenerationSettings, MessageId,
-    MessageStatus, SearchHit,
+    Attachment, ChatId, ChatPage, ChatSettings, ChatSummary, Draft, ErrorReport, GenerationSettings,
+    MessageId, MessageStatus, SearchHit, UnseenReply,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -141,6 +141,27 @@ fn tags_live_by_their_use() {
 }
 
 #[test]
+fn what_ended_unseen_is_kept_until_it_is_seen() {
+    let (folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let before = store.chat(chat).unwrap();
+    assert_eq!(before.unseen, None);
+    for unseen in [UnseenReply::Written, UnseenReply::Failed] {
+        assert!(store.set_unseen(chat, Some(unseen)).unwrap());
+        assert!(!store.set_unseen(chat, Some(unseen)).unwrap(), "it was so");
+        let marked = ChatSummary { unseen: Some(unseen), ..before.clone() };
+        assert_eq!(store.chat(chat).unwrap(), marked, "it does not move in the list");
+        assert_eq!(store.chat_page(None, None, 9).unwrap().chats, [marked]);
+    }
+    drop(store);
+
+    let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
+    assert!(store.set_unseen(chat, None).unwrap());
+    assert_eq!(store.chat(chat).unwrap(), before);
+    assert_eq!(code(store.set_unseen(chat + 1, None).unwrap_err()), "unknown_chat");
+}
+
+#[test]
 fn settings_drafts_and_presets_come_back() {
     let (folder, mut store) = store();
     let chat = store.create_chat("chat").unwrap().id;
@@ -150,7 +171,6 @@ fn settings_drafts_and_presets_come_back() {
     let chosen = ChatSettings {
         system_prompt: long.system_prompt.clone(),
         generation: long.generation.clone(),
-        model: Some("/models/demo".into()),
         preset: Some(long.id),
     };
     store.set_chat_settings(chat, &chosen).unwrap();

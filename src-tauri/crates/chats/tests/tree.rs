@@ -233,7 +233,6 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     let chat_settings = foretoken_protocol::ChatSettings {
         system_prompt: "Be short.".into(),
         generation: Some(settings()),
-        model: Some("/models/demo".into()),
         preset: Some(preset),
     };
     store.set_chat_settings(chat, &chat_settings).unwrap();

@@ -49,8 +49,28 @@ pub enum Availability {
     WithQuestion,
     /// While the open chat shows a reply with numbers.
     WithStatistics,
-    /// While there is a chat to go to.
-    WithChats,
+    /// While a chat is listed after the open one.
+    WithNextChat,
+    /// While a chat is listed before the open one.
+    WithPreviousChat,
+}
+
+/// What an action is called that shows something or hides it, once it is known which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct Toggle {
+    /// While it is hidden.
+    pub show: &'static str,
+    /// While it is shown.
+    pub hide: &'static str,
+}
+
+/// What the menu bar has to know of the page: what can be done and what is shown now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct MenuState {
+    /// The actions that can be taken.
+    pub available: Vec<ActionId>,
+    /// Those with a [`Toggle`] that would hide something.
+    pub shown: Vec<ActionId>,
 }
 
 /// Keys that are pressed together.
@@ -75,6 +95,8 @@ pub struct Action {
     pub id: ActionId,
     /// What it is called.
     pub name: &'static str,
+    /// What it is called in its place, where it shows or hides something.
+    pub toggle: Option<Toggle>,
     /// The menu of the menu bar that it stands in, if any.
     pub menu: Option<&'static str>,
     /// The keys that the menu shows on macOS.

@@ -210,6 +210,11 @@ pub enum AppEvent {
         /// The new ones.
         preferences: Preferences,
     },
+    /// A notification about a chat was clicked.
+    OpenChat {
+        /// The chat.
+        chat: ChatId,
+    },
     /// Something was chosen in the menu bar.
     Action {
         /// What is to be done.

@@ -34,10 +34,22 @@ pub struct ChatSummary {
     pub tags: Vec<String>,
     /// Where it was branched from; `None` for all others, and once that chat is deleted.
     pub origin: Option<ChatOrigin>,
+    /// How a reply ended that nobody has looked at yet.
+    pub unseen: Option<UnseenReply>,
     /// When it was begun, milliseconds since 1970.
     pub created_at: u64,
     /// When something was last written in it, milliseconds since 1970.
     pub updated_at: u64,
+}
+
+/// How a reply ended while its chat was not open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum UnseenReply {
+    /// There is something to read.
+    Written,
+    /// It failed; what was written until then stands.
+    Failed,
 }
 
 /// The place of a chat in the list: pinned ones first, then the one that was written in last.
@@ -78,8 +90,6 @@ pub struct ChatSettings {
     pub system_prompt: String,
     /// How replies are written.
     pub generation: Option<GenerationSettings>,
-    /// The folder of the model that answers.
-    pub model: Option<String>,
     /// The preset that the settings were taken from.
     pub preset: Option<PresetId>,
 }

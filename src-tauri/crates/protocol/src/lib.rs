@@ -20,7 +20,7 @@ mod provenance;
 mod settings;
 mod stats;
 
-pub use actions::{Action, ActionId, Availability, Keys};
+pub use actions::{Action, ActionId, Availability, Keys, MenuState, Toggle};
 pub use benchmarks::{
     AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
     Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
@@ -34,7 +34,7 @@ pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
     DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, PastedFile, Preset, PresetId, SearchHit,
-    SearchResults, SnippetPart, Tag,
+    SearchResults, SnippetPart, Tag, UnseenReply,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

@@ -38,7 +38,7 @@ pub struct LiveStats {
 }
 
 /// The passes that wrote one part of a reply.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
 pub struct PartStats {
     /// Tokens that they emitted, the stop token not counted.
@@ -49,6 +49,9 @@ pub struct PartStats {
     pub drafted: u32,
     /// Of those, how many were accepted.
     pub accepted: u32,
+    /// From the first token to the end of the last of these passes, waiting for others included. A reply that is
+    /// continued after this part keeps the time.
+    pub seconds: f64,
 }
 
 /// How many drafts the passes of a reply verified, from its first pass to its last.

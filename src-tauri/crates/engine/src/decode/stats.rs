@@ -159,8 +159,11 @@ impl Recorder {
         self.stats.steps += 1;
         self.stats.shared_steps += u32::from(timing.rows > 1);
         self.trace.push(advance.drafted);
+        let is_first = self.first.is_none();
+        let first = *self.first.get_or_insert(now);
         if part == Part::Thinking {
             let thinking = &mut self.stats.thinking;
+            thinking.seconds = (now - first).as_secs_f64();
             thinking.emitted += emitted;
             thinking.steps += 1;
             thinking.drafted += advance.drafted as u32;
@@ -174,8 +177,7 @@ impl Recorder {
             position.drafted += u32::from(i < advance.drafted);
             position.accepted += u32::from(i < advance.accepted);
         }
-        if self.first.is_none() {
-            self.first = Some(self.last);
+        if is_first {
             self.first_tokens = count;
             return;
         }
@@ -288,6 +290,9 @@ mod tests {
             let thought = stats.thinking;
             prop_assert_eq!(thought.steps as usize, thinking.min(steps.len()));
             prop_assert_eq!(thought.accepted + thought.steps, thought.emitted);
+            prop_assert!(thought.seconds <= stats.decode_seconds);
+            prop_assert!(thinking > 0 || thought.seconds == 0.0);
+            prop_assert!(thinking < steps.len() || thought.seconds == stats.decode_seconds);
 
             let DepthTrace { steps_per_entry, depths } = stats.depth;
             let per_entry = steps_per_entry as usize;

@@ -237,7 +237,11 @@ impl Library {
     fn mark(&self) -> Result<(), LibraryError> {
         let home = self.root.join(HOME);
         fs::create_dir_all(&home).map_err(|error| LibraryError::io(&home, error))?;
-        write_json(&home.join(MARK), &Mark { version: VERSION })
+        write_json(&home.join(MARK), &Mark { version: VERSION })?;
+        #[cfg(target_os = "macos")]
+        // They are large, and the Hub has them.
+        crate::disk::leave_out_of_backups(&self.root);
+        Ok(())
     }
 
     /// A model's folder; the name must be one of a folder directly in the library.

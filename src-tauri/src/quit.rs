@@ -1,0 +1,42 @@
+//! Ending the app: at once, or after a question while a reply is being written.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tauri::{AppHandle, Manager};
+use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
+
+use crate::setup::{MAIN_WINDOW, show_window};
+use crate::state::App;
+
+/// Ends the app, if the person agrees or nothing is being written. Downloads and conversions go on at the next start,
+/// so they are no reason to ask.
+pub(crate) fn quit(handle: &AppHandle) {
+    let app = Arc::clone(&handle.state::<Arc<App>>());
+    if !app.replies.are_written() {
+        handle.exit(0);
+        return;
+    }
+    // Whoever asks for the end again while the question is there has heard it.
+    if app.quitting.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // The question hangs on the window.
+    show_window(handle);
+    let mut question = handle
+        .dialog()
+        .message("What is written so far is kept, and can be continued at the next start.")
+        .title("A reply is still being written")
+        .kind(MessageDialogKind::Warning)
+        .buttons(MessageDialogButtons::OkCancelCustom("Quit".into(), "Go on".into()));
+    if let Some(window) = handle.get_webview_window(MAIN_WINDOW) {
+        question = question.parent(&window);
+    }
+    let handle = handle.clone();
+    question.show(move |agreed| {
+        app.quitting.store(false, Ordering::Relaxed);
+        if agreed {
+            handle.exit(0);
+        }
+    });
+}

@@ -1,0 +1,61 @@
+//! Ending the app while a reply is being written.
+
+use crate::desk::{Desk, Theme};
+use crate::dialog::Dialog;
+use crate::stopping::{open_endless_model, settled};
+use crate::webdriver::keys::CONTROL;
+use crate::window::Window;
+
+const QUESTION: &str = "Tell me a story about an owl and a bell.";
+const TITLE: &str = "A reply is still being written";
+
+fn runs(desk: &Desk) -> bool {
+    !desk.running("foretoken").is_empty()
+}
+
+/// Presses keys after which the page may be gone.
+fn press_last(window: &Window<'_>, key: char) {
+    let _ = window.driver.press(&[CONTROL], [key]);
+}
+
+#[test]
+fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.ask(QUESTION);
+    window.wait_for_text(50);
+    for key in ['q', 'w'] {
+        window.press(&[CONTROL], key);
+        let dialog = Dialog::wait(&desk, TITLE);
+        window.press(&[CONTROL], 'q');
+        dialog.dismiss();
+        assert!(runs(&desk), "nobody has agreed");
+    }
+    let longer = window.text("answer").chars().count();
+    window.wait_for_text(longer);
+    assert!(!Dialog::is_open(&desk, TITLE), "it has been asked once");
+
+    let shown = window.text("answer");
+    window.press(&[CONTROL], 'q');
+    Dialog::wait(&desk, TITLE).agree();
+    window.wait_until("the app ends", || !runs(&desk));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("chat");
+    window.wait_until("the reply is there", || window.is_shown("continue"));
+    let kept = window.text("answer");
+    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+}
+
+#[test]
+fn quitting_asks_nobody_while_nothing_is_written() {
+    for key in ['q', 'w'] {
+        let desk = Desk::new(1280, 900);
+        let window = desk.open(Theme::Light);
+        window.answer("Hello!");
+        press_last(&window, key);
+        window.wait_until("the app ends", || !runs(&desk));
+    }
+}

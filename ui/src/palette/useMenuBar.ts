@@ -1,0 +1,17 @@
+import { useEffect, useRef } from "react";
+import { shell } from "../bridge";
+import { MAC } from "../platform";
+import { useStore } from "../store";
+import { menuState } from "./table";
+
+/** Keeps the menu bar of macOS in step with the page. */
+export function useMenuBar(): void {
+  // As one text, which is equal where the lists are.
+  const state = useStore((state) => (MAC ? JSON.stringify(menuState(state)) : null));
+  const told = useRef<Promise<unknown>>(Promise.resolve());
+  useEffect(() => {
+    if (state === null) return;
+    // One after the other: the last one counts.
+    told.current = told.current.then(() => shell.setMenuState(JSON.parse(state))).catch(console.warn);
+  }, [state]);
+}

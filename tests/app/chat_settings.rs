@@ -29,6 +29,15 @@ fn kept(window: &Window<'_>, text: &str) {
     });
 }
 
+/// Waits until the shell has given the new chat a system prompt. The page shows it before.
+fn is_set(window: &Window<'_>, prompt: &str) {
+    window.wait_until("the shell has the prompt", || {
+        let body =
+            "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.settings.system_prompt";
+        window.driver.async_script(body, json!([])) == Ok(json!(prompt))
+    });
+}
+
 #[test]
 fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
     let desk = Desk::new(1280, 900);
@@ -107,6 +116,9 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
                     select.dispatchEvent(new Event('change', { bubbles: true }))";
         window.script(body, json!([name]));
     };
+    let note_says = |words: &str| {
+        window.wait_until("the note says what was done", || window.text("note").contains(words));
+    };
     let prompt_is = |text: &str| {
         window.wait_until("the chat has that prompt", || value(&window, "system-prompt") == text);
     };
@@ -117,26 +129,30 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
     choose("The model's own values");
     prompt_is("");
+    is_set(&window, "");
     assert!(!window.is_shown("undo"), "the preset still has all of it");
 
     window.fill("system-prompt", "You are a fox.");
     choose("Owl");
     prompt_is(PROMPT);
+    note_says("“Owl” has replaced");
     window.click("undo");
     prompt_is("You are a fox.");
+    is_set(&window, "You are a fox.");
     choose("Owl");
     prompt_is(PROMPT);
-    window.wait_until("the fox can come back", || window.is_shown("undo"));
+    note_says("“Owl” has replaced");
     window.fill("system-prompt", "You are an old owl.");
     window.click("undo");
     prompt_is("You are a fox.");
-    window.wait_until("so can what was typed since", || window.text("note").contains("are back"));
+    note_says("are back");
     window.click("undo");
     prompt_is("You are an old owl.");
 
     window.wait_until("it is still set by the preset", || window.is_shown("update-preset"));
     window.click("delete-preset");
     window.wait_until("the preset is gone", || !window.text("preset").contains("Owl"));
+    note_says("“Owl” was deleted.");
     window.click("undo");
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));

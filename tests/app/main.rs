@@ -50,6 +50,7 @@ mod models_screen;
 mod notifications;
 #[cfg(target_os = "linux")]
 mod palette;
+#[cfg(target_os = "linux")]
 mod pointer;
 #[cfg(target_os = "linux")]
 mod quitting;

@@ -8,10 +8,16 @@ use crate::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
 
-/// Whether the webview's own menu would open on a right click in the middle of what a selector finds.
+/// Whether the webview's own menu would open on a right click in the middle of what a selector finds; of a paragraph,
+/// in the middle of its first words that are in view.
 fn opens_menu(window: &Window<'_>, selector: &str) -> bool {
-    let body = "const place = document.querySelector(arguments[0]).getBoundingClientRect();
-                const [clientX, clientY] = [place.x + place.width / 2, place.y + place.height / 2];
+    let body = "const element = document.querySelector(arguments[0]);
+                const words = document.createRange();
+                words.selectNodeContents(element);
+                const places = element.matches('p') ? [...words.getClientRects()] : [element.getBoundingClientRect()];
+                const points = places.map(({ x, y, width, height }) => [x + width / 2, y + height / 2]);
+                const isInView = ([x, y]) => element.contains(document.elementFromPoint(x, y));
+                const [clientX, clientY] = points.find(isInView);
                 const click = { clientX, clientY, button: 2, bubbles: true, cancelable: true };
                 return document.elementFromPoint(clientX, clientY).dispatchEvent(new MouseEvent('contextmenu', click))";
     window.script(body, json!([selector])) == json!(true)

@@ -13,7 +13,7 @@ import { type ReplyListener, reportOf, shell } from "./bridge";
 import { withFiles } from "./chats/attachments";
 import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
 import { importChats } from "./chats/files";
-import { contentOf } from "./chats/pasted";
+import { contentsOf } from "./chats/pasted";
 import { addModels, loadLibrary } from "./library/actions";
 import { run } from "./palette/table";
 import { arePreferencesChanging, changeDefaults } from "./settings/actions";
@@ -32,6 +32,7 @@ function listener(from: number | null): ReplyListener<Sent> {
       const reply = sent.messages.at(-1);
       if (reply) speakers.set(reply.message.id, speaker);
       dispatch({ kind: "sent", from, sent });
+      if (from === null && state().note?.unbegun) setView({ note: null });
     },
     event: (message, event) => {
       if (speakers.get(message) === speaker)
@@ -142,7 +143,7 @@ export const chooseAttachments = () => addFiles(shell.chooseAttachments);
 
 /** Lets files that were pasted go with the next message. */
 export const attachPasted = (files: File[]) =>
-  addFiles(async () => shell.attachPasted(await Promise.all(files.map(contentOf))));
+  addFiles(async () => shell.attachPasted(await contentsOf(files)));
 
 async function addFiles(read: () => Promise<Attachment[]>): Promise<void> {
   const { chat } = state();

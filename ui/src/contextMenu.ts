@@ -14,9 +14,22 @@ export function keepSystemMenu(): void {
 const isEditable = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest(EDITABLE) !== null;
 
-function isOnSelection({ clientX: x, clientY: y }: MouseEvent): boolean {
+function isOnSelection({ clientX, clientY }: MouseEvent): boolean {
   const selection = document.getSelection();
   if (selection === null || selection.isCollapsed) return false;
-  const places = [...selection.getRangeAt(0).getClientRects()];
-  return places.some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
+  return isOn([...selection.getRangeAt(0).getClientRects()], clientX, clientY);
 }
+
+/** Half a line, in pixels. */
+const HALF_LINE = 12;
+
+/** Whether a point is on one of the pieces of a selection, or between its lines: the pieces are as high as the letters. */
+export const isOn = (
+  pieces: Pick<DOMRect, "left" | "right" | "top" | "bottom">[],
+  x: number,
+  y: number,
+): boolean =>
+  pieces.some(
+    ({ left, right, top, bottom }) =>
+      left <= x && x <= right && top - HALF_LINE <= y && y <= bottom + HALF_LINE,
+  );

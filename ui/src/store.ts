@@ -34,8 +34,10 @@ export interface Listing {
 /** What was done, in a sentence. */
 export interface Done {
   words: string;
-  /** What brings back what was there before; null where nothing can. */
+  /** What brings back what was there before; null where nothing can. `false`: it could not, and why is said. */
   undo: (() => Promise<unknown>) | null;
+  /** Whether it was done to a chat that is not begun. The note goes when the chat begins. */
+  unbegun?: boolean;
 }
 
 /** What only the page knows. */

@@ -140,6 +140,13 @@ impl Jobs {
         }
     }
 
+    /// Notes which revision a download takes.
+    pub(super) fn set_revision(&mut self, id: JobId, taken: String) {
+        if let Some(Step::Download { revision, .. }) = self.entry(id).map(|entry| &mut entry.step) {
+            *revision = taken;
+        }
+    }
+
     /// Sets how far a stage has come.
     pub(super) fn set_progress(&mut self, id: JobId, done: u64, total: u64, seconds_left: Option<f64>) {
         if let Some(entry) = self.entry(id) {

@@ -571,9 +571,16 @@ impl ModelLibrary {
     async fn look_for_updates(&self, hub: &Hub) {
         let shelf = self.lock().shelf.clone();
         for model in shelf {
-            let (Some(repo), Some(_)) = (&model.repo, &model.revision) else { continue };
+            let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
             let Ok(repo) = repo.parse() else { continue };
-            match hub.model_info(&repo, &self.wanted_revision(hub, &repo).await).await {
+            let wanted = self.wanted_revision(hub, &repo).await;
+            // Whoever has the newest commit is not led back to the one that the catalogue names.
+            let has_newest = wanted != work::NEWEST
+                && hub
+                    .model_info(&repo, work::NEWEST)
+                    .await
+                    .is_ok_and(|info| info.commit.as_str() == revision);
+            match hub.model_info(&repo, if has_newest { work::NEWEST } else { &wanted }).await {
                 Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
                 Err(error) => tracing::info!("{repo}: {error}"),
             }

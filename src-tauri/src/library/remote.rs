@@ -26,6 +26,8 @@ const AT_ONCE: usize = 6;
 const FAMILY: &str = "Qwen3.5";
 /// The code of the library's error for a repository that holds no model, such as one of GGUF files.
 const NOT_A_MODEL: &str = "not_a_model";
+/// Fewer bits than these make a quantized weight.
+const FLOAT_BITS: u8 = 16;
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
@@ -67,7 +69,10 @@ pub(super) fn suggestions(
 /// What a model is good for, by its size; of what others have converted, what sets it apart.
 fn summary(entry: &CatalogueEntry) -> &'static str {
     if let Format::Converted { .. } = entry.format {
-        return "Converted by others, with its MTP head: a smaller download that needs no conversion.";
+        return match entry.mtp {
+            true => "Converted by others, with its MTP head: a smaller download that needs no conversion.",
+            false => "Converted by others, without an MTP head: a smaller download that needs no conversion.",
+        };
     }
     match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
         (true, _) => "Knows as much as a large model and answers as fast as a small one; needs much memory.",
@@ -75,6 +80,13 @@ fn summary(entry: &CatalogueEntry) -> &'static str {
         (false, ..12_000_000_000) => "For everyday questions and writing; runs on most Macs.",
         (false, _) => "The most careful answers; slower, and only for Macs with much memory.",
     }
+}
+
+/// Bits of most weights, from words such as `4-bit, group 64`, `mxfp4` or `bfloat16`.
+fn main_bits(format: &str) -> Option<u8> {
+    let number = format.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    let end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
+    number[..end].parse().ok()
 }
 
 /// What the Hub is asked for; the rest of a filter is about what it answers.
@@ -146,9 +158,7 @@ impl Search {
         };
         let passes = |model: &RemoteModel| {
             filter.kind.is_none_or(|kind| model.kind == kind)
-                && filter.bits.is_none_or(|bits| {
-                    model.format.as_ref().is_some_and(|format| format.starts_with(&format!("{bits}-bit")))
-                })
+                && filter.bits.is_none_or(|bits| model.format.as_deref().and_then(main_bits) == Some(bits))
                 && filter
                     .largest_download
                     .is_none_or(|most| model.download_bytes.is_some_and(|bytes| bytes <= most))
@@ -184,7 +194,8 @@ async fn look_into(hub: &Hub, inspector: &Inspector, hit: &SearchHit) -> Option<
     match headers(hub, inspector, &info).await {
         Ok((facts, download_bytes)) => {
             model.download_bytes = Some(download_bytes);
-            model.kind = if facts.format.contains("bit") { ModelKind::Converted } else { ModelKind::Raw };
+            let is_converted = main_bits(&facts.format).is_some_and(|bits| bits < FLOAT_BITS);
+            model.kind = if is_converted { ModelKind::Converted } else { ModelKind::Raw };
             model.mtp = Some(matches!(facts.mtp, MtpState::Present { .. }));
             model.parameters = Some(facts.parameters);
             model.active_parameters = facts.active_parameters.filter(|&active| active < facts.parameters);
@@ -375,6 +386,13 @@ mod tests {
             shown.iter().filter(|model| model.installed.is_some()).map(|model| &model.name).collect();
         assert_eq!(here, ["Qwen3.5-2B"]);
         assert!(shown.iter().all(|model| !model.summary.is_empty()));
+    }
+
+    #[test]
+    fn bits_are_told_of_every_format() {
+        let formats =
+            ["4-bit, group 64", "8-bit, group 64; parts bfloat16", "mxfp4", "nvfp4", "bfloat16", ""];
+        assert_eq!(formats.map(main_bits), [Some(4), Some(8), Some(4), Some(4), Some(16), None]);
     }
 
     #[test]

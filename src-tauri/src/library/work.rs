@@ -19,6 +19,9 @@ use super::jobs::{Entry, Jobs, Step};
 use super::{ModelLibrary, State, blocking, converted_name, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
 
+/// The revision that is the newest commit of a repository.
+pub(super) const NEWEST: &str = "main";
+
 /// How a piece of work ended.
 enum Ended {
     /// The next step of the job, or its end with the model's folder.
@@ -76,7 +79,7 @@ impl ModelLibrary {
     /// What a download of a repository takes: the commit that the catalogue names, or else the newest, also where the
     /// history of the repository was rewritten and the Hub has that commit no more.
     pub(super) async fn wanted_revision(&self, hub: &Hub, repo: &RepoId) -> String {
-        let newest = || "main".to_owned();
+        let newest = || NEWEST.to_owned();
         let catalogue = Catalogue::load(&self.catalogue);
         let listed = catalogue.entries.into_iter().find(|entry| entry.repo == *repo);
         let Some(commit) = listed.and_then(|entry| entry.revision) else { return newest() };
@@ -104,9 +107,17 @@ impl ModelLibrary {
     /// Goes on with a job that was paused or failed.
     pub(crate) async fn resume_job(&self, job: JobId) -> Result<(), ErrorReport> {
         let entry = self.lock().jobs.get(job)?.clone();
-        if let Step::Download { repo, .. } = &entry.step {
+        if let Step::Download { repo, revision, .. } = entry.step {
+            let has_failed = matches!(entry.stage, JobStage::Failed { .. });
+            // The Hub may have refused to say whether it has the commit, or has it no more.
+            let revision = match revision.as_str() {
+                NEWEST => revision,
+                _ if has_failed => self.wanted_revision(self.hub()?, &repo).await,
+                _ => revision,
+            };
             let queue = self.queue.lock().await;
-            queue.as_ref().ok_or_else(|| self.offline())?.resume(repo).await?;
+            queue.as_ref().ok_or_else(|| self.offline())?.add(repo.clone(), &revision).await?;
+            self.lock().jobs.set_revision(job, revision);
         } else if matches!(entry.stage, JobStage::Paused | JobStage::Failed { .. }) {
             self.lock().jobs.set_stage(job, JobStage::Queued);
         }

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Metric } from "./store";
-import { metricValue, type Series } from "./words";
+import { metricValue, type Series, tickWords } from "./words";
 
 export interface PlotProps {
   metric: Metric;
@@ -14,14 +14,11 @@ export interface PlotProps {
 const HEIGHT = 200;
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** Ticks are whole days apart; those of results of one day, minutes or hours. */
+/** Ticks are whole days apart; those of results of few days, minutes or hours. */
 const STEPS = [
   ...[60, 300, 900, 1_800, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   ...[1, 2, 7, 14, 30, 91, 182, 365, 730].map((days) => days * DAY),
 ];
-const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 
 /** A colour of the page as it is now, light or dark. */
 const token = (name: string) => (): string =>
@@ -75,8 +72,7 @@ function options({ metric, times, lines }: PlotProps, width: number): uPlot.Opti
         space: 70,
         size: 28,
         incrs: STEPS,
-        values: (_, splits, __, ___, step) =>
-          splits.map((at) => (step < DAY ? TIME : step < 91 * DAY ? DATE : MONTH).format(at * 1000)),
+        values: (_, splits, __, ___, step) => splits.map((at) => tickWords(at, step)),
       }),
       axis({
         size: 56,

@@ -27,6 +27,7 @@ import {
   series,
   spread,
   strange,
+  tickWords,
   times,
   verdictSentence,
 } from "./words";
@@ -337,5 +338,19 @@ describe("side by side", () => {
     expect(compareReason(ready(head), true, false)).toContain("A reply is being written");
     expect(compareReason(ready(head), false, true)).toBe("A comparison is running.");
     expect(compareReason(ready(head), false, false)).toBeNull();
+  });
+});
+
+describe("the axis of time", () => {
+  it("names the day at midnight, and time or month where that is all", () => {
+    const at = (hour: number) => new Date(2026, 10, 22, hour).getTime() / 1000;
+    const [hours, days] = [12 * 3600, 86_400];
+    expect([at(0), at(12), at(24)].map((tick) => tickWords(tick, hours))).toEqual([
+      "22 Nov",
+      "12:00",
+      "23 Nov",
+    ]);
+    expect(tickWords(at(0), 7 * days)).toBe("22 Nov");
+    expect(tickWords(at(0), 91 * days)).toBe("Nov 2026");
   });
 });

@@ -66,6 +66,19 @@ export function acceptanceWords(positions: PositionStats[]): string {
 export const machineWords = ({ chip, ram_bytes: ram }: MachineName): string =>
   [chip || "unknown processor", ram > 0 && bytes(ram)].filter(Boolean).join(", ");
 
+const TICK_TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const TICK_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const TICK_MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
+const DAY_SECONDS = 86_400;
+
+/** What a tick of the axis of time says, where one comes every `step` seconds. At midnight it names the day. */
+export function tickWords(seconds: number, step: number): string {
+  const at = new Date(seconds * 1000);
+  if (step >= 91 * DAY_SECONDS) return TICK_MONTH.format(at);
+  const midnight = at.getHours() === 0 && at.getMinutes() === 0;
+  return (step >= DAY_SECONDS || midnight ? TICK_DATE : TICK_TIME).format(at);
+}
+
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
 const MINUTE = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",

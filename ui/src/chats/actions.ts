@@ -107,10 +107,15 @@ async function undoDeletion(deletion: number, shown: boolean): Promise<void> {
   if (shown) show(await shell.openChat(chat));
 }
 
-/** Undoes what was done last. What that replaces may be a note of its own. */
+/** Undoes what was done last, once. What that replaces may be a note of its own. */
 export async function undo(): Promise<void> {
   const { note } = state();
   const back = note?.undo;
   if (!back) return;
-  if ((await attempt(back)) && state().note === note) setView({ note: null });
+  setView({ note: null });
+  let undone: unknown = false;
+  await attempt(async () => {
+    undone = await back();
+  });
+  if (undone === false && state().note === null) setView({ note });
 }

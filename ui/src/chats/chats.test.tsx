@@ -16,7 +16,7 @@ import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { Note } from "./Note";
-import { contentOf, filesOf, LARGEST } from "./pasted";
+import { contentsOf, filesOf, LARGEST } from "./pasted";
 import { isOwn } from "./presets";
 import { SearchResults } from "./Search";
 import { chatSummary } from "./samples";
@@ -82,22 +82,25 @@ describe("files that are pasted", () => {
   it("are handed over byte for byte, whatever they hold", async () => {
     const check = fc.asyncProperty(fc.uint8Array({ maxLength: 9 }), fc.nat(40_000), async (bytes, zeros) => {
       const whole = new Uint8Array([...bytes, ...new Uint8Array(zeros)]);
-      const { name, content } = await contentOf(new File([whole], "notes.bin"));
-      expect(name).toBe("notes.bin");
-      expect(content).toBe(btoa(Array.from(whole, (byte) => String.fromCharCode(byte)).join("")));
+      const content = btoa(Array.from(whole, (byte) => String.fromCharCode(byte)).join(""));
+      expect(await contentsOf([new File([whole], "notes.bin")])).toEqual([{ name: "notes.bin", content }]);
     });
     await fc.assert(check, { numRuns: 40 });
   });
 
   it("are refused with a reason where they are too large, or no files", async () => {
-    const reason = (file: Parameters<typeof contentOf>[0]) =>
-      contentOf(file).then(
+    const reason = (...files: Parameters<typeof contentsOf>[0]) =>
+      contentsOf(files).then(
         () => "",
         (error) => reportOf(error).message,
       );
     const large = { name: "a.pdf", size: LARGEST + 1, arrayBuffer: () => Promise.reject(new Error()) };
     expect(await reason(large)).toBe("a.pdf is larger than 32 MB, which is too much to paste.");
     expect(await reason({ ...large, name: "Folder", size: 0 })).toBe("Folder cannot be read.");
+    const half = { ...large, size: LARGEST / 2 + 1 };
+    expect(await reason(half, half)).toBe(
+      "These files together are larger than 32 MB, which is too much to paste.",
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import type { PastedFile } from "../bindings";
 import { ShellError } from "../bridge";
 
-/** Larger ones are not handed over, in bytes: their path would do, which a paste does not tell. */
+/** More than this, together, is not handed over, in bytes: a path would do, which a paste does not tell. */
 export const LARGEST = 32 << 20;
 /** Bytes that are turned into text at a time. */
 const PIECE = 1 << 15;
@@ -10,18 +10,32 @@ const PIECE = 1 << 15;
 export const filesOf = (pasted: Pick<DataTransfer, "files" | "getData">): File[] =>
   pasted.getData("text/plain") === "" ? [...pasted.files] : [];
 
-/** What is in a file that was pasted. */
-export async function contentOf(file: Pick<File, "name" | "size" | "arrayBuffer">): Promise<PastedFile> {
-  const { name, size } = file;
-  const hint = "Choose it with the button, or drop it on the window.";
-  if (size > LARGEST) {
-    const message = `${name} is larger than ${LARGEST >> 20} MB, which is too much to paste.`;
-    throw new ShellError({ code: "attachment_too_large", message, hint });
-  }
+type Pasted = Pick<File, "name" | "size" | "arrayBuffer">;
+
+/** What is in files that were pasted. They are read one after the other, and only if all together are not too large. */
+export async function contentsOf(files: Pasted[]): Promise<PastedFile[]> {
+  checkSize(files);
+  const contents: PastedFile[] = [];
+  for (const file of files) contents.push(await contentOf(file));
+  return contents;
+}
+
+function checkSize(files: Pasted[]): void {
+  if (files.reduce((sum, { size }) => sum + size, 0) <= LARGEST) return;
+  const large = files.find(({ size }) => size > LARGEST);
+  const are = large ? `${large.name} is` : "These files together are";
+  const message = `${are} larger than ${LARGEST >> 20} MB, which is too much to paste.`;
+  const hint = `Choose ${large ? "it" : "them"} with the button, or drop ${large ? "it" : "them"} on the window.`;
+  throw new ShellError({ code: "attachment_too_large", message, hint });
+}
+
+async function contentOf(file: Pasted): Promise<PastedFile> {
+  const { name } = file;
   let bytes: ArrayBuffer;
   try {
     bytes = await file.arrayBuffer();
   } catch {
+    const hint = "Choose it with the button, or drop it on the window.";
     throw new ShellError({ code: "attachment_not_read", message: `${name} cannot be read.`, hint });
   }
   return { name, content: base64(new Uint8Array(bytes)) };

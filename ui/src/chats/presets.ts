@@ -20,26 +20,30 @@ export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
   return words(settings) !== words(preset ?? { system_prompt: "", generation: null });
 }
 
-/** Gives the open chat other settings. Where its own go, they can be brought back. */
-async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<void> {
+/** Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others. */
+async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
   const { chat, chatSettings: before, presets } = state();
-  if (!(await changeChat(settings)) || !isOwn(before, presets)) return;
-  setView({ note: { words: done, undo: () => bringBack(chat, before) } });
+  if (!(await changeChat(settings))) return false;
+  if (isOwn(before, presets))
+    setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun: chat === null } });
+  return true;
 }
 
 /** Gives a chat the settings back that it had. What was changed since can be brought back in turn. */
-async function bringBack(chat: number | null, before: ChatSettings): Promise<void> {
+async function bringBack(chat: number | null, before: ChatSettings): Promise<boolean> {
+  // The next new chat is not meant.
+  if (chat === null && state().sending) return false;
   if (state().chat !== chat) await (chat === null ? newChat() : openChat(chat));
-  if (state().chat !== chat) return;
+  if (state().chat !== chat) return false;
   // The preset may have been deleted meanwhile.
   const preset = state().presets.some(({ id }) => id === before.preset) ? before.preset : null;
   const { system_prompt, generation } = before;
   const settings = { system_prompt, generation, preset };
-  await replaceSettings(settings, "The earlier system prompt and settings are back.");
+  return replaceSettings(settings, "The earlier system prompt and settings are back.");
 }
 
 /** Writes the open chat by a preset, or as the app and the model say. */
-export function choosePreset(id: number | null): Promise<void> {
+export function choosePreset(id: number | null): Promise<boolean> {
   const chosen = state().presets.find((preset) => preset.id === id);
   const by = chosen ? `“${chosen.name}” has` : "The model's own values have";
   return replaceSettings(

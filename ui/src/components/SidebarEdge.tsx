@@ -7,18 +7,23 @@ const [LEAST, MOST] = [180, 320];
 /** How far an arrow key moves its edge. */
 const STEP = 10;
 
+/** How wide the sidebar can be in a window of a width; the style sheet has the same limit. */
+export const mostIn = (windowWidth: number): number =>
+  Math.round(Math.min(MOST, Math.max(LEAST, 0.4 * windowWidth)));
+
 /** The nearest width that the sidebar can have. */
-export const possibleWidth = (width: number): number => Math.round(Math.min(Math.max(width, LEAST), MOST));
+export const possibleWidth = (width: number, most = MOST): number =>
+  Math.round(Math.min(Math.max(width, LEAST), most));
 
 /** How wide a key makes a sidebar that has `width`; null if the key is none of the edge's. */
-export function widthByKey(key: string, width: number): number | null {
+export function widthByKey(key: string, width: number, most: number): number | null {
   const wanted: Record<string, number> = {
     ArrowLeft: width - STEP,
     ArrowRight: width + STEP,
     Home: LEAST,
-    End: MOST,
+    End: most,
   };
-  return wanted[key] === undefined ? null : possibleWidth(wanted[key]);
+  return wanted[key] === undefined ? null : possibleWidth(wanted[key], most);
 }
 
 /** How wide the sidebar is to be; null where the window's width says. Other widths hold while its edge is dragged. */
@@ -38,15 +43,23 @@ interface Props {
 /** The edge of the sidebar, by which it is made wider and narrower; a double click gives it its usual width. */
 export function SidebarEdge({ sidebar, setDragged }: Props) {
   const [now, setNow] = useState(240);
+  const [most, setMost] = useState(MOST);
   const drag = useRef<{ from: number; width: number; to: number } | null>(null);
   useEffect(() => {
     const element = sidebar.current;
     if (element === null) return;
-    const measure = () => setNow(Math.round(element.offsetWidth));
+    const measure = () => {
+      setNow(Math.round(element.offsetWidth));
+      setMost(mostIn(window.innerWidth));
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    return () => observer.disconnect();
+    window.addEventListener("resize", measure);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", measure);
+    };
   }, [sidebar]);
 
   /** Keys come faster than what is measured. */
@@ -60,7 +73,8 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
   };
   const onPointerMove = (event: PointerEvent) => {
     if (drag.current === null) return;
-    const to = possibleWidth(drag.current.width + event.clientX - drag.current.from);
+    const { width, from } = drag.current;
+    const to = possibleWidth(width + event.clientX - from, mostIn(window.innerWidth));
     if (to === drag.current.to) return;
     drag.current.to = to;
     setDragged(to);
@@ -73,7 +87,7 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const before = widthNow();
-    const width = widthByKey(event.key, before);
+    const width = widthByKey(event.key, before, mostIn(window.innerWidth));
     if (width === null) return;
     event.preventDefault();
     if (width !== before) keep(width);
@@ -87,7 +101,7 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
       aria-orientation="vertical"
       aria-label="Width of the sidebar"
       aria-valuemin={LEAST}
-      aria-valuemax={MOST}
+      aria-valuemax={most}
       aria-valuenow={now}
       aria-valuetext={`${now} pixels`}
       title="Drag to change the width; a double click resets it"

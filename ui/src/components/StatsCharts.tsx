@@ -60,12 +60,13 @@ export function DepthLine({ depth, steps }: { depth: DepthTrace; steps: number }
   const high = (value: number) => (top - value) * STEP;
   const points = depths.map((value, index) => `${index ? "V" : `M0 `}${high(value)}H${index + 1}`).join("");
   const [first, last] = [depths[0] ?? 0, depths.at(-1) ?? 0];
+  const constant = perPass(Math.min(...depths)) === perPass(most);
   return (
     <section className="chart">
       <h2 className="chart-head">
         <span>Drafts per pass over time</span>
         <span className="numbers soft">
-          {perPass(first)} to {perPass(last)}
+          {constant ? perPass(first) : `${perPass(first)} to ${perPass(last)}`}
         </span>
       </h2>
       <svg

@@ -54,6 +54,13 @@ describe("the numbers of a reply", () => {
     expect(shown({ depth: { steps_per_entry: 1, depths: [0, 0] } })).not.toContain("depth-line");
   });
 
+  it("say a depth that stays the same once", () => {
+    const depth = (depths: number[]) => shown({ depth: { steps_per_entry: 1, depths } });
+    expect(depth([3, 3])).toContain(">3.0</span>");
+    expect(depth([3, 1, 3])).toContain(">3.0 to 3.0</span>");
+    expect(depth([3, 2])).toContain(">3.0 to 2.0</span>");
+  });
+
   it("tell thinking and answer apart where there are both", () => {
     const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250, seconds: 4 };
     const table = /<table.*<\/table>/.exec(shown({ thinking }))?.[0] ?? "";

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,9 @@ use crate::session::{Prepared, Progress, Reply, ReplyRequest, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long after a reply the model stays where it can answer at once.
+const LINGER: Duration = Duration::from_secs(60);
 
 /// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
 /// thread owns all of MLX.
@@ -110,14 +114,18 @@ impl Server {
                 self.cancel(&all)?;
                 continue;
             }
-            match self.inbox.next(busy) {
+            match self.inbox.next(busy, LINGER) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
                 None if self.inbox.is_done() && !busy => {
                     self.unload();
                     return Ok(());
                 }
-                None => {}
+                None => {
+                    if let Some(session) = self.session.as_mut().filter(|_| !busy) {
+                        session.rest();
+                    }
+                }
             }
             // Also after a request: many that arrive at once must not hold up those that run.
             if busy {
@@ -246,11 +254,16 @@ impl Server {
     fn count(&mut self, id: RequestId, texts: Vec<String>) -> io::Result<()> {
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
         let (tokenizer, counted) = (session.tokenizer().clone(), self.counted.clone());
-        self.inbox.counting += 1;
-        thread::Builder::new().name("count".into()).spawn(move || {
-            let tokens = texts.iter().map(|text| Ok(tokenizer.encode(text)?.len() as u32)).collect();
+        let count = move || texts.iter().map(|text| Ok(tokenizer.encode(text)?.len() as u32)).collect();
+        let thread = thread::Builder::new().name("count".into()).spawn(move || {
+            // Whoever waits for the answer must have one.
+            let tokens = catch_unwind(AssertUnwindSafe(count)).unwrap_or_else(|_| Err(not_counted()));
             let _ = counted.send(News::Counted(id, tokens));
-        })?;
+        });
+        match thread {
+            Ok(_) => self.inbox.counting += 1,
+            Err(_) => self.out.fail(id, &not_counted())?,
+        }
         Ok(())
     }
 
@@ -311,6 +324,14 @@ impl Server {
             learned.keep(session.policy_state());
         }
         Ok(())
+    }
+}
+
+fn not_counted() -> EngineError {
+    EngineError::Request {
+        code: "not_counted",
+        message: "The tokens of the files could not be counted.".into(),
+        hint: "Attach smaller files.",
     }
 }
 
@@ -380,15 +401,16 @@ impl Inbox {
     }
 
     /// The next request that can begin. `busy`: whether replies are being written. If so, what must not run beside them
-    /// stays, and all behind it; if not, this waits for something to happen.
-    fn next(&mut self, busy: bool) -> Option<Received> {
+    /// stays, and all behind it; if not, this waits a while for something to happen.
+    fn next(&mut self, busy: bool, patience: Duration) -> Option<Received> {
         if !busy {
             // Nobody is left whom they might mean.
             self.cancelled.clear();
             if self.waiting.is_empty() && self.counted.is_empty() && !self.is_done() {
-                match self.news.recv() {
+                match self.news.recv_timeout(patience) {
                     Ok(news) => self.take(news),
-                    Err(_) => self.closed = true,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => self.closed = true,
                 }
             }
         }

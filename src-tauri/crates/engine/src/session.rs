@@ -19,7 +19,9 @@ pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
 const REMEMBERED_SHARE: f64 = 0.5;
-/// The same in bytes where MLX does not know how much memory there is.
+/// The most that earlier turns take: more is worth more to other programs.
+const MOST_REMEMBERED: u64 = 16 << 30;
+/// What they take where MLX does not know how much memory there is.
 const REMEMBERED_BYTES: u64 = 1 << 30;
 /// How a prompt without a template is continued.
 pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
@@ -38,7 +40,7 @@ pub struct Session {
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
-    /// Held while replies are written. Whoever pauses for an hour gets the memory for other programs.
+    /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other programs.
     residency: Option<mlx::Residency>,
 }
 
@@ -198,7 +200,7 @@ fn limits(usable: u64, room: impl Fn(u64) -> u64) -> Limits {
         0 => (u64::MAX, REMEMBERED_BYTES),
         usable => {
             let memory = room(usable);
-            (memory, (REMEMBERED_SHARE * memory as f64) as u64)
+            (memory, ((REMEMBERED_SHARE * memory as f64) as u64).min(MOST_REMEMBERED))
         }
     };
     Limits { memory, remembered, ..Limits::default() }

@@ -163,6 +163,8 @@ pub fn bench(
     // Each run that counts has a load of its own, and there is a run more.
     let parts = 2 * options.runs + 1;
     let (session, load_seconds) = timed_loads(dir, options, &mut |loads| observe(loads, parts))?;
+    // As in a chat, or the figures would be another machine's.
+    let _residency = mlx::Residency::hold();
     let bench = Bench::new(&session, options)?;
     let mut policy = Policy::default();
     let mut runs = Vec::with_capacity(options.runs);

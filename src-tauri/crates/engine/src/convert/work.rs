@@ -166,6 +166,13 @@ fn open_journal(folder: &Path, out: &Path) -> Result<File, ConvertError> {
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
+    // Whoever had it may have ended well meanwhile, or thrown it away.
+    let is_there = |found: fs::Metadata| {
+        journal.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
+    };
+    if !fs::symlink_metadata(&path).is_ok_and(is_there) {
+        return Err(ConvertError::Busy { path: out.to_owned() });
+    }
     match Mark::of(&journal).map_err(failed)? {
         Mark::Whole => Ok(journal),
         // Nothing is written before the first line, so there is nothing else.

@@ -138,12 +138,13 @@ pub fn peak_memory() -> usize {
     mlx_rs::memory::peak_memory().unwrap_or(0)
 }
 
-/// Bytes that models and chats may take together, the rest is everybody else's: on Metal what the system recommends,
-/// elsewhere what MLX takes before it waits for memory to be freed. 0 if neither is known.
+/// Bytes that models and chats may take together: on Metal nearly all that the system recommends, since MLX stops to reuse
+/// buffers at 95 % of it; elsewhere what MLX takes before it waits for memory to be freed. 0 if neither is known.
 pub fn usable_memory() -> u64 {
-    match device() {
-        DeviceKind::Metal => recommended_working_set().unwrap_or(0) as u64,
-        DeviceKind::Cuda | DeviceKind::Cpu => mlx_rs::memory::memory_limit().unwrap_or(0) as u64,
+    let recommended = if device() == DeviceKind::Metal { recommended_working_set() } else { None };
+    match recommended {
+        Some(bytes) => bytes as u64 / 100 * 95,
+        None => mlx_rs::memory::memory_limit().unwrap_or(0) as u64,
     }
 }
 
@@ -164,7 +165,7 @@ fn recommended_working_set() -> Option<usize> {
         mlx_sys::mlx_device_free(device);
         found
     };
-    found.then_some(bytes)
+    Some(bytes).filter(|&bytes| found && bytes > 0)
 }
 
 /// Keeps what models use in memory while it lives: on Metal, from macOS 15 on, the system may otherwise take the weights

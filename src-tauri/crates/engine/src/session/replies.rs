@@ -186,15 +186,13 @@ impl Session {
         if !stopped.is_empty() {
             self.scheduler.cancel(&self.model, &stopped);
         }
-        self.rest();
         progress
     }
 
-    /// Lets go of the memory when nothing is left to write.
-    fn rest(&mut self) {
-        if self.is_idle() {
-            self.residency = None;
-        }
+    /// Lets the system give the model's memory to other programs until somebody asks for a reply. For when none has been
+    /// asked for a while.
+    pub fn rest(&mut self) {
+        self.residency = None;
     }
 
     /// Ends replies early, whatever they are doing. Unknown ids are ignored.
@@ -204,7 +202,6 @@ impl Session {
         for &id in ids {
             self.end(id, FinishReason::Cancelled, &mut progress);
         }
-        self.rest();
         progress
     }
 

@@ -78,8 +78,8 @@ impl<'a> Copy<'a> {
     fn tests(&self, mutant: &Mutant) -> std::process::Command {
         let mut cargo = self.workspace.cargo();
         cargo.current_dir(&self.tree).args(["nextest", "run", "--package", "foretoken-tests"]);
-        // The dependencies need not be built again.
-        cargo.arg("--target-dir").arg(self.workspace.target());
+        // What is built here must not be taken for what the real sources give.
+        cargo.arg("--target-dir").arg(self.workspace.target().join("mutants/target"));
         cargo.args(["--hide-progress-bar", "--status-level", "fail", "--filterset", mutant.tests]);
         cargo
     }

@@ -95,9 +95,10 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
 pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
     let Some(bar) = app.menu() else { return Ok(()) };
     for menu in bar.items()?.iter().filter_map(MenuItemKind::as_submenu) {
+        let items = menu.items()?;
         for action in ACTIONS {
-            let found = menu.get(&item_id(action.id));
-            let Some(item) = found.as_ref().and_then(MenuItemKind::as_menuitem) else { continue };
+            let found = items.iter().find(|item| *item.id() == item_id(action.id));
+            let Some(item) = found.and_then(MenuItemKind::as_menuitem) else { continue };
             item.set_enabled(state.available.contains(&action.id))?;
             if let Some(toggle) = action.toggle {
                 item.set_text(if state.shown.contains(&action.id) { toggle.hide } else { toggle.show })?;

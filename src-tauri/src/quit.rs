@@ -17,12 +17,12 @@ pub(crate) fn quit(handle: &AppHandle) {
         handle.exit(0);
         return;
     }
+    // The question hangs on the window.
+    show_window(handle);
     // Whoever asks for the end again while the question is there has heard it.
     if app.quitting.swap(true, Ordering::Relaxed) {
         return;
     }
-    // The question hangs on the window.
-    show_window(handle);
     let mut question = handle
         .dialog()
         .message("What is written so far is kept, and can be continued at the next start.")

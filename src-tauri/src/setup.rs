@@ -147,7 +147,10 @@ fn hide(window: &Window) {
                 tracing::error!("the window cannot leave full screen: {error}");
             }
             tokio::time::sleep(LEAVING_FULL_SCREEN).await;
-            hide_now(&window);
+            // Not from under a question that has come meanwhile.
+            if !window.state::<Arc<App>>().quitting.load(std::sync::atomic::Ordering::Relaxed) {
+                hide_now(&window);
+            }
         });
         return;
     }

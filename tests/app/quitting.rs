@@ -1,5 +1,8 @@
 //! Ending the app while a reply is being written.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use crate::desk::{Desk, Theme};
 use crate::dialog::Dialog;
 use crate::stopping::{open_endless_model, settled};
@@ -29,6 +32,8 @@ fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
         window.press(&[CONTROL], key);
         let dialog = Dialog::wait(&desk, TITLE);
         window.press(&[CONTROL], 'q');
+        // What was pressed arrives before the answer.
+        sleep(Duration::from_millis(500));
         dialog.dismiss();
         assert!(runs(&desk), "nobody has agreed");
     }

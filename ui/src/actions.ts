@@ -231,7 +231,9 @@ export async function showChat(open: () => Promise<OpenedChat>): Promise<boolean
 
 export async function openChat(chat: number): Promise<void> {
   setView({ screen: "chat" });
-  if (state().chat !== chat) await showChat(() => shell.openChat(chat));
+  // One that is marked as unseen is told to the shell, which takes the mark away.
+  const marked = state().chats.some(({ id, unseen }) => id === chat && unseen !== null);
+  if (state().chat !== chat || marked) await showChat(() => shell.openChat(chat));
 }
 
 /** Changes settings of the next reply: those of the chat where it has its own, or else those of the app. */

@@ -16,17 +16,20 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Asks Time Machine to leave a folder out from now on, wherever it is moved to. A disk or a system that does not know how
-/// is no reason to have no folder.
+/// Asks Time Machine to leave a folder out from now on, wherever it is moved to, and does not wait for its answer. A disk
+/// or a system that does not know how is no reason to have no folder.
 #[cfg(target_os = "macos")]
 pub(crate) fn leave_out_of_backups(folder: &Path) {
-    let asked = std::process::Command::new("/usr/bin/tmutil").arg("addexclusion").arg(folder).output();
-    let refused = match asked {
-        Ok(answer) if answer.status.success() => return,
-        Ok(answer) => String::from_utf8_lossy(&answer.stderr).into_owned(),
-        Err(error) => error.to_string(),
-    };
-    tracing::warn!(folder = %folder.display(), %refused, "Time Machine copies the models");
+    let folder = folder.to_owned();
+    std::thread::spawn(move || {
+        let asked = std::process::Command::new("/usr/bin/tmutil").arg("addexclusion").arg(&folder).output();
+        let refused = match asked {
+            Ok(answer) if answer.status.success() => return,
+            Ok(answer) => String::from_utf8_lossy(&answer.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        tracing::warn!(folder = %folder.display(), %refused, "Time Machine copies the models");
+    });
 }
 
 /// Makes a change of names in `folder` survive a loss of power.

@@ -105,12 +105,10 @@ pub(super) const MUTANTS: [Mutant; 16] = [
         tests: "test(every_kind_of_row_reads_the_same_alone_and_together)",
     },
     Mutant {
-        name: "the states of rows that stay are settled twice",
+        name: "rows that stay lose what the last step committed",
         file: "decode/batch.rs",
-        from: "self.states = left;
-            self.committed = vec![0; kept.len()];",
-        to: "self.states = left;
-            self.committed.truncate(kept.len());",
+        from: "state.keep(&self.committed, &kept)",
+        to: "state.keep(&vec![0; self.committed.len()], &kept)",
         tests: "test(any_row_may_leave_at_any_step)",
     },
     Mutant {

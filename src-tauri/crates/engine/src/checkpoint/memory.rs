@@ -15,7 +15,7 @@ use super::plan::{Rows, TensorPlan, Transform};
 use crate::cache::{RowKv, kv_group_size};
 use crate::decode::CELL;
 use crate::mlx::{self, DeviceKind};
-use crate::model::{DELTA_CHUNK, FINITE_BLOCK};
+use crate::model::{FINITE_BLOCK, delta_chunk};
 
 /// A chat of this length is let in even where the numbers say that there is no room: whoever loads a model that is too
 /// big for the machine has been told, and wants to see it run.
@@ -225,8 +225,11 @@ impl Passing<'_> {
         let of_token = (residual + mixer + self.mlp()).saturating_mul(self.size) + F32 * (query + kv);
         let scores = match has_fused_attention(head_dim) {
             true => 0,
-            // The scores of every head in the compute type, and a truth value for the mask.
-            false => rows.saturating_mul(keys).saturating_mul(heads as u64 * self.size + 1),
+            // The scores of every head in the compute type, and a truth value for the mask of each piece.
+            false => {
+                let masks = mlx::streams() as u64;
+                rows.saturating_mul(keys).saturating_mul(heads as u64 * self.size + masks)
+            }
         };
         let apart = match self.layout.kv_precision {
             KvPrecision::Full => 0,
@@ -245,7 +248,7 @@ impl Passing<'_> {
         let (heads, channels, value) =
             (dims.value_heads as u64, dims.conv_dim() as u64, dims.value_dim() as u64);
         let key = heads * dims.key_head_dim as u64;
-        let chunk = rows.next_power_of_two().min(DELTA_CHUNK as u64);
+        let chunk = u64::from(delta_chunk(rows.min(CELL as u64) as u32, dims.key_head_dim as u32));
         // The norm, the projections, the window and the convolution.
         let narrow = (self.config.hidden_size as u64 + 3 * channels + value).saturating_mul(self.size);
         let vectors = DELTA_VECTORS * (key + value);

@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 use mlx_sys::{mlx_array, mlx_vector_array};
 
 use super::error::install_handler;
-use super::runtime::stream;
+use super::streams::stream;
 use super::{MlxError, Result};
 
 pub use mlx_rs::Dtype;
@@ -116,6 +116,11 @@ impl Array {
         let shape = self.shape();
         let index = if axis < 0 { shape.len() as i32 + axis } else { axis };
         shape[index as usize]
+    }
+
+    /// How many elements it has.
+    pub fn size(&self) -> usize {
+        self.inner.size()
     }
 
     /// Its element type.

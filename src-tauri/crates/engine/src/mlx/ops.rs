@@ -6,7 +6,8 @@ use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_in
 use serde::Serialize;
 
 use super::array::{Handles, vector_of};
-use super::runtime::{DeviceKind, device, stream};
+use super::runtime::{DeviceKind, device};
+use super::streams::stream;
 use super::{Array, Dtype, MlxError, Result};
 
 /// More axes than any array here has.

@@ -1,12 +1,11 @@
-//! The device, its stream, evaluation, memory and files.
+//! The device, evaluation, memory and files.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::Path;
 
 use mlx_rs::error::IoError;
-use mlx_sys::{mlx_device, mlx_stream};
+use mlx_sys::mlx_device;
 
 use super::array::vector_of;
 use super::error::{install_handler, without_place};
@@ -34,12 +33,7 @@ impl DeviceKind {
     }
 }
 
-thread_local! {
-    // Streams belong to their thread and cost a lookup, so each thread asks once.
-    static STREAM: OnceCell<mlx_stream> = const { OnceCell::new() };
-}
-
-fn default_device() -> mlx_device {
+pub(super) fn default_device() -> mlx_device {
     install_handler();
     // SAFETY: the out-pointer is a fresh handle; a failure leaves it null, which later calls report.
     unsafe {
@@ -47,21 +41,6 @@ fn default_device() -> mlx_device {
         mlx_sys::mlx_get_default_device(&mut device);
         device
     }
-}
-
-pub(super) fn stream() -> mlx_stream {
-    STREAM.with(|cell| {
-        *cell.get_or_init(|| {
-            let device = default_device();
-            // SAFETY: both handles are valid; the stream lives as long as its thread.
-            unsafe {
-                let mut stream = mlx_sys::mlx_stream_new();
-                mlx_sys::mlx_get_default_stream(&mut stream, device);
-                mlx_sys::mlx_device_free(device);
-                stream
-            }
-        })
-    })
 }
 
 /// What MLX computes on by default.

@@ -1,6 +1,7 @@
 //! From a checkpoint to a network.
 
 use super::weights::{LoadProgress, Weights};
+use super::wide::WideLinear;
 use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
     MoeDims, MtpHead, Qwen, Rope,
@@ -58,8 +59,8 @@ impl Builder<'_> {
             embed_tokens,
             layers,
             norm,
-            lm_head,
-            draft_head,
+            lm_head: WideLinear::new(lm_head)?,
+            draft_head: draft_head.map(WideLinear::new).transpose()?,
             mtp,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
@@ -160,7 +161,7 @@ impl Builder<'_> {
                 self.weights.linear(&format!("{path}.shared_expert_gate"))?,
             )),
         };
-        Ok(FeedForward::Moe(Moe::new(dims, gate, experts, shared)?))
+        Ok(FeedForward::Moe(Box::new(Moe::new(dims, gate, experts, shared)?)))
     }
 
     fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
@@ -174,7 +175,7 @@ impl Builder<'_> {
         let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;
         Ok(MtpHead {
             pre_fc_norms: mlx::stack(&[&embedding_norm, &hidden_norm], 0)?,
-            fc: self.weights.linear("mtp.fc")?,
+            fc: WideLinear::new(self.weights.linear("mtp.fc")?)?,
             input_layernorm: self.weights.tensor(&format!("{layer}.input_layernorm.weight"))?,
             self_attn: self.attention(&format!("{layer}.self_attn"))?,
             post_attention_layernorm: self

@@ -1,10 +1,19 @@
+use std::ops::Range;
+
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
+use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// Tokens that the chunked form handles as one block of matrix products.
-pub(crate) const CHUNK: i32 = 64;
+/// The most tokens that the chunked form handles as one block of matrix products.
+const CHUNK: u32 = 64;
+
+/// Tokens of a block, a power of two: no more than there are, and no more than a key has numbers, since what is computed
+/// between the tokens of a block grows with its length, and what is computed between blocks with the size of the state.
+pub(crate) fn chunk(tokens: u32, key_dim: u32) -> u32 {
+    CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
+}
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +51,7 @@ pub struct DeltaNet {
     decay_rate: Array,
     dt_bias: Array,
     norm: Array,
-    out_proj: Linear,
+    out_proj: WideLinear,
     /// `[2·Hk, Hv/Hk, 1]`: 1/Dk for queries (unit norm and the readout scale), 1/√Dk for keys (unit norm). Multiplying
     /// by it also repeats each head for the value heads that share it.
     qk_scale: Array,
@@ -86,7 +95,7 @@ impl DeltaNet {
             decay_rate: a_log.astype(Dtype::Float32)?.exp()?.negative()?,
             dt_bias,
             norm,
-            out_proj,
+            out_proj: WideLinear::new(out_proj)?,
             qk_scale: Array::from_slice(&scale, &scale_shape)?.astype(dtype)?,
             zero: Array::scalar(0.0, dtype)?,
         })
@@ -141,11 +150,14 @@ impl DeltaNet {
         let projected = self.qkv_z_b_a.forward_into(x, |y| y.expand_dims(0))?;
         let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
         let inputs = self.inputs(&window, &projected[2], &projected[3])?;
-        let (y, end) = chunked(&inputs, &start)?;
+        let (y, end) = by_heads(&inputs, &start)?;
         // A copy: a view would keep the whole window alive.
         let tail = window.slice_axis(1, tokens, tokens + self.dims.conv_kernel - 1)?.contiguous()?;
         *state = DeltaState::settled(end, tail);
-        self.out_proj.forward(&self.gate(&y, &projected[1])?.squeeze(0)?)
+        let z = projected[1].squeeze(0)?;
+        mlx::by_tokens(&[&y, &z], y.size() * x.dim(-1) as usize, |parts| {
+            self.out_proj.forward(&self.gate(parts[0], parts[1])?)
+        })
     }
 
     /// From the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`.
@@ -172,7 +184,7 @@ impl DeltaNet {
         })
     }
 
-    /// The gated norm: y `[…, Hv, Dv]` f32, z `[B, M, Hv · Dv]` → like z.
+    /// The gated norm: y `[…, Hv, Dv]` f32, z `[…, Hv · Dv]` → like z.
     fn gate(&self, y: &Array, z: &Array) -> Result<Array> {
         let y = mlx::rms_norm(&y.astype(self.dtype)?, Some(&self.norm), self.dims.eps)?.reshape(z.shape())?;
         let gated = z.astype(Dtype::Float32)?.silu()?.multiply(&y.astype(Dtype::Float32)?)?;
@@ -186,6 +198,34 @@ impl DeltaNet {
     }
 }
 
+impl Inputs {
+    /// Of some heads.
+    fn of_heads(&self, heads: &Range<i32>) -> Result<Self> {
+        let of = |a: &Array| a.slice_axis(2, heads.start, heads.end);
+        Ok(Self {
+            q: of(&self.q)?,
+            k: of(&self.k)?,
+            v: of(&self.v)?,
+            beta: of(&self.beta)?,
+            log_decay: of(&self.log_decay)?,
+        })
+    }
+}
+
+/// [`chunked`], some heads beside the others where that is worth it.
+fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
+    let (heads, key_dim) = (start.dim(2), start.dim(4) as usize);
+    // Products with the state: about half of all there are.
+    if heads < 2 || !mlx::worth_streams(3 * inputs.v.size() * key_dim) {
+        return chunked(inputs, start);
+    }
+    let parts = mlx::side_by_side(&mlx::pieces(heads, 1), |piece| {
+        chunked(&inputs.of_heads(piece)?, &start.slice_axis(2, piece.start, piece.end)?)
+    })?;
+    let (y, end): (Vec<&Array>, Vec<&Array>) = parts.iter().map(|(y, end)| (y, end)).unzip();
+    Ok((mlx::concatenate(&y, 1)?, mlx::concatenate(&end, 2)?))
+}
+
 /// The recurrence over one row's tokens by chunks, after the WY form of Gated DeltaNet (arXiv 2412.06464, section 3.3).
 ///
 /// Within a chunk that starts at state S₀, with b_t = Σ_{i≤t} ln g_i:
@@ -196,7 +236,7 @@ impl DeltaNet {
 fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (tokens, heads, key_dim, value_dim) =
         (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
-    let size = (tokens as u32).next_power_of_two().min(CHUNK as u32) as i32;
+    let size = chunk(tokens as u32, key_dim as u32) as i32;
     let chunks = (tokens + size - 1) / size;
     // [1, T, Hv, …] → [Hv, N, C, …]; padding tokens have k = 0, β = 0, ln g = 0 and so leave the state alone.
     let lay_out = |a: &Array, last: i32| -> Result<Array> {
@@ -212,7 +252,8 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let beta = lay_out(&inputs.beta, 1)?;
     let log_decay = lay_out(&inputs.log_decay, 1)?;
 
-    let k_t = k.swapaxes(2, 3)?;
+    // A copy: most BLAS are faster with rows than with columns.
+    let k_t = k.swapaxes(2, 3)?.contiguous()?;
     let strictly = mlx::tri(size, size, -1, Dtype::Float32)?;
     // e^{b_t − b_i} for i ≤ t, 0 above. Each difference is summed by itself, Σ_{i<j≤t} ln g_j: where a token wipes the
     // state, b is so large that the difference of two of them would be rounding.

@@ -7,7 +7,7 @@ pub enum FeedForward {
     /// All weights for every token.
     Dense(Mlp),
     /// A few of many experts for each token.
-    Moe(Moe),
+    Moe(Box<Moe>),
 }
 
 impl FeedForward {

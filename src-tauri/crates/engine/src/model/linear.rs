@@ -1,3 +1,4 @@
+use super::wide::WideLinear;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
 /// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
@@ -109,6 +110,11 @@ impl Linear {
         self.weight().dim(-2)
     }
 
+    /// Whether it is a stack of matrices.
+    pub fn is_stack(&self) -> bool {
+        self.weight().shape().len() > 2
+    }
+
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
         match self {
@@ -137,7 +143,7 @@ impl Linear {
     }
 
     /// The same layer over other rows of its arrays, which are their second-last axis.
-    fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
+    pub(super) fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
         match self {
             Self::Dense { weight, .. } => Self::dense(rows(weight)?),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => Ok(Self::Quantized {
@@ -171,7 +177,7 @@ impl Linear {
 /// Several projections of the same input, run as one matrix where their formats allow it.
 #[derive(Debug, Clone)]
 pub struct Projections {
-    fused: Vec<Linear>,
+    fused: Vec<WideLinear>,
     /// Where one output ends and the next begins, when fused.
     cuts: Vec<i32>,
 }
@@ -187,10 +193,11 @@ impl Projections {
             })
             .collect();
         cuts.pop();
-        Ok(match Linear::fuse(&parts)? {
-            Some(one) => Self { fused: vec![one], cuts },
-            None => Self { fused: parts, cuts },
-        })
+        let fused = match Linear::fuse(&parts)? {
+            Some(one) => vec![one],
+            None => parts,
+        };
+        Ok(Self { fused: wide(fused)?, cuts })
     }
 
     /// x `[T, in]` → one `[T, out]` for each projection.
@@ -208,7 +215,7 @@ impl Projections {
         self.outputs(|part| part.forward_experts(x, gather))
     }
 
-    fn outputs(&self, output: impl Fn(&Linear) -> Result<Array>) -> Result<Vec<Array>> {
+    fn outputs(&self, output: impl Fn(&WideLinear) -> Result<Array>) -> Result<Vec<Array>> {
         match self.fused.as_slice() {
             [one] => output(one)?.split(&self.cuts, -1),
             parts => parts.iter().map(output).collect(),
@@ -220,7 +227,7 @@ impl Projections {
         let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
         let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
         let fused = match self.fused.as_slice() {
-            [one] => vec![one.with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?],
+            [one] => wide(vec![one.whole().with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?])?,
             parts => parts[count..].to_vec(),
         };
         Ok(Self { fused, cuts })
@@ -228,8 +235,12 @@ impl Projections {
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        self.fused.iter().flat_map(Linear::arrays).collect()
+        self.fused.iter().flat_map(WideLinear::arrays).collect()
     }
+}
+
+fn wide(linears: Vec<Linear>) -> Result<Vec<WideLinear>> {
+    linears.into_iter().map(WideLinear::new).collect()
 }
 
 /// Token ids to vectors; also the head of models that tie the two.

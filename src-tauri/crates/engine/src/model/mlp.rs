@@ -1,17 +1,19 @@
 use super::linear::{Linear, Projections};
+use super::wide::WideLinear;
 use crate::mlx::{Array, Gather, Result};
 
 /// down(silu(gate(x)) ⊙ up(x)); one of them, or with stacked matrices one for each expert.
 #[derive(Debug)]
 pub struct Mlp {
     gate_up: Projections,
-    down_proj: Linear,
+    down_proj: WideLinear,
 }
 
 impl Mlp {
     /// From its three matrices.
     pub fn new(gate_proj: Linear, up_proj: Linear, down_proj: Linear) -> Result<Self> {
-        Ok(Self { gate_up: Projections::new(vec![gate_proj, up_proj])?, down_proj })
+        let gate_up = Projections::new(vec![gate_proj, up_proj])?;
+        Ok(Self { gate_up, down_proj: WideLinear::new(down_proj)? })
     }
 
     /// x `[T, H]` → `[T, H]`.

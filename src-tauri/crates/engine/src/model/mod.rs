@@ -13,6 +13,7 @@ mod packed;
 mod qwen;
 mod rope;
 mod weights;
+mod wide;
 
 pub use attention::{Attention, AttentionDims};
 pub use delta_net::{DeltaDims, DeltaNet};
@@ -25,6 +26,7 @@ pub use packed::Packed;
 pub use qwen::{Form, Hidden, Layer, Mixer, Qwen};
 pub use rope::Rope;
 pub use weights::LoadProgress;
+pub use wide::WideLinear;
 
-pub(crate) use delta_net::CHUNK as DELTA_CHUNK;
+pub(crate) use delta_net::chunk as delta_chunk;
 pub(crate) use weights::{FINITE_BLOCK, dtype, transform};

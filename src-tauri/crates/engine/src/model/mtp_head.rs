@@ -1,5 +1,5 @@
-use super::linear::Linear;
 use super::packed::Packed;
+use super::wide::WideLinear;
 use super::{Attention, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::{self, Array, Result};
@@ -11,7 +11,7 @@ pub struct MtpHead {
     /// Norm weights of the next token's embedding and of the hidden state, `[2, H]`.
     pub pre_fc_norms: Array,
     /// `[H, 2H]` over embedding and hidden state, in this order.
-    pub fc: Linear,
+    pub fc: WideLinear,
     /// Norm before attention.
     pub input_layernorm: Array,
     /// Attention over the head's own cache.

@@ -2,8 +2,9 @@ use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
 
-use super::linear::{Embedding, Linear};
+use super::linear::Embedding;
 use super::packed::Packed;
+use super::wide::WideLinear;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, RowMemory};
@@ -61,9 +62,9 @@ pub struct Qwen {
     /// The final norm.
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
-    pub lm_head: Linear,
+    pub lm_head: WideLinear,
     /// A copy of `lm_head` in fewer bits, for drafts.
-    pub draft_head: Option<Linear>,
+    pub draft_head: Option<WideLinear>,
     /// The drafter.
     pub mtp: Option<MtpHead>,
     /// Which hidden state the MTP head reads.
@@ -138,8 +139,10 @@ impl Qwen {
                 }
             };
             let h = x.add(&mixed)?;
-            let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
-            x = h.add(&layer.mlp.forward(&normed)?)?;
+            x = mlx::by_tokens(&[&h], h.size() * h.dim(-1) as usize, |h| {
+                let normed = mlx::rms_norm(h[0], Some(&layer.post_attention_layernorm), self.eps)?;
+                h[0].add(&layer.mlp.forward(&normed)?)
+            })?;
             // What a layer computes in passing must not pile up over all layers: one is computed while the next one's
             // graph is built, and memory is only taken for that one when the first is done.
             if let Form::Prefill = form
@@ -207,7 +210,7 @@ impl Qwen {
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
-        arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
+        arrays.extend(self.draft_head.iter().flat_map(WideLinear::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays
     }

@@ -13,7 +13,7 @@ const LOOK_STEPS: u32 = 8;
 /// Share of the time that looks may lose.
 const EXPLORATION: f64 = 0.02;
 /// Plain steps' worth of time that looks may lose at the start.
-const FIRST_SAVINGS: f64 = 4.0;
+const FIRST_SAVINGS: f64 = 1.5;
 /// The most plain steps' worth of time that is saved up for looks.
 const MOST_SAVINGS: f64 = 4.0;
 

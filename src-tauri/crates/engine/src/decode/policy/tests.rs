@@ -184,20 +184,19 @@ fn stops_and_says_why_where_drafts_do_not_pay() {
     assert_eq!(Policy::default().verdict(2), None);
 }
 
-/// Whatever the machine and the drafts are like, finding out costs little.
+/// Whatever the machine and the drafts are like, finding out costs little, even in the first reply of all, from 200 tokens on.
 #[test]
 fn is_never_far_below_plain_decoding() {
     for rows in [1, 2, 4, 16] {
         for right in [0.0, 0.3, 0.6, 0.9] {
             for machine in [FLAT, LINEAR, STAIR, EXPERTS, machine(&[10.0, 11.0, 30.0], 0.0)] {
-                let machine = Machine { right, ..machine };
-                let plain = machine.rate(rows, 0);
-                let run = Simulation::default().run(machine, &vec![Drafting::Auto; rows], 500);
-                assert!(
-                    run.rate() > 0.95 * plain,
-                    "{rows} rows, {machine:?}: {} of {plain}, {run:?}",
-                    run.rate()
-                );
+                for steps in [200, 500] {
+                    let machine = Machine { right, ..machine };
+                    let plain = machine.rate(rows, 0);
+                    let run = Simulation::default().run(machine, &vec![Drafting::Auto; rows], steps);
+                    let share = run.rate() / plain;
+                    assert!(share > 0.95, "{rows} rows, {machine:?}, {steps} steps: {share}, {run:?}");
+                }
             }
         }
     }
@@ -373,7 +372,7 @@ fn looks_back_off_until_something_changes() {
     let mut simulation = Simulation::default();
     // Nothing is ever right, so each look lasts a step or two and changes nothing.
     let machine = Machine { right: 0.0, ..LINEAR };
-    simulation.run(machine, AUTO, 60);
+    simulation.run(machine, AUTO, 600);
     simulation.policy.looks.begin_again();
     let starts = |simulation: &mut Simulation, machine, steps| {
         let looks: Vec<usize> =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foretoken_engine::decode::{Batch, RowId, RowSpec};
+use foretoken_engine::decode::{Batch, Parked, RowId, RowSpec};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::KvPrecision;
@@ -80,13 +80,26 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Takes a row out and brings it back by way of a file.
-fn through_a_file(model: &Qwen, batch: &mut Batch, id: RowId) -> Batch {
+/// Takes a row out and moves so many parts of it to a file; says how many there were.
+fn park(batch: &mut Batch, id: RowId, parts: usize) -> (Parked, usize) {
     let mut departed = batch.remove(&[id]).unwrap();
-    let parked = departed.pop().unwrap().park().unwrap();
+    let mut parked = departed.pop().unwrap().park().unwrap();
     assert!(departed.is_empty() && batch.rows().iter().all(|row| row.id != id));
     assert_eq!(parked.row().cache().arrays().count(), 0);
-    parked.resume(model).unwrap()
+    let moved = (0..parts).take_while(|_| parked.store_part().unwrap()).count();
+    (parked, moved)
+}
+
+/// Brings a row back, whatever lies in the file.
+fn bring_back(model: &Qwen, parked: Parked) -> Batch {
+    let mut returning = parked.resume(model).unwrap();
+    while returning.fetch_part().unwrap() {}
+    returning.finish()
+}
+
+/// Takes a row out and brings it back by way of a file.
+fn through_a_file(model: &Qwen, batch: &mut Batch, id: RowId) -> Batch {
+    bring_back(model, park(batch, id, usize::MAX).0)
 }
 
 fn bits(state: &RowState) -> Vec<Vec<u8>> {
@@ -205,6 +218,28 @@ fn the_last_row_may_leave_and_another_come() {
     }
 }
 
+/// A row that is wanted back before all of it has been moved goes on the same.
+#[test]
+fn a_row_may_turn_round_after_any_part() {
+    for (name, model, _) in models() {
+        let rows = Rows::new(&model, 0);
+        for parts in 0.. {
+            let mut batch = rows.all();
+            (0..3).for_each(|_| rows.step(&mut batch, 2));
+            let before = all_bits(&batch);
+            let (parked, moved) = park(&mut batch, 1, parts);
+            let nothing_left = parked.held_bytes() == 0;
+            batch.merge(bring_back(&model, parked)).unwrap();
+            assert_eq!(all_bits(&batch), before, "{name}, {parts} parts");
+            rows.finish(&mut batch, 2, &format!("{name}, {parts} parts"));
+            if moved < parts {
+                assert!(nothing_left && moved >= 4, "{name}: {moved} parts");
+                break;
+            }
+        }
+    }
+}
+
 /// What a parked row remembered takes no memory, and comes back with room to grow.
 #[test]
 fn a_parked_row_takes_no_memory() {
@@ -216,9 +251,9 @@ fn a_parked_row_takes_no_memory() {
     let held: usize = batch.rows()[0].cache().arrays().map(Array::nbytes).sum();
     let capacity = |batch: &Batch| batch.rows()[0].cache().kv[0].buffers()[0].dim(2);
     let before = (mlx::active_memory(), capacity(&batch));
-    let parked = batch.remove(&[0]).unwrap().pop().unwrap().park().unwrap();
+    let (parked, _) = park(&mut batch, 0, usize::MAX);
     let freed = before.0 - mlx::active_memory();
     assert!(freed >= held, "{freed} of {held} bytes");
-    let batch = parked.resume(&model).unwrap();
+    let batch = bring_back(&model, parked);
     assert_eq!(capacity(&batch), before.1);
 }

@@ -121,8 +121,11 @@ fn outgrow_memory(model: &Qwen) {
     let footprint = Footprint::of(model);
     let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
     assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
-    for (remembered, rate) in [(0, Some(0.7)), (memory / 2, None)] {
-        let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
+    // Where nothing may hold up the others, what a row remembers moves a part at a time.
+    for (remembered, rate, max_stall) in
+        [(0, Some(0.7), Limits::default().max_stall), (memory / 2, None, Duration::ZERO)]
+    {
+        let limits = Limits { memory, remembered, reserve: 9, max_stall };
         let mut desk = Desk::new(model, limits);
         let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
         for (id, row) in rows.iter().enumerate() {
@@ -133,13 +136,21 @@ fn outgrow_memory(model: &Qwen) {
         }
         desk.turn_until(|desk| desk.scheduler.batch().rows().len() == 3);
         let read = desk.scheduler.layers_read();
+        let mut moving = 0;
         while !desk.scheduler.is_idle() {
+            let written = [0, 1].map(|id| desk.tokens(id).len());
             desk.turn();
+            moving += usize::from(desk.scheduler.reading().next().is_some());
             for (id, row) in rows.iter().enumerate() {
                 let tokens = desk.tokens(id);
                 assert_eq!(tokens, &row.tokens[..tokens.len()], "row {id}, rate {rate:?}");
+                if let Some(&before) = written.get(id) {
+                    assert!(tokens.len() > before || before == row.tokens.len(), "row {id} was held up");
+                }
             }
         }
+        // Each of its layers takes a turn, and its return is not done within one.
+        assert_eq!(moving >= 4, max_stall.is_zero(), "{moving} turns");
         for (id, row) in rows.iter().enumerate() {
             assert_eq!(desk.tokens(id), row.tokens, "row {id}, rate {rate:?}");
         }

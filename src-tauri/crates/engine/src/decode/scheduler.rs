@@ -7,7 +7,7 @@ use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
-use super::parked::{Lost, Parked};
+use super::parked::{Lost, Parked, Returning};
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
@@ -33,8 +33,8 @@ pub struct Limits {
     pub reserve: usize,
     /// The most of it that is used for remembering. Rows come first: this is what they leave, or less.
     pub remembered: u64,
-    /// The longest that reading a prompt holds up running rows at a time. A single layer over one cell is the least
-    /// that is read.
+    /// The longest that reading a prompt, or moving what a row remembers to a file or back, holds up running rows at a
+    /// time. A single layer is the least that is read, over one cell, or moved.
     pub max_stall: Duration,
 }
 
@@ -93,6 +93,8 @@ pub struct Scheduler {
     waiting: VecDeque<Waiting>,
     /// Prompts being read; the first one's turn is next.
     lanes: VecDeque<Reading>,
+    /// A row that had made room and comes back.
+    returning: Option<Return>,
     batch: Batch,
     running: HashMap<RowId, Terms>,
     /// Rows that were cancelled and could not be taken out of the batch yet.
@@ -171,6 +173,12 @@ struct Reading {
     layer_time: LayerTime,
 }
 
+#[derive(Debug)]
+struct Return {
+    returning: Returning,
+    terms: Terms,
+}
+
 impl Scheduler {
     /// An idle scheduler for a model.
     pub fn new(model: &Qwen, limits: Limits, policy: Policy) -> Self {
@@ -181,6 +189,7 @@ impl Scheduler {
             policy,
             waiting: VecDeque::new(),
             lanes: VecDeque::new(),
+            returning: None,
             batch: Batch::default(),
             running: HashMap::new(),
             leaving: Vec::new(),
@@ -212,9 +221,10 @@ impl Scheduler {
         self.waiting.iter().map(Waiting::id)
     }
 
-    /// Requests whose prompts are being read.
+    /// Requests whose prompts are being read, and one that comes back from having made room.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
-        self.lanes.iter().map(|reading| reading.lane.id())
+        let returning = self.returning.iter().map(|back| back.returning.row().id);
+        self.lanes.iter().map(|reading| reading.lane.id()).chain(returning)
     }
 
     /// Layers that prompts have been run through so far, each over one cell.
@@ -244,12 +254,16 @@ impl Scheduler {
     /// Rows that are read or take part in steps. The terms are missing of those that were cancelled.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
         let lanes = self.lanes.iter().map(|reading| (&reading.lane.row, Some(&reading.terms)));
-        lanes.chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
+        let returning = self.returning.iter().map(|back| (back.returning.row(), Some(&back.terms)));
+        lanes.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.lanes.is_empty() && self.batch.rows().is_empty()
+        self.waiting.is_empty()
+            && self.lanes.is_empty()
+            && self.returning.is_none()
+            && self.batch.rows().is_empty()
     }
 
     /// Queues a request. `id` must be new; [`RowSpec::drafts`] follows from `drafting`.
@@ -278,6 +292,7 @@ impl Scheduler {
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
+        self.returning.take_if(|back| ids.contains(&back.returning.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
@@ -300,21 +315,31 @@ impl Scheduler {
         }
     }
 
-    /// Admits what fits, reads a piece of a prompt, and makes one step with all rows that are ready.
+    /// Admits what fits, reads a piece of a prompt or moves rows out of memory or back, and makes one step with all rows
+    /// that are ready.
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
         self.release(model);
-        self.make_room();
+        self.make_room(model, &mut happenings);
         self.admit(model, &mut happenings);
-        self.read(model, &mut happenings);
+        if !self.move_rows(model, &mut happenings) {
+            self.read(model, &mut happenings);
+        }
         self.step(model, &mut happenings);
         happenings
     }
 
     /// Replies that have outgrown what was set aside for them may come to need more than there is: then the youngest
     /// request waits until others have ended. The oldest always goes on.
-    fn make_room(&mut self) {
-        while self.admitted().count() > 1 && self.needed_bytes() > self.limits.memory {
+    fn make_room(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+        while self.needed_bytes() + self.held_bytes() > self.limits.memory {
+            // What waits goes first; a row cannot turn round on its way back.
+            if self.store_part() || self.fetch_part(model, happenings) {
+                continue;
+            }
+            if self.admitted().count() < 2 {
+                break;
+            }
             let arrivals = self.admitted().filter_map(|(row, terms)| Some((terms?.arrival, row.id)));
             let Some((_, youngest)) = arrivals.max() else { break };
             if !self.put_back(youngest) {
@@ -349,6 +374,64 @@ impl Scheduler {
         }
     }
 
+    /// Bytes that rows which make room still have in memory.
+    fn held_bytes(&self) -> u64 {
+        let held = |waiting: &Waiting| match &waiting.state {
+            State::Parked(parked) => parked.held_bytes(),
+            State::Unread(_) => 0,
+        };
+        self.waiting.iter().map(held).sum()
+    }
+
+    /// Moves rows that wait to their files and one that comes back out of its, at least a part and no longer than running
+    /// rows may be held up; says whether there was anything to move.
+    fn move_rows(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
+        let begin = Instant::now();
+        let mut moved = false;
+        while (!moved || begin.elapsed() < self.limits.max_stall)
+            && (self.fetch_part(model, happenings) || self.store_part())
+        {
+            moved = true;
+        }
+        moved
+    }
+
+    /// Moves a part of a row that waits to its file; says whether there was one.
+    fn store_part(&mut self) -> bool {
+        let holds =
+            |waiting: &Waiting| matches!(&waiting.state, State::Parked(parked) if parked.held_bytes() > 0);
+        let Some(place) = self.waiting.iter().position(holds) else { return false };
+        let Some(Waiting { state: State::Parked(mut parked), terms, told }) = self.waiting.remove(place)
+        else {
+            return false;
+        };
+        let state = match parked.store_part() {
+            Ok(_) => State::Parked(parked),
+            Err(error) => State::Unread(afresh(Lost { error, row: Box::new(parked.into_row()) })),
+        };
+        self.waiting.insert(place, Waiting { state, terms, told });
+        true
+    }
+
+    /// Brings back a part of the row that comes back, and lets it take part in steps when it is whole; says whether there
+    /// is such a row.
+    fn fetch_part(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
+        let Some(Return { mut returning, terms }) = self.returning.take() else { return false };
+        match returning.fetch_part() {
+            Ok(true) => self.returning = Some(Return { returning, terms }),
+            Ok(false) => {
+                let (row, read) = (returning.row().id, returning.row().committed());
+                happenings.push(Happening::Reading { row, done: read, total: read });
+                self.enter(model, row, returning.finish(), terms, happenings);
+            }
+            Err(error) => {
+                let lost = Lost { error, row: Box::new(returning.into_row()) };
+                self.begin(model, afresh(lost), terms, happenings);
+            }
+        }
+        true
+    }
+
     /// Queues a request that was admitted before.
     fn wait(&mut self, state: State, terms: Terms) {
         let bytes = self.footprint.projected(state.row(), self.limits.reserve);
@@ -360,7 +443,7 @@ impl Scheduler {
     fn admit(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
         while self.lanes.len() < MAX_LANES
             && self.admitted().count() < self.most_rows
-            && self.waiting.front().is_some_and(|next| self.fits(next.terms.bytes))
+            && self.waiting.front().is_some_and(|next| self.may_begin(next))
             && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
         {
             match state {
@@ -395,22 +478,25 @@ impl Scheduler {
         }
     }
 
-    /// Lets a row that has made room take part in steps again.
+    /// Begins to bring a row back that has made room.
     fn go_on(&mut self, model: &Qwen, parked: Parked, terms: Terms, happenings: &mut Vec<Happening>) {
         self.share_memory(terms.bytes);
-        let (row, read) = (parked.row().id, parked.row().committed());
         match parked.resume(model) {
-            Ok(batch) => {
-                happenings.push(Happening::Reading { row, done: read, total: read });
-                self.enter(model, row, batch, terms, happenings);
-            }
+            Ok(returning) => self.returning = Some(Return { returning, terms }),
             Err(lost) => self.begin(model, afresh(lost), terms, happenings),
         }
     }
 
-    /// Whether there is room for so much more. Who is alone always fits: its prompt does, and the rest may come.
-    fn fits(&self, bytes: u64) -> bool {
-        self.admitted().next().is_none() || self.reserved_bytes().saturating_add(bytes) <= self.limits.memory
+    /// Whether there is room for a request that waits, and nothing in its way: rows come back one after the other. Who
+    /// is alone always fits: its prompt does, and the rest may come.
+    fn may_begin(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
+        let (own, free) = match state {
+            State::Unread(_) => (0, true),
+            State::Parked(parked) => (parked.held_bytes(), self.returning.is_none()),
+        };
+        let taken = self.reserved_bytes() + self.held_bytes() - own;
+        let fits = taken.saturating_add(terms.bytes) <= self.limits.memory;
+        free && (fits || self.admitted().next().is_none())
     }
 
     /// What rows leave is for remembering. `more`: bytes of a row that is about to begin.

@@ -29,7 +29,8 @@ fn same_top(logits: &Array, ids: &[u32], values: &[f32], what: &str) {
             }
         }
     }
-    assert!(swapped * 1000 <= ids.len(), "{what}: {swapped} of {} ids at another rank", ids.len());
+    // Two that are nearly equal may stand the other way round.
+    assert!(swapped <= 2.max(ids.len() / 1000), "{what}: {swapped} of {} ids at another rank", ids.len());
 }
 
 fn outputs_agree(stored: Stored) {

@@ -6,11 +6,11 @@ use foretoken_engine::score::{Score, score};
 use foretoken_tests::fixtures::{Stored, demo_model, load, tiny_dense};
 use foretoken_tests::oracle::Cases;
 
-/// A text long enough to be worth more than one stream, read in pieces of a length that no block divides.
+/// A text long enough to be worth many streams, read in pieces of a length that no block divides.
 fn outputs(model: &Qwen) -> Score {
     let vocab = model.embed_tokens.as_head().out_features() as u32;
-    let ids: Vec<u32> = (0..331u32).map(|i| i.wrapping_mul(2_654_435_761) % vocab).collect();
-    score(model, &ids, 150).unwrap()
+    let ids: Vec<u32> = (0..731u32).map(|i| i.wrapping_mul(2_654_435_761) % vocab).collect();
+    score(model, &ids, 350).unwrap()
 }
 
 fn bytes(score: &Score) -> Vec<Vec<u8>> {

@@ -8,12 +8,12 @@ engine was built with. The two take turns, a process each time, so that whatever
 each process discards a warm-up. Both read pseudo-random tokens for prefill, and decode greedily, stop tokens ignored,
 after the same chat question. Printed are medians over the repetitions with min and max, ratios of the medians, and the
 machine's load while measuring. On Linux the engine spreads long operations over the processors, where mlx-lm uses one.
-mlx-lm decodes without drafts, so each depth is compared with its plain decoding. The
-engine's prefill fills the MTP head's cache too, which takes the last layer's output at every position; on a checkpoint
-without a head it does what mlx-lm's does. "host" is the time in which a plain step's graph is built, nothing of it handed over, and
-"primitives" what that graph holds, caches included: both go into the same evaluation, whose cost grows with them.
-"memory" is the most that MLX held while prefill and decoding were timed, weights included: the engine's holds the MTP
-head and its cache, which mlx-lm leaves out.
+mlx-lm decodes without drafts, so each depth is compared with its plain decoding. The engine's prefill fills the MTP
+head's cache too, which takes the last layer's output at every position; on a checkpoint without a head it does what
+mlx-lm's does. "host" is the time in which a plain step's graph is built, nothing of it handed over, and "primitives"
+what that graph holds, caches included: both go into the same evaluation, whose cost grows with them. "memory" is the
+most that MLX held while prefill and decoding were timed, weights included: the engine's holds the MTP head and its
+cache, which mlx-lm leaves out.
 """
 
 import argparse

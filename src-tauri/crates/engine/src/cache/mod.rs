@@ -10,7 +10,7 @@ pub use delta_state::{DeltaState, TapeEntry};
 pub use prefix::{Anchor, LEAST_GAIN, Prefix, PrefixStore};
 pub use quantized_heads::{QuantizedHeads, kv_group_size};
 pub use row_kv::{KeysValues, KvCopy, RowKv};
-pub use spill::{Spill, SpillError};
+pub use spill::{Spill, SpillError, Spilled};
 
 /// One row's attention caches. The recurrent states lie in the batch, row by row (see [`DeltaState`]).
 #[derive(Debug, Default)]

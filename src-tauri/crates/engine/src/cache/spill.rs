@@ -1,22 +1,23 @@
-use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use thiserror::Error;
 
 use crate::mlx::{Array, Dtype, MlxError};
 
-/// Arrays that lie in a temporary file and not in memory, to be read back once, in the order in which they were
-/// written. No name leads to the file, so nothing is left of it whatever ends the program.
+/// A temporary file for arrays that are not in memory. No name leads to the file, so nothing is left of it whatever ends
+/// the program.
 #[derive(Debug)]
 pub struct Spill {
     file: File,
-    arrays: VecDeque<Spilled>,
+    /// Where the next array goes.
+    end: u64,
 }
 
-/// What the file does not tell of an array.
+/// An array in the file.
 #[derive(Debug)]
-struct Spilled {
+pub struct Spilled {
+    at: u64,
     shape: Vec<i32>,
     dtype: Dtype,
     bytes: usize,
@@ -32,9 +33,6 @@ pub enum SpillError {
     /// The file gave back something else than was written.
     #[error("the temporary file was changed")]
     Changed,
-    /// There are no more arrays in it.
-    #[error("the temporary file holds no more")]
-    End,
     /// MLX failed.
     #[error(transparent)]
     Mlx(#[from] MlxError),
@@ -43,34 +41,30 @@ pub enum SpillError {
 impl Spill {
     /// An empty one, in the system's folder for temporary files.
     pub fn create() -> Result<Self, SpillError> {
-        Ok(Self { file: tempfile::tempfile()?, arrays: VecDeque::new() })
+        Ok(Self { file: tempfile::tempfile()?, end: 0 })
     }
 
     /// Evaluates an array and writes it.
-    pub fn write(&mut self, array: &Array) -> Result<(), SpillError> {
+    pub fn write(&mut self, array: &Array) -> Result<Spilled, SpillError> {
+        let at = self.end;
         let (bytes, checksum) = array.with_bytes(|bytes| -> io::Result<_> {
+            self.file.seek(SeekFrom::Start(at))?;
             self.file.write_all(bytes)?;
             Ok((bytes.len(), crc32fast::hash(bytes)))
         })??;
-        let (shape, dtype) = (array.shape().to_vec(), array.dtype());
-        self.arrays.push_back(Spilled { shape, dtype, bytes, checksum });
-        Ok(())
+        self.end += bytes as u64;
+        Ok(Spilled { at, shape: array.shape().to_vec(), dtype: array.dtype(), bytes, checksum })
     }
 
-    /// From now on it is read.
-    pub fn rewind(&mut self) -> Result<(), SpillError> {
-        Ok(self.file.rewind()?)
-    }
-
-    /// The next array, bit for bit as it was.
-    pub fn read(&mut self) -> Result<Array, SpillError> {
-        let Spilled { shape, dtype, bytes, checksum } = self.arrays.pop_front().ok_or(SpillError::End)?;
-        let mut read = vec![0; bytes];
+    /// An array bit for bit as it was.
+    pub fn read(&mut self, array: &Spilled) -> Result<Array, SpillError> {
+        let mut read = vec![0; array.bytes];
+        self.file.seek(SeekFrom::Start(array.at))?;
         self.file.read_exact(&mut read)?;
-        if crc32fast::hash(&read) != checksum {
+        if crc32fast::hash(&read) != array.checksum {
             return Err(SpillError::Changed);
         }
-        Ok(Array::from_bytes(&read, &shape, dtype)?)
+        Ok(Array::from_bytes(&read, &array.shape, array.dtype)?)
     }
 }
 
@@ -85,47 +79,51 @@ mod tests {
         [floats.astype(Dtype::Bfloat16).unwrap(), floats.swapaxes(0, 1).unwrap(), words]
     }
 
-    fn spilled() -> Spill {
+    fn spilled() -> (Spill, Vec<Spilled>) {
         let mut spill = Spill::create().unwrap();
-        arrays().iter().for_each(|array| spill.write(array).unwrap());
-        spill
+        let spilled = arrays().iter().map(|array| spill.write(array).unwrap()).collect();
+        (spill, spilled)
     }
 
-    fn read_all(mut spill: Spill) -> Result<Vec<Array>, SpillError> {
-        spill.rewind()?;
-        (0..3).map(|_| spill.read()).collect()
+    fn read_all((mut spill, arrays): (Spill, Vec<Spilled>)) -> Result<Vec<Array>, SpillError> {
+        arrays.iter().map(|array| spill.read(array)).collect()
     }
 
     #[test]
     fn arrays_come_back_bit_for_bit() {
-        let mut spill = spilled();
-        spill.rewind().unwrap();
-        for array in arrays() {
-            let read = spill.read().unwrap();
+        let (mut spill, mut spilled) = spilled();
+        // In any order, and with more written in between.
+        spilled.push(spill.write(&arrays()[0]).unwrap());
+        let expected = arrays().into_iter().chain([arrays()[0].clone()]);
+        for (array, spilled) in expected.zip(&spilled).collect::<Vec<_>>().into_iter().rev() {
+            let read = spill.read(spilled).unwrap();
             assert_eq!((read.shape(), read.dtype()), (array.shape(), array.dtype()));
             assert_eq!(read.to_bytes().unwrap(), array.to_bytes().unwrap());
+            spill.write(&array).unwrap();
         }
-        assert!(matches!(spill.read(), Err(SpillError::End)));
     }
 
     #[test]
     fn no_damage_goes_unnoticed() {
-        let length = spilled().file.metadata().unwrap().len();
+        let length = spilled().0.file.metadata().unwrap().len();
         assert_eq!(length, 12 + 24 + 12);
         for at in 0..length {
-            let mut spill = spilled();
-            spill.file.seek(io::SeekFrom::Start(at)).unwrap();
+            let (mut spill, _) = spilled();
+            spill.file.seek(SeekFrom::Start(at)).unwrap();
             let mut byte = [0];
             spill.file.read_exact(&mut byte).unwrap();
             for bit in 0..8 {
-                let mut spill = spilled();
-                spill.file.seek(io::SeekFrom::Start(at)).unwrap();
+                let (mut spill, arrays) = spilled();
+                spill.file.seek(SeekFrom::Start(at)).unwrap();
                 spill.file.write_all(&[byte[0] ^ (1 << bit)]).unwrap();
-                assert!(matches!(read_all(spill), Err(SpillError::Changed)), "bit {bit} of byte {at}");
+                assert!(
+                    matches!(read_all((spill, arrays)), Err(SpillError::Changed)),
+                    "bit {bit} of byte {at}"
+                );
             }
-            let spill = spilled();
+            let (spill, arrays) = spilled();
             spill.file.set_len(at).unwrap();
-            assert!(matches!(read_all(spill), Err(SpillError::File(_))), "cut to {at}");
+            assert!(matches!(read_all((spill, arrays)), Err(SpillError::File(_))), "cut to {at}");
         }
         assert!(read_all(spilled()).is_ok());
     }

@@ -227,7 +227,7 @@ impl Passing<'_> {
             true => 0,
             // The scores of every head in the compute type, and a truth value for the mask of each piece.
             false => {
-                let masks = mlx::streams() as u64;
+                let masks = mlx::streams().clamp(1, self.config.attention.kv_heads) as u64;
                 rows.saturating_mul(keys).saturating_mul(heads as u64 * self.size + masks)
             }
         };

@@ -16,7 +16,7 @@ mod verify;
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 pub use lane::{CELL, Lane};
 pub use memory::{Footprint, TooLarge};
-pub use parked::{Lost, Parked, Returning};
+pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
 pub use scheduler::{Happening, Limits, Scheduler};

@@ -5,7 +5,7 @@ const NEWEST: f64 = 0.3;
 /// The most by which one slice may differ from the average, as a factor.
 const INNOVATION: f64 = 2.0;
 
-/// Decides how much of a prompt is read between two steps: at most what `max_stall` holds, and over time no more than
+/// Decides how much of a prompt is read, and for how long rows are moved, between two steps: at most what `max_stall` holds, and over time no more than
 /// the steps themselves take.
 ///
 /// The unit is one layer over one cell of tokens. A smaller cell would change the rounding of what is read, and so
@@ -46,13 +46,29 @@ impl Pace {
     /// Layers to read now over a cell of `tokens`; none where reading is ahead of the steps. `decoding`: whether rows
     /// wait for a step; where none do, the stall only bounds how long a cancellation waits.
     pub(super) fn layers(&self, layer: LayerTime, tokens: usize, decoding: bool) -> usize {
-        if decoding && self.balance < 0.0 {
-            return 0;
+        match (self.allowed(decoding), layer.0) {
+            (None, _) => 0,
+            (Some(allowed), Some(layer)) => {
+                ((allowed.as_secs_f64() / (layer * tokens as f64)) as usize).max(1)
+            }
+            (Some(_), None) => 1,
         }
-        let allowed = if decoding { self.max_stall.min(self.balance) } else { self.max_stall };
-        match layer.0 {
-            Some(layer) => ((allowed / (layer * tokens as f64)) as usize).max(1),
-            None => 1,
+    }
+
+    /// How long running rows may be held up now; `None` where they were for longer than the steps since took.
+    pub(super) fn allowed(&self, decoding: bool) -> Option<Duration> {
+        let seconds = match decoding {
+            true if self.balance < 0.0 => return None,
+            true => self.max_stall.min(self.balance),
+            false => self.max_stall,
+        };
+        Some(Duration::from_secs_f64(seconds))
+    }
+
+    /// Rows were moved out of memory or back.
+    pub(super) fn has_moved(&mut self, took: Duration, decoding: bool) {
+        if decoding {
+            self.balance -= took.as_secs_f64();
         }
     }
 
@@ -68,9 +84,7 @@ impl Pace {
         let seconds = took.as_secs_f64();
         layer.observe((seconds / (layers * tokens) as f64).max(f64::MIN_POSITIVE));
         self.latest = *layer;
-        if decoding {
-            self.balance -= seconds;
-        }
+        self.has_moved(took, decoding);
     }
 
     /// A step gives reading as much time as it took; what is not used is not saved up for longer stalls.

@@ -1,13 +1,11 @@
-use std::collections::VecDeque;
-
+use foretoken_protocol::KvPrecision;
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
 use super::lane::positions;
-use super::row::{Pending, Row};
-use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError};
+use super::row::Row;
+use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled};
 use crate::mlx::{self, Array};
-use crate::model::Qwen;
 
 /// A row that waits while others need the memory: what it remembers goes to a file, part by part, and comes back from
 /// there exactly as it was. Reading its text again would round differently.
@@ -16,10 +14,10 @@ pub struct Parked {
     /// It remembers only its tokens.
     row: Row,
     spill: Spill,
-    /// Parts in the file, in its order.
-    stored: VecDeque<Stored>,
-    /// The parts behind them, still in memory.
-    held: VecDeque<Part>,
+    /// The first parts of what it remembered, in memory.
+    held: Vec<Part>,
+    /// The others, in the file; the last one here follows those in memory.
+    stored: Vec<Stored>,
     /// Tokens that followed the hidden states which the head has not read.
     next: Vec<u32>,
 }
@@ -27,34 +25,30 @@ pub struct Parked {
 /// A part of what a row remembers: what one layer does.
 #[derive(Debug)]
 enum Part {
-    /// Keys and values of an attention layer.
-    Kv(RowKv),
-    /// The same of the head.
-    Head(RowKv),
-    /// Recurrent state and convolution tail of another layer.
-    State(DeltaState),
     /// The hidden states that the head has not read.
-    Hidden(Vec<Array>),
+    Hidden(Array),
+    /// Recurrent state and convolution tail of a linear-attention layer, settled.
+    State(DeltaState),
+    /// Keys and values of the head.
+    Head(RowKv),
+    /// The same of an attention layer.
+    Kv(RowKv),
 }
 
 /// A part in the file.
 #[derive(Debug)]
 enum Stored {
-    /// So many arrays, none where nothing was appended.
-    Kv(usize),
-    /// The same.
-    Head(usize),
-    State,
-    Hidden,
+    Hidden(Spilled),
+    State([Spilled; 2]),
+    Head(StoredKv),
+    Kv(StoredKv),
 }
 
-/// A row on its way back.
 #[derive(Debug)]
-pub struct Returning {
-    parked: Parked,
-    /// The caches that are still to be filled, the first one last.
-    empty: RowCache,
-    states: Vec<DeltaState>,
+struct StoredKv {
+    precision: KvPrecision,
+    /// None where nothing was appended.
+    arrays: Vec<Spilled>,
 }
 
 /// A row that remembers only its tokens, because the rest could not be moved out of memory or back into it.
@@ -72,13 +66,23 @@ impl Departed {
     pub fn park(self) -> Result<Parked, Lost> {
         let Self { mut row, states } = self;
         let RowCache { kv, head } = std::mem::take(&mut row.cache);
-        let Pending { hidden, next } = std::mem::take(&mut row.pending);
+        let pending = std::mem::take(&mut row.pending);
         row.forget(row.ctx.len());
-        let hidden = if hidden.is_empty() { None } else { Some(Part::Hidden(hidden)) };
-        let parts = kv.into_iter().map(Part::Kv).chain(head.map(Part::Head));
-        let held = parts.chain(states.into_iter().map(Part::State)).chain(hidden).collect();
-        match Spill::create() {
-            Ok(spill) => Ok(Parked { row, spill, stored: VecDeque::new(), held, next }),
+        let prepare = || {
+            let hidden = match pending.hidden.is_empty() {
+                true => None,
+                false => Some(mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?),
+            };
+            // They would keep the states of all rows of the batch in memory.
+            mlx::eval(states.iter().flat_map(DeltaState::arrays).chain(&hidden))?;
+            Ok((Spill::create()?, hidden))
+        };
+        match prepare() {
+            Ok((spill, hidden)) => {
+                let parts = hidden.map(Part::Hidden).into_iter().chain(states.into_iter().map(Part::State));
+                let held = parts.chain(head.map(Part::Head)).chain(kv.into_iter().map(Part::Kv)).collect();
+                Ok(Parked { row, spill, held, stored: Vec::new(), next: pending.next })
+            }
             Err(error) => Err(Lost { error, row: Box::new(row) }),
         }
     }
@@ -90,89 +94,41 @@ impl Parked {
         &self.row
     }
 
-    /// The same, without what lies in the file and what does not yet.
+    /// The same, without the rest.
     pub fn into_row(self) -> Row {
         self.row
     }
 
-    /// Bytes that are not in the file yet.
+    /// Bytes that are in memory.
     pub fn held_bytes(&self) -> u64 {
         self.held.iter().map(Part::bytes).sum()
     }
 
-    /// Moves the next part to the file, which frees its memory; says whether there was one. After an error the row
-    /// cannot come back.
+    /// Moves a part to the file, which frees its memory; says whether there was one. After an error the row cannot come
+    /// back.
     pub fn store_part(&mut self) -> Result<bool, SpillError> {
-        let Some(part) = self.held.pop_front() else { return Ok(false) };
-        self.stored.push_back(match part {
-            Part::Kv(kv) => Stored::Kv(write_kv(&mut self.spill, kv)?),
-            Part::Head(kv) => Stored::Head(write_kv(&mut self.spill, kv)?),
-            Part::State(state) => {
-                let (state, tail) = state.resolve(&[0])?;
-                self.spill.write(&state)?;
-                self.spill.write(&tail)?;
-                Stored::State
-            }
-            Part::Hidden(hidden) => {
-                self.spill.write(&mlx::concatenate(&hidden.iter().collect::<Vec<_>>(), 0)?)?;
-                Stored::Hidden
-            }
-        });
+        let Some(part) = self.held.pop() else { return Ok(false) };
+        self.stored.push(part.store(&mut self.spill)?);
         Ok(true)
     }
 
-    /// Begins to bring the row back, whether all of it had been moved or not.
-    pub fn resume(mut self, model: &Qwen) -> Result<Returning, Lost> {
-        if let Err(error) = self.spill.rewind() {
-            return Err(Lost { error, row: Box::new(self.row) });
-        }
-        let mut empty = model.empty_row();
-        empty.kv.reverse();
-        Ok(Returning { parked: self, empty, states: Vec::new() })
-    }
-}
-
-impl Returning {
-    /// The row, which remembers only some of what it did.
-    pub fn row(&self) -> &Row {
-        &self.parked.row
-    }
-
-    /// The row with nothing but its tokens.
-    pub fn into_row(self) -> Row {
-        let mut row = self.parked.row;
-        row.forget(row.ctx.len());
-        row
-    }
-
-    /// Takes the next part out of the file; says whether there was one. After an error the row cannot come back.
+    /// Moves a part back into memory; says whether there was one. After an error the row cannot come back.
     pub fn fetch_part(&mut self) -> Result<bool, SpillError> {
-        let Self { parked: Parked { row, spill, stored, next, .. }, empty, states } = self;
-        let Some(part) = stored.pop_front() else { return Ok(false) };
-        match part {
-            Stored::Kv(arrays) => {
-                let kv = empty.kv.pop().unwrap_or_default();
-                row.cache.kv.push(read_kv(spill, kv, arrays, positions(row))?);
-            }
-            Stored::Head(arrays) => {
-                let kv = empty.head.take().unwrap_or_default();
-                row.cache.head = Some(read_kv(spill, kv, arrays, positions(row))?);
-            }
-            Stored::State => states.push(DeltaState::settled(spill.read()?, spill.read()?)),
-            Stored::Hidden => row.pending.push(spill.read()?, next),
-        }
+        let Some(stored) = self.stored.pop() else { return Ok(false) };
+        self.held.push(stored.fetch(&mut self.spill, positions(&self.row))?);
         Ok(true)
     }
 
-    /// The row as it was, in a batch of its own, once there is no part left to fetch.
-    pub fn finish(self) -> Batch {
-        let Self { parked: Parked { mut row, held, mut next, .. }, mut states, .. } = self;
+    /// The row as it was, in a batch of its own. All parts must have been fetched.
+    pub fn resume(self) -> Batch {
+        let Self { mut row, held, next, .. } = self;
+        let mut states = Vec::new();
         for part in held {
             match part {
-                Part::Kv(kv) => row.cache.kv.push(kv),
-                Part::Head(kv) => row.cache.head = Some(kv),
+                Part::Hidden(hidden) => row.pending.push(hidden, &next),
                 Part::State(state) => states.push(state),
-                Part::Hidden(hidden) => row.pending = Pending { hidden, next: std::mem::take(&mut next) },
+                Part::Head(kv) => row.cache.head = Some(kv),
+                Part::Kv(kv) => row.cache.kv.push(kv),
             }
         }
         Batch::of_row(row, states)
@@ -183,26 +139,54 @@ impl Part {
     fn bytes(&self) -> u64 {
         let bytes = |array: &Array| array.nbytes() as u64;
         match self {
-            Self::Kv(kv) | Self::Head(kv) => kv.buffers().iter().map(bytes).sum(),
+            Self::Hidden(hidden) => bytes(hidden),
             Self::State(state) => state.arrays().map(bytes).sum(),
-            Self::Hidden(hidden) => hidden.iter().map(bytes).sum(),
+            Self::Head(kv) | Self::Kv(kv) => kv.buffers().iter().map(bytes).sum(),
         }
     }
-}
 
-/// Returns how many arrays it were.
-fn write_kv(spill: &mut Spill, kv: RowKv) -> Result<usize, SpillError> {
-    let Some(copy) = kv.copy(0..kv.len())? else { return Ok(0) };
-    copy.arrays().try_for_each(|array| spill.write(array))?;
-    Ok(copy.arrays().count())
-}
-
-/// Reads so many arrays into an empty cache with so much room.
-fn read_kv(spill: &mut Spill, mut empty: RowKv, arrays: usize, room: usize) -> Result<RowKv, SpillError> {
-    if arrays == 0 {
-        empty.reserve(room);
-        return Ok(empty);
+    fn store(self, spill: &mut Spill) -> Result<Stored, SpillError> {
+        Ok(match self {
+            Self::Hidden(hidden) => Stored::Hidden(spill.write(&hidden)?),
+            Self::State(state) => {
+                let (state, tail) = state.resolve(&[0])?;
+                Stored::State([spill.write(&state)?, spill.write(&tail)?])
+            }
+            Self::Head(kv) => Stored::Head(StoredKv::of(kv, spill)?),
+            Self::Kv(kv) => Stored::Kv(StoredKv::of(kv, spill)?),
+        })
     }
-    let copy = KvCopy::new(empty.precision(), (0..arrays).map(|_| spill.read()).collect::<Result<_, _>>()?);
-    Ok(RowKv::restored([&copy], room)?)
+}
+
+impl Stored {
+    /// `room`: positions that keys and values get memory for.
+    fn fetch(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
+        Ok(match self {
+            Self::Hidden(hidden) => Part::Hidden(spill.read(&hidden)?),
+            Self::State([state, tail]) => {
+                Part::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
+            }
+            Self::Head(kv) => Part::Head(kv.fetch(spill, room)?),
+            Self::Kv(kv) => Part::Kv(kv.fetch(spill, room)?),
+        })
+    }
+}
+
+impl StoredKv {
+    fn of(kv: RowKv, spill: &mut Spill) -> Result<Self, SpillError> {
+        let copy = kv.copy(0..kv.len())?;
+        let arrays = copy.iter().flat_map(KvCopy::arrays).map(|array| spill.write(array));
+        Ok(Self { precision: kv.precision(), arrays: arrays.collect::<Result<_, _>>()? })
+    }
+
+    fn fetch(self, spill: &mut Spill, room: usize) -> Result<RowKv, SpillError> {
+        if self.arrays.is_empty() {
+            let mut empty = RowKv::new(self.precision);
+            empty.reserve(room);
+            return Ok(empty);
+        }
+        let arrays = self.arrays.iter().map(|array| spill.read(array));
+        let copy = KvCopy::new(self.precision, arrays.collect::<Result<_, _>>()?);
+        Ok(RowKv::restored([&copy], room)?)
+    }
 }

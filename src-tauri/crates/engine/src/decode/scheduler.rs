@@ -7,7 +7,7 @@ use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
-use super::parked::{Lost, Parked, Returning};
+use super::parked::{Lost, Parked};
 use super::policy::{Acceptance, Policy, RowView, StepView};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
@@ -158,6 +158,13 @@ impl State {
             Self::Parked(parked) => parked.row(),
         }
     }
+
+    fn held_bytes(&self) -> u64 {
+        match self {
+            Self::Unread(_) => 0,
+            Self::Parked(parked) => parked.held_bytes(),
+        }
+    }
 }
 
 impl Waiting {
@@ -175,7 +182,7 @@ struct Reading {
 
 #[derive(Debug)]
 struct Return {
-    returning: Returning,
+    parked: Parked,
     terms: Terms,
 }
 
@@ -223,7 +230,7 @@ impl Scheduler {
 
     /// Requests whose prompts are being read, and one that comes back from having made room.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
-        let returning = self.returning.iter().map(|back| back.returning.row().id);
+        let returning = self.returning.iter().map(|back| back.parked.row().id);
         self.lanes.iter().map(|reading| reading.lane.id()).chain(returning)
     }
 
@@ -254,7 +261,7 @@ impl Scheduler {
     /// Rows that are read or take part in steps. The terms are missing of those that were cancelled.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
         let lanes = self.lanes.iter().map(|reading| (&reading.lane.row, Some(&reading.terms)));
-        let returning = self.returning.iter().map(|back| (back.returning.row(), Some(&back.terms)));
+        let returning = self.returning.iter().map(|back| (back.parked.row(), Some(&back.terms)));
         lanes.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
 
@@ -292,7 +299,7 @@ impl Scheduler {
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
         self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
-        self.returning.take_if(|back| ids.contains(&back.returning.row().id));
+        self.returning.take_if(|back| ids.contains(&back.parked.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
@@ -320,21 +327,20 @@ impl Scheduler {
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
         self.release(model);
-        self.make_room(model, &mut happenings);
+        self.make_room();
         self.admit(model, &mut happenings);
-        if !self.move_rows(model, &mut happenings) {
-            self.read(model, &mut happenings);
-        }
+        self.move_rows(model, &mut happenings);
+        self.read(model, &mut happenings);
         self.step(model, &mut happenings);
         happenings
     }
 
     /// Replies that have outgrown what was set aside for them may come to need more than there is: then the youngest
     /// request waits until others have ended. The oldest always goes on.
-    fn make_room(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+    fn make_room(&mut self) {
         while self.needed_bytes() + self.held_bytes() > self.limits.memory {
-            // What waits goes first; a row cannot turn round on its way back.
-            if self.store_part() || self.fetch_part(model, happenings) {
+            // What waits goes first.
+            if self.store_part() {
                 continue;
             }
             if self.admitted().count() < 2 {
@@ -357,6 +363,10 @@ impl Scheduler {
             self.wait(State::Unread(lane.into_row()), terms);
             return true;
         }
+        if let Some(Return { parked, terms }) = self.returning.take_if(|back| back.parked.row().id == id) {
+            self.wait(State::Parked(parked), terms);
+            return true;
+        }
         match self.batch.remove(&[id]) {
             Ok(departed) => {
                 for departed in departed {
@@ -375,58 +385,62 @@ impl Scheduler {
     }
 
     /// Bytes that rows which make room still have in memory.
-    fn held_bytes(&self) -> u64 {
-        let held = |waiting: &Waiting| match &waiting.state {
-            State::Parked(parked) => parked.held_bytes(),
-            State::Unread(_) => 0,
-        };
-        self.waiting.iter().map(held).sum()
+    pub fn held_bytes(&self) -> u64 {
+        self.waiting.iter().map(|waiting| waiting.state.held_bytes()).sum()
     }
 
-    /// Moves rows that wait to their files and one that comes back out of its, at least a part and no longer than running
-    /// rows may be held up; says whether there was anything to move.
-    fn move_rows(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
+    /// Moves rows that wait to their files and one that comes back out of its, for as long as running rows may be held up.
+    fn move_rows(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+        let decoding = !self.batch.rows().is_empty();
+        let Some(allowed) = self.pace.allowed(decoding) else { return };
         let begin = Instant::now();
         let mut moved = false;
-        while (!moved || begin.elapsed() < self.limits.max_stall)
+        while (!moved || begin.elapsed() < allowed)
             && (self.fetch_part(model, happenings) || self.store_part())
         {
             moved = true;
         }
-        moved
+        if moved {
+            self.pace.has_moved(begin.elapsed(), decoding);
+        }
     }
 
-    /// Moves a part of a row that waits to its file; says whether there was one.
+    /// Moves a part of a row that waits to its file, of the last one in the queue that has any in memory; says whether
+    /// there was one.
     fn store_part(&mut self) -> bool {
-        let holds =
-            |waiting: &Waiting| matches!(&waiting.state, State::Parked(parked) if parked.held_bytes() > 0);
-        let Some(place) = self.waiting.iter().position(holds) else { return false };
-        let Some(Waiting { state: State::Parked(mut parked), terms, told }) = self.waiting.remove(place)
-        else {
+        let Some(place) = self.waiting.iter().rposition(|waiting| waiting.state.held_bytes() > 0) else {
             return false;
         };
-        let state = match parked.store_part() {
-            Ok(_) => State::Parked(parked),
-            Err(error) => State::Unread(afresh(Lost { error, row: Box::new(parked.into_row()) })),
-        };
-        self.waiting.insert(place, Waiting { state, terms, told });
-        true
+        match self.waiting.remove(place) {
+            Some(Waiting { state: State::Parked(mut parked), terms, told }) => {
+                let state = match parked.store_part() {
+                    Ok(_) => State::Parked(parked),
+                    Err(error) => State::Unread(afresh(Lost { error, row: Box::new(parked.into_row()) })),
+                };
+                self.waiting.insert(place, Waiting { state, terms, told });
+                true
+            }
+            other => {
+                self.waiting.extend(other);
+                false
+            }
+        }
     }
 
     /// Brings back a part of the row that comes back, and lets it take part in steps when it is whole; says whether there
     /// is such a row.
     fn fetch_part(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
-        let Some(Return { mut returning, terms }) = self.returning.take() else { return false };
-        match returning.fetch_part() {
-            Ok(true) => self.returning = Some(Return { returning, terms }),
+        let Some(Return { mut parked, terms }) = self.returning.take() else { return false };
+        match parked.fetch_part() {
+            Ok(true) => self.returning = Some(Return { parked, terms }),
             Ok(false) => {
-                let (row, read) = (returning.row().id, returning.row().committed());
+                let (row, read) = (parked.row().id, parked.row().committed());
                 happenings.push(Happening::Reading { row, done: read, total: read });
-                self.enter(model, row, returning.finish(), terms, happenings);
+                self.enter(model, row, parked.resume(), terms, happenings);
             }
             Err(error) => {
-                let lost = Lost { error, row: Box::new(returning.into_row()) };
-                self.begin(model, afresh(lost), terms, happenings);
+                let lost = Lost { error, row: Box::new(parked.into_row()) };
+                self.wait(State::Unread(afresh(lost)), terms);
             }
         }
         true
@@ -448,7 +462,10 @@ impl Scheduler {
         {
             match state {
                 State::Unread(row) => self.begin(model, row, terms, happenings),
-                State::Parked(parked) => self.go_on(model, parked, terms, happenings),
+                State::Parked(parked) => {
+                    self.share_memory(terms.bytes);
+                    self.returning = Some(Return { parked, terms });
+                }
             }
         }
         for (place, waiting) in self.waiting.iter_mut().enumerate() {
@@ -478,30 +495,20 @@ impl Scheduler {
         }
     }
 
-    /// Begins to bring a row back that has made room.
-    fn go_on(&mut self, model: &Qwen, parked: Parked, terms: Terms, happenings: &mut Vec<Happening>) {
-        self.share_memory(terms.bytes);
-        match parked.resume(model) {
-            Ok(returning) => self.returning = Some(Return { returning, terms }),
-            Err(lost) => self.begin(model, afresh(lost), terms, happenings),
-        }
-    }
-
     /// Whether there is room for a request that waits, and nothing in its way: rows come back one after the other. Who
     /// is alone always fits: its prompt does, and the rest may come.
     fn may_begin(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
-        let (own, free) = match state {
-            State::Unread(_) => (0, true),
-            State::Parked(parked) => (parked.held_bytes(), self.returning.is_none()),
-        };
-        let taken = self.reserved_bytes() + self.held_bytes() - own;
-        let fits = taken.saturating_add(terms.bytes) <= self.limits.memory;
-        free && (fits || self.admitted().next().is_none())
+        let held_by_others = self.held_bytes() - state.held_bytes();
+        let alone = held_by_others == 0 && self.admitted().next().is_none();
+        let taken = self.reserved_bytes() + held_by_others;
+        let is_free = matches!(state, State::Unread(_)) || self.returning.is_none();
+        is_free && (alone || taken.saturating_add(terms.bytes) <= self.limits.memory)
     }
 
     /// What rows leave is for remembering. `more`: bytes of a row that is about to begin.
     fn share_memory(&mut self, more: u64) {
-        let left = self.limits.memory.saturating_sub(self.reserved_bytes().saturating_add(more));
+        let taken = self.reserved_bytes().saturating_add(self.held_bytes()).saturating_add(more);
+        let left = self.limits.memory.saturating_sub(taken);
         self.prefixes.set_budget(left.min(self.limits.remembered));
     }
 

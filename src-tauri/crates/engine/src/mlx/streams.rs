@@ -1,4 +1,4 @@
-//! Where operations run: one stream for each thread, and more of them where the device takes one processor for each.
+//! Where operations run: one stream for each thread, and more of them where the device computes a stream on one processor.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -13,24 +13,24 @@ const MOST_STREAMS: usize = 8;
 /// Multiply-adds that a stream must be given for its help to outweigh what handing over and waiting take, as measured.
 const LEAST_WORK: usize = 150_000;
 
-/// Fewer tokens are better cut by the outputs of a product, each of which then reads its part of the weights once.
-const LEAST_TOKENS: i32 = 64;
-/// MLX multiplies blocks of so many rows.
+/// With fewer blocks of tokens for each stream, the pieces would be too unequal: a product is better cut by its outputs.
+const LEAST_BLOCKS: i32 = 2;
+/// MLX multiplies 16-bit floats in blocks of so many rows.
 const TOKENS_UNIT: i32 = 16;
 
 thread_local! {
     // Streams belong to their thread and cost a lookup, so each thread asks once.
     static STREAMS: OnceCell<Vec<mlx_stream>> = const { OnceCell::new() };
-    /// The stream that a piece is being built for; the thread's own where it is none.
+    /// The stream that a piece is being built for; `None` outside of pieces.
     static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What this thread builds operations for.
+/// The stream that this thread builds operations for.
 pub(super) fn stream() -> mlx_stream {
     with_streams(|streams| streams[CURRENT.get().unwrap_or(0)])
 }
 
-/// Into how many pieces long computations are cut. MLX runs a stream of the CPU on one processor; GPUs use all they
+/// Into how many pieces long computations are cut at most. MLX runs a stream of the CPU on one processor; GPUs use all they
 /// have for a single operation.
 pub fn streams() -> usize {
     with_streams(<[_]>::len)
@@ -42,7 +42,7 @@ pub fn worth_streams(multiply_adds: usize) -> bool {
     streams > 1 && multiply_adds >= streams * LEAST_WORK && CURRENT.get().is_none()
 }
 
-/// Cuts `0..size` into a piece for each stream, all but the last a multiple of `unit` long and nearly equal; fewer
+/// Cuts `0..size` into a piece for each stream, all but the last a multiple of `unit` long and equal but for a unit; fewer
 /// where there are fewer units.
 pub fn pieces(size: i32, unit: i32) -> Vec<Range<i32>> {
     let (streams, units) = (streams() as i32, (size + unit - 1) / unit);
@@ -64,7 +64,7 @@ pub fn by_tokens(
     build: impl Fn(&[&Array]) -> Result<Array>,
 ) -> Result<Array> {
     let tokens = arrays[0].dim(0);
-    if tokens < LEAST_TOKENS || !worth_streams(multiply_adds) {
+    if tokens < LEAST_BLOCKS * TOKENS_UNIT * streams() as i32 || !worth_streams(multiply_adds) {
         return build(arrays);
     }
     let outputs = side_by_side(&pieces(tokens, TOKENS_UNIT), |piece| {
@@ -105,7 +105,7 @@ fn new_streams() -> Vec<mlx_stream> {
         DeviceKind::Metal | DeviceKind::Cuda => 0,
     };
     let device = default_device();
-    // SAFETY: the handles are valid; the streams live as long as their thread.
+    // SAFETY: the handles are valid. MLX keeps streams until the process ends; no other thread uses these.
     unsafe {
         let mut own = mlx_sys::mlx_stream_new();
         mlx_sys::mlx_get_default_stream(&mut own, device);

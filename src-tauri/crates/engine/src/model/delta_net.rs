@@ -4,12 +4,12 @@ use super::linear::{Linear, Projections};
 use super::packed::Packed;
 use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
-use crate::mlx::{self, Array, Dtype, Result};
+use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 
 /// The most tokens that the chunked form handles as one block of matrix products.
 const CHUNK: u32 = 64;
 
-/// Tokens of a block, a power of two: no more than there are, and no more than a key has numbers, since what is computed
+/// Tokens of a block, as many as there are and no more than a key has numbers, either rounded up to a power of two: what is computed
 /// between the tokens of a block grows with its length, and what is computed between blocks with the size of the state.
 pub(crate) fn chunk(tokens: u32, key_dim: u32) -> u32 {
     CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
@@ -252,8 +252,11 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let beta = lay_out(&inputs.beta, 1)?;
     let log_decay = lay_out(&inputs.log_decay, 1)?;
 
-    // A copy: most BLAS are faster with rows than with columns.
-    let k_t = k.swapaxes(2, 3)?.contiguous()?;
+    let mut k_t = k.swapaxes(2, 3)?;
+    if mlx::device() == DeviceKind::Cpu {
+        // Its BLAS is several times faster with a copy in rows.
+        k_t = k_t.contiguous()?;
+    }
     let strictly = mlx::tri(size, size, -1, Dtype::Float32)?;
     // e^{b_t − b_i} for i ≤ t, 0 above. Each difference is summed by itself, Σ_{i<j≤t} ln g_j: where a token wipes the
     // state, b is so large that the difference of two of them would be rounding.

@@ -184,7 +184,7 @@ fn stops_and_says_why_where_drafts_do_not_pay() {
     assert_eq!(Policy::default().verdict(2), None);
 }
 
-/// Whatever the machine and the drafts are like, finding out costs little, even in the first reply of all, from 200 tokens on.
+/// Whatever the machine and the drafts are like, finding out costs little, even in the first 200 steps of all.
 #[test]
 fn is_never_far_below_plain_decoding() {
     for rows in [1, 2, 4, 16] {

@@ -5,8 +5,8 @@ const NEWEST: f64 = 0.3;
 /// The most by which one slice may differ from the average, as a factor.
 const INNOVATION: f64 = 2.0;
 
-/// Decides how much of a prompt is read, and for how long rows are moved, between two steps: at most what `max_stall` holds, and over time no more than
-/// the steps themselves take.
+/// Decides how much of a prompt is read, and for how long rows are moved, between two steps: at most what `max_stall`
+/// holds, and over time no more than the steps themselves take.
 ///
 /// The unit is one layer over one cell of tokens. A smaller cell would change the rounding of what is read, and so
 /// would let a row's text depend on its company; where a cell's layers are interrupted changes nothing.

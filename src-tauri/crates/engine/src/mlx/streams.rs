@@ -144,7 +144,8 @@ mod tests {
         };
         let sum = |parts: &[&Array]| parts[0].add(parts[1]);
         let adds = |y: &Array| mlx::primitives([y]).unwrap()["Add"];
-        for (tokens, work, cut) in [(100, usize::MAX, true), (100, 1000, false), (8, usize::MAX, false)] {
+        let many = LEAST_BLOCKS * TOKENS_UNIT * streams() as i32 + 5;
+        for (tokens, work, cut) in [(many, usize::MAX, true), (many, 1000, false), (8, usize::MAX, false)] {
             let (a, b) = (column(tokens, 1.0), column(tokens, 100.0));
             let y = by_tokens(&[&a, &b], work, sum).unwrap();
             assert_eq!(adds(&y), if cut { pieces(tokens, TOKENS_UNIT).len() } else { 1 });

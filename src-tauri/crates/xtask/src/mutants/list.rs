@@ -128,8 +128,24 @@ pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "a parked row comes back whatever the file says",
         file: "cache/spill.rs",
-        from: "if crc32fast::hash(&read) != checksum {",
-        to: "if crc32fast::hash(&read) != checksum && bytes == 0 {",
+        from: "if crc32fast::hash(&read) != array.checksum {",
+        to: "if crc32fast::hash(&read) != array.checksum && array.bytes == 0 {",
         tests: "test(what_cannot_be_read_back_is_read_again)",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_changed_stands_there_once() {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("engine").join("src");
+        for Mutant { name, file, from, .. } in MUTANTS {
+            let text = std::fs::read_to_string(sources.join(file)).unwrap();
+            assert_eq!(text.matches(from).count(), 1, "{name}: {from} in {file}");
+        }
+    }
+}

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { start } from "./actions";
 import { App } from "./components/App";
 import { keepSystemMenu } from "./contextMenu";
+import { reserveInputMethodKeys } from "./inputMethods";
 import "./styles/index.css";
 
 /** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */
@@ -11,6 +12,7 @@ const PATIENCE = 300;
 const place = document.getElementById("root");
 if (!place) throw new Error("The page has no place for the app.");
 const root = createRoot(place);
+reserveInputMethodKeys();
 keepSystemMenu();
 Promise.race([start(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]).then(() =>
   root.render(

@@ -17,7 +17,7 @@ const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
 export function useShortcuts(): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.isComposing || !act(event)) return;
+      if (!act(event)) return;
       event.preventDefault();
     };
     // Before the popovers hear it, so that an Escape that closes one is known to be theirs.

@@ -124,7 +124,6 @@ function RenameField({ chat }: { chat: ChatSummary }) {
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => done(title, false)}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing) return;
         if (event.key !== "Enter" && event.key !== "Escape") return;
         // The row that gets the focus is not to be opened by the same key.
         event.preventDefault();

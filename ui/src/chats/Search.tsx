@@ -10,7 +10,6 @@ export function SearchField() {
   const query = useStore((state) => state.query);
   const first = useStore((state) => state.hits?.hits[0]);
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && first) openHit(first.chat, first.message);
     else if (event.key === "Escape") leave(query);
     else if (event.key === "ArrowDown") document.querySelector<HTMLElement>("[data-testid=hit]")?.focus();

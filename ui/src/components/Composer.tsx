@@ -42,9 +42,7 @@ export function Composer() {
     if (reason === null && !streaming) send(text, files);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter that ends a composition (Japanese, Chinese, accents) belongs to the input method.
-    const composing = event.nativeEvent.isComposing || event.keyCode === 229;
-    if (composing || event.key !== "Enter" || event.shiftKey) return;
+    if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     submit();
   };

@@ -60,8 +60,6 @@ function QuestionForm({ message }: { message: Message }) {
     focusComposer();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // What an input method does with these keys is its own.
-    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
     if (event.key === "Escape") cancel();
     else if (event.key === "Enter" && !event.shiftKey) submit();
     else return;

@@ -64,7 +64,6 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
     if (entry) onChoose(entry);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
     const last = found.length - 1;
     if (event.key === "ArrowDown") select(current >= last ? 0 : current + 1);
     else if (event.key === "ArrowUp") select(current === 0 ? last : current - 1);

@@ -23,8 +23,6 @@ pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
 const LONG: Duration = Duration::from_secs(10);
 /// Where a notification keeps the chat that it is about.
 const CHAT: &str = "chat";
-/// What links may lead to: pages and mail, never a file or a program.
-const SCHEMES: [&str; 3] = ["https", "http", "mailto"];
 
 /// Shows the library's work for as long as the app runs.
 pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiver<Option<LibrarySnapshot>>) {
@@ -180,14 +178,29 @@ pub(crate) async fn open_link(address: &str) -> Result<(), ErrorReport> {
     }
 }
 
-/// The address of a page or of mail.
+/// The address of a page, or of one mailbox and a subject.
 fn link(address: &str) -> Result<Url, ErrorReport> {
-    let url = Url::parse(address).ok().filter(|url| SCHEMES.contains(&url.scheme()));
+    let url = Url::parse(address).ok().filter(|url| is_page(url) || is_plain_mail(url));
     url.ok_or_else(|| ErrorReport {
         code: "link_refused".into(),
-        message: "The link does not lead to a page or to mail.".into(),
+        message: "The link does not lead to a page, or to a mail to one mailbox.".into(),
         hint: "If you trust it, copy its address.".into(),
     })
+}
+
+/// The address of a page, without a name to sign in with: that could pass for the host.
+fn is_page(url: &Url) -> bool {
+    ["https", "http"].contains(&url.scheme()) && url.username().is_empty() && url.password().is_none()
+}
+
+/// The address of a mail that the person fills in: it attaches nothing, says nothing and reaches nobody else.
+fn is_plain_mail(url: &Url) -> bool {
+    // An encoded line break or comma would begin another field or mailbox.
+    let plain = |text: &str| !["%0", "%1", "%2c", "%7f", ",", " "].iter().any(|part| text.contains(part));
+    url.scheme() == "mailto"
+        && url.path().contains('@')
+        && plain(&url.path().to_ascii_lowercase())
+        && url.query_pairs().all(|(name, value)| name == "subject" && !value.contains(char::is_control))
 }
 
 /// Shows a folder in the system's file manager.
@@ -238,8 +251,13 @@ mod tests {
 
     #[test]
     fn links_lead_to_pages_and_mail_only() {
-        for address in ["https://example.org/a?b#c", "http://example.org", "mailto:a@example.org"] {
-            assert!(link(address).is_ok(), "{address}");
+        for address in [
+            "https://example.org/a?b#c",
+            "http://example.org",
+            "mailto:a@example.org",
+            "mailto:a+b@example.org?subject=An%20owl",
+        ] {
+            assert_eq!(link(address).unwrap().as_str().trim_end_matches('/'), address);
         }
         for address in [
             "file:///etc/passwd",
@@ -249,6 +267,15 @@ mod tests {
             "vscode://x",
             "-h",
             "",
+            "https://apple.com@example.org/",
+            "https://:secret@example.org/",
+            "mailto:",
+            "mailto:a@example.org?body=x",
+            "mailto:a@example.org?subject=x&attach=/etc/passwd",
+            "mailto:a@example.org?subject=x%0D%0ABcc:b@example.org",
+            "mailto:a@example.org,b@example.org",
+            "mailto:a@example.org%2Cb@example.org",
+            "mailto:a@example.org%0Acc:b@example.org",
         ] {
             assert_eq!(link(address).unwrap_err().code, "link_refused", "{address}");
         }

@@ -179,7 +179,7 @@ fn a_link_opens_in_the_browser_only_from_its_address() {
         json!({ "author": { "role": role }, "create_time": 1.0, "recipient": "all",
                 "content": { "content_type": "text", "parts": [text] } })
     };
-    let answer = "See [the page](https://example.org/a?b=c).";
+    let answer = "See [the page](https://apple.com@EXAMPLE.org/a?b=c).";
     let conversation = json!([{ "title": "Links", "create_time": 1.0, "update_time": 2.0, "current_node": "b",
         "mapping": {
             "root": { "message": null, "parent": null, "children": ["a"] },
@@ -200,6 +200,9 @@ fn a_link_opens_in_the_browser_only_from_its_address() {
         let shown = "return document.querySelector('.link-address code')?.textContent ?? ''";
         window.script(shown, json!([])) == json!("https://example.org/a?b=c")
     });
+    let site = window.script("return document.querySelector('.link-address strong').textContent", json!([]));
+    assert_eq!(site, json!("example.org"), "the site is stressed");
+    window.picture("link-address");
     assert!(!opened.exists(), "the link itself opens nothing");
     window.click("open-link");
     window.wait_until("the browser is asked", || opened.exists());

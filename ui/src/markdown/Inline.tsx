@@ -1,11 +1,10 @@
 import type { ReactNode } from "react";
+import { addressOf } from "./address";
 import { decodeEntities } from "./entities";
 import { Formula } from "./Formula";
 import { Link } from "./Link";
 import type { FormulaToken, Token, Tokens } from "./lex";
 
-/** Addresses that a person may want to copy. Everything else is shown as its text alone. */
-const ADDRESS = /^(?:https?|mailto):/i;
 const LINE_BREAK = /<br\s*\/?>/i;
 
 export function Inline({ tokens }: { tokens: Token[] }): ReactNode {
@@ -45,7 +44,8 @@ function Piece({ token }: { token: Token }): ReactNode {
     case "link": {
       const { href, tokens } = token as Tokens.Link;
       const text = <Inline tokens={tokens} />;
-      return ADDRESS.test(href) ? <Link address={href}>{text}</Link> : text;
+      const address = addressOf(href);
+      return address ? <Link address={address}>{text}</Link> : text;
     }
     case "image":
       return <span className="image">{decodeEntities((token as Tokens.Image).text) || "image"}</span>;

@@ -2,11 +2,12 @@ import { Popover } from "@base-ui/react/popover";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { openLink } from "../actions";
 import { CopyButton } from "../components/CopyButton";
+import { type Address, wholeOf } from "./address";
 
-const handle = Popover.createHandle<string>();
+const handle = Popover.createHandle<Address>();
 
 /** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be opened there. */
-export function Link({ address, children }: { address: string; children: ReactNode }) {
+export function Link({ address, children }: { address: Address; children: ReactNode }) {
   const id = useId();
   // Not on every focus: a click opens it by itself, and Escape in the address gives the focus back.
   const onKeyUp = ({ key }: KeyboardEvent) => {
@@ -21,7 +22,7 @@ export function Link({ address, children }: { address: string; children: ReactNo
       openOnHover
       delay={250}
       onKeyUp={onKeyUp}
-      render={<span className="link" title={address} />}
+      render={<span className="link" title={wholeOf(address)} />}
     >
       {children}
     </Popover.Trigger>
@@ -40,22 +41,34 @@ export function LinkAddress() {
               aria-label="Address of the link"
               initialFocus={false}
             >
-              <code>{payload}</code>
-              <CopyButton text={payload ?? ""} label="Copy address" />
-              {payload && (
-                <button
-                  type="button"
-                  className="quiet-button"
-                  data-testid="open-link"
-                  onClick={() => openLink(payload)}
-                >
-                  {payload.startsWith("mailto:") ? "Write a mail" : "Open in the browser"}
-                </button>
-              )}
+              {payload && <Shown address={payload} />}
             </Popover.Popup>
           </Popover.Positioner>
         </Popover.Portal>
       )}
     </Popover.Root>
+  );
+}
+
+/** An address with its site stressed, and what it could deceive by. */
+export function Shown({ address }: { address: Address }) {
+  const whole = wholeOf(address);
+  return (
+    <div className="link-line">
+      <code dir="ltr">
+        {address.start}
+        <strong>{address.host}</strong>
+        {address.rest}
+      </code>
+      {address.notes.map((note) => (
+        <p key={note} className="link-note">
+          {note}
+        </p>
+      ))}
+      <CopyButton text={whole} label="Copy address" />
+      <button type="button" className="quiet-button" data-testid="open-link" onClick={() => openLink(whole)}>
+        {address.mail ? "Write a mail" : "Open in the browser"}
+      </button>
+    </div>
   );
 }

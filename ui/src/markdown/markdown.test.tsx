@@ -3,7 +3,9 @@ import { Lexer } from "marked";
 import { renderToStaticMarkup } from "react-dom/server";
 import temml from "temml";
 import { describe, expect, it } from "vitest";
+import { addressOf } from "./address";
 import { MarkdownDocument } from "./document";
+import { Shown } from "./Link";
 import { lex, type Token, type Tokens } from "./lex";
 import { Group, Markdown } from "./Markdown";
 import { pieces } from "./pieces";
@@ -333,7 +335,14 @@ describe("hostile text", () => {
     );
     expect(page).not.toMatch(/href|src=|<a[ >]/);
     expect(page).not.toMatch(/title="(?:javascript|data)/);
-    expect(page).toContain('title="https://example.org"');
+    expect(page).toContain('title="https://example.org/"');
+  });
+
+  it("stresses the site of an address and says what could deceive", () => {
+    const address = addressOf("https://apple.com@evil.example/apple.com");
+    const shown = address ? renderToStaticMarkup(<Shown address={address} />) : "";
+    expect(shown).toContain("https://<strong>evil.example</strong>/apple.com</code>");
+    expect(shown).toContain("the site is evil.example.</p>");
   });
 
   it("puts no style or handler into the page", () => {

@@ -15,8 +15,11 @@ use tokio::time::timeout;
 
 use crate::library::{ENGINE_DIED, Tool};
 
-/// The largest text that is read, in bytes: more than any model's context holds.
-const LARGEST: u64 = 8 << 20;
+/// The largest text that is read for one message, in bytes and from all its files together: more than any model's context
+/// holds.
+pub(crate) const LARGEST: u32 = 8 << 20;
+/// How many files go with one message at most.
+pub(crate) const MOST: u32 = 64;
 /// How long the text of a PDF is looked for.
 const PDF_PATIENCE: Duration = Duration::from_secs(60);
 /// What every PDF begins with.
@@ -31,6 +34,10 @@ enum AttachmentError {
     Large { path: PathBuf },
     #[error("{} is damaged, or no document: its text cannot be found.", path.display())]
     Pdf { path: PathBuf },
+    #[error("These files together are larger than {} MB.", LARGEST >> 20)]
+    LargeTogether,
+    #[error("These are {count} files, and no more than {MOST} can go with one message.")]
+    Many { count: usize },
     #[error("{} was not dropped on the window last.", path.display())]
     NotDropped { path: PathBuf },
     #[error("{} is not a text file.", path.display())]
@@ -45,6 +52,12 @@ impl From<AttachmentError> for ErrorReport {
             }
             AttachmentError::Large { .. } => {
                 ("attachment_too_large", "Choose a part of it; no model reads as much.")
+            }
+            AttachmentError::LargeTogether => {
+                ("attachment_too_large", "Leave some out; no model reads as much.")
+            }
+            AttachmentError::Many { .. } => {
+                ("attachments_too_many", "Leave some out, or put what belongs together into one file.")
             }
             AttachmentError::NotText { .. } => {
                 ("attachment_not_text", "Text, Markdown, tables as CSV, program code and PDFs can be sent.")
@@ -84,17 +97,26 @@ async fn read_each<F: Send + 'static>(
     files: Vec<F>,
     read: fn(F) -> Result<Read, AttachmentError>,
 ) -> Result<Vec<Attachment>, ErrorReport> {
-    let mut read_files = Vec::with_capacity(files.len());
+    let count = files.len();
+    if count > MOST as usize {
+        return Err(AttachmentError::Many { count }.into());
+    }
+    let (mut read_files, mut bytes) = (Vec::with_capacity(count), 0);
     for file in files {
         let file = match tokio::task::spawn_blocking(move || read(file)).await {
             Ok(file) => file?,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         };
-        read_files.push(match file {
+        let file = match file {
             Read::Text(file) => file,
             Read::Pdf(path) => read_pdf(tool, &path, &path).await?,
             Read::PastedPdf(file, name) => read_pdf(tool, file.path(), &name).await?,
-        });
+        };
+        bytes += file.text.len();
+        if bytes > LARGEST as usize {
+            return Err(AttachmentError::LargeTogether.into());
+        }
+        read_files.push(file);
     }
     Ok(read_files)
 }
@@ -114,7 +136,7 @@ async fn read_pdf(tool: &Tool, path: &Path, shown: &Path) -> Result<Attachment, 
     let text = timeout(PDF_PATIENCE, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
     let text = text.map_err(|_| damaged())?;
     let text = text.map_err(|error| if error.code == ENGINE_DIED { damaged() } else { error })?;
-    if text.len() as u64 > LARGEST {
+    if text.len() > LARGEST as usize {
         return Err(AttachmentError::Large { path: shown.to_owned() }.into());
     }
     Ok(Attachment { name: name_of(shown), text: text.trim_end().to_owned() })
@@ -122,8 +144,12 @@ async fn read_pdf(tool: &Tool, path: &Path, shown: &Path) -> Result<Attachment, 
 
 fn read(path: &Path) -> Result<Read, AttachmentError> {
     let io = |source| AttachmentError::Io { path: path.to_owned(), source };
+    // A pipe or a device may never come to an end.
+    if !path.metadata().map_err(io)?.is_file() {
+        return Err(AttachmentError::NotText { path: path.to_owned() });
+    }
     let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
+    File::open(path).map_err(io)?.take(u64::from(LARGEST) + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.starts_with(PDF) {
         return Ok(Read::Pdf(path.to_owned()));
     }
@@ -144,7 +170,7 @@ fn pasted(file: PastedFile) -> Result<Read, AttachmentError> {
 
 /// Reads the text of a file in UTF-8 or, with a byte order mark, in UTF-16.
 fn text_file(path: &Path, bytes: Vec<u8>) -> Result<Read, AttachmentError> {
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() > LARGEST as usize {
         return Err(AttachmentError::Large { path: path.to_owned() });
     }
     let text = text_of(bytes).filter(|text| !text.contains('\0'));
@@ -153,7 +179,7 @@ fn text_file(path: &Path, bytes: Vec<u8>) -> Result<Read, AttachmentError> {
 }
 
 /// The file's name. It stands on one line.
-fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -212,6 +238,36 @@ mod tests {
         assert_eq!(code(&vec![b'a'; LARGEST as usize + 1]).await, "attachment_too_large");
         let nowhere = read(Path::new("/nowhere/file")).err().unwrap();
         assert_eq!(ErrorReport::from(nowhere).code, "attachment_not_read");
+    }
+
+    #[tokio::test]
+    async fn several_files_are_bounded_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let file = |name: &str, bytes: usize| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, vec![b'a'; bytes]).unwrap();
+            path
+        };
+        let half = LARGEST as usize / 2;
+        let (one, other, more) = (file("one", half), file("other", half), file("more", 1));
+        assert_eq!(read_all(&tool, vec![one.clone(), other.clone()]).await.unwrap().len(), 2);
+        let large = read_all(&tool, vec![one, other, more.clone()]).await.unwrap_err();
+        assert_eq!(large.code, "attachment_too_large");
+        assert!(large.message.contains("together"), "{large}");
+        let many = read_all(&tool, vec![more.clone(); MOST as usize + 1]).await.unwrap_err();
+        assert_eq!(many.code, "attachments_too_many");
+        assert_eq!(read_all(&tool, vec![more; MOST as usize]).await.unwrap().len(), MOST as usize);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let refused = read_all(&Tool::new(engine_program(folder.path())), vec![pipe]).await.unwrap_err();
+        assert_eq!(refused.code, "attachment_not_text");
     }
 
     #[test]

@@ -1,14 +1,21 @@
 //! Changes that concern the whole window, on their way to the page.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use foretoken_protocol::AppEvent;
 use tauri::ipc::Channel;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// How long the page may take to hand over what was typed last.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Sends to the page that subscribed last.
 #[derive(Default)]
 pub(crate) struct AppEvents {
     page: Mutex<Option<Channel<AppEvent>>>,
+    handed_over: Notify,
 }
 
 impl AppEvents {
@@ -23,5 +30,43 @@ impl AppEvents {
         if page.as_ref().is_some_and(|channel| channel.send(event).is_err()) {
             *page = None;
         }
+    }
+
+    /// Waits until the page has handed over what was typed last. One that does not answer is not waited for long.
+    pub(crate) async fn settle(&self) {
+        let handed_over = self.handed_over.notified();
+        self.publish(AppEvent::Closing);
+        let has_page = self.page.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if has_page && timeout(PATIENCE, handed_over).await.is_err() {
+            tracing::warn!("the page has not handed over what was typed last");
+        }
+    }
+
+    /// The page has handed over what was typed last.
+    pub(crate) fn handed_over(&self) {
+        self.handed_over.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::page;
+
+    #[tokio::test]
+    async fn the_end_waits_for_what_the_page_hands_over() {
+        let events = AppEvents::default();
+        // Nobody is there to wait for.
+        events.settle().await;
+        let (window, mut changes) = page();
+        events.subscribe(window);
+        let mut end = Box::pin(events.settle());
+        let waits = tokio::select! {
+            () = &mut end => false,
+            heard = changes.recv() => heard == Some(AppEvent::Closing),
+        };
+        assert!(waits);
+        events.handed_over();
+        end.await;
     }
 }

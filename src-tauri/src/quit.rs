@@ -14,7 +14,7 @@ use crate::state::App;
 pub(crate) fn quit(handle: &AppHandle) {
     let app = Arc::clone(&handle.state::<Arc<App>>());
     if !app.replies.are_written() {
-        handle.exit(0);
+        end(handle);
         return;
     }
     // The question hangs on the window.
@@ -36,7 +36,17 @@ pub(crate) fn quit(handle: &AppHandle) {
     question.show(move |agreed| {
         app.quitting.store(false, Ordering::Relaxed);
         if agreed {
-            handle.exit(0);
+            end(&handle);
         }
+    });
+}
+
+/// Ends the app once the page has handed over what was typed last.
+fn end(handle: &AppHandle) {
+    let handle = handle.clone();
+    tauri::async_runtime::spawn(async move {
+        let app = Arc::clone(&handle.state::<Arc<App>>());
+        app.events.settle().await;
+        handle.exit(0);
     });
 }

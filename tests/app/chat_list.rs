@@ -10,6 +10,7 @@ use crate::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
 const FOX: &str = "Tell me a story about a fox and a kite.";
+const BEAR: &str = "Tell me a story about a bear and a boat.";
 
 /// Two chats, the one about the fox open.
 fn two_chats<'desk>(desk: &'desk Desk, theme: Theme) -> Window<'desk> {
@@ -60,12 +61,16 @@ fn chats_are_named_pinned_and_tagged() {
     window.click("tag-filter");
     window.click_one("tag-choice", "stories");
     window.wait_until("only that is listed", || window.texts("chat") == [FOX]);
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    window.answer(BEAR);
+    window.wait_until("a chat that is begun here has the tag", || window.texts("chat") == [BEAR, FOX]);
     drop(window);
 
     let window = desk.open(Theme::Light);
-    window.wait_until("all are listed as they were", || window.texts("chat") == ["Ines the owl", FOX]);
+    window.wait_until("all are listed as they were", || window.texts("chat") == ["Ines the owl", BEAR, FOX]);
     window.answer(FOX);
-    window.wait_until("a new chat comes after what is pinned", || window.texts("chat").len() == 3);
+    window.wait_until("a new chat comes after what is pinned", || window.texts("chat").len() == 4);
     assert_eq!(window.texts("chat")[0], "Ines the owl");
 }
 

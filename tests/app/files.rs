@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Theme};
 use crate::dialog::Dialog;
 use crate::drag::Drag;
-use crate::webdriver::keys::CONTROL;
+use crate::webdriver::keys::{CONTROL, ENTER};
 use crate::window::Window;
 
 const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
@@ -96,6 +96,44 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
     window.fill("composer", "Who keeps the bell?");
     window.click("send");
     window.wait_until("the message is sent", || window.text("message-user").contains("story.txt"));
+    window.wait_for_end();
+}
+
+#[test]
+fn a_message_waits_for_the_file_that_is_read_and_no_other_chat_gets_it() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    window.answer("Hello!");
+    let paste = "const read = File.prototype.arrayBuffer;
+                 File.prototype.arrayBuffer = async function () {
+                     await new Promise((resolve) => { window.goOn = resolve; });
+                     return read.call(this);
+                 };
+                 const clipboardData = new DataTransfer();
+                 clipboardData.items.add(new File([arguments[0]], 'story.txt'));
+                 const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+                 document.querySelector('[data-testid=composer]').dispatchEvent(paste)";
+    window.script(paste, json!([STORY]));
+    window.wait_until("it is being read", || window.text("file-arriving").contains("story.txt"));
+    window.fill("composer", "Who keeps the bell?");
+    window.press(&[], ENTER);
+    window.script("document.querySelector('[data-testid=send]').click()", json!([]));
+    window.picture("file-being-read");
+    assert_eq!(window.texts("message-user"), ["Hello!"], "the message waits");
+
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    assert!(!window.is_shown("file-arriving"), "it is another chat's");
+    window.script("window.goOn()", json!([]));
+    window.click("chat");
+    window.wait_until("the file is attached", || window.text("file").contains("story.txt"));
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    assert!(!window.is_shown("file"), "no other chat got it");
+    window.click("chat");
+    window.wait_until("its chat is open", || window.is_shown("file"));
+    window.press(&[], ENTER);
+    window.wait_until("the message is sent with it", || window.text("message-user").contains("story.txt"));
     window.wait_for_end();
 }
 

@@ -1,5 +1,7 @@
 //! The whole app without a mouse.
 
+use serde_json::json;
+
 use crate::desk::{Desk, Theme};
 use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
 use crate::window::Window;
@@ -72,4 +74,54 @@ fn opens_and_closes(window: &Window<'_>, control: &str, first: &str) {
     window.wait_until("the focus is in the popover", || window.is_shown(first) && window.focus() != control);
     window.press(&[], ESCAPE);
     window.wait_until("the focus comes back", || !window.is_popover_shown() && window.focus() == control);
+}
+
+/// Presses a key in a field as WebKit tells of it, and says whether the page did something with it.
+fn is_heard(window: &Window<'_>, field: &str, key: &str, code: u32) -> bool {
+    let body = "const [name, key, keyCode] = arguments;
+                const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
+                Object.defineProperty(event, 'keyCode', { value: keyCode });
+                return !document.querySelector(`[data-testid=${name}]`).dispatchEvent(event)";
+    window.script(body, json!([field, key, code])) == json!(true)
+}
+
+#[test]
+fn keys_of_an_input_method_are_its_own_in_every_field() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    // The composition has ended when its last key is told; only the code says whose it was.
+    let heard = |field: &str, key: &str, code: u32| {
+        assert!(!is_heard(&window, field, key, 229), "{key} in {field} is the input method's");
+        assert!(is_heard(&window, field, key, code), "{key} in {field} is the app's");
+    };
+    window.fill("composer", "Hello!");
+    heard("composer", "Enter", 13);
+    window.wait_until("the message is sent", || window.is_shown("message-user"));
+    window.wait_for_end();
+
+    window.click("edit");
+    window.wait_until("the text can be changed", || window.focus() == "edit-text");
+    heard("edit-text", "Escape", 27);
+    window.wait_until("the edit is given up", || !window.is_shown("edit-text"));
+    window.choose_in_menu("chat-more", "Hello!", "Rename");
+    window.wait_until("the name can be changed", || window.focus() == "rename");
+    heard("rename", "Enter", 13);
+    window.wait_until("the name is taken", || !window.is_shown("rename"));
+
+    window.fill("chat-search", "Hello");
+    window.wait_until("something is found", || window.is_shown("hit"));
+    heard("chat-search", "Escape", 27);
+    window.wait_until("the search is given up", || !window.is_shown("hit"));
+
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    heard("palette-field", "ArrowDown", 40);
+    assert!(!is_heard(&window, "palette-field", "Escape", 229));
+    assert!(window.is_shown("palette"), "Escape has closed the candidates, and nothing else");
+    window.press(&[], ESCAPE);
+    window.wait_until("the palette is closed", || !window.is_shown("palette"));
+
+    window.click("open-models");
+    window.fill("search", "owl");
+    heard("search", "Escape", 27);
 }

@@ -3,6 +3,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::desk::{Desk, Theme};
 use crate::dialog::Dialog;
 use crate::stopping::{open_endless_model, settled};
@@ -63,4 +65,23 @@ fn quitting_asks_nobody_while_nothing_is_written() {
         press_last(&window, key);
         window.wait_until("the app ends", || !runs(&desk));
     }
+}
+
+#[test]
+fn what_was_typed_last_is_there_after_the_end() {
+    let desk = Desk::new(1280, 900);
+    let mut typed = String::new();
+    for key in ['q', 'w'] {
+        let window = desk.open(Theme::Light);
+        let draft = "return document.querySelector('[data-testid=composer]').value";
+        window.wait_until("what was typed before is there", || window.script(draft, json!([])) == typed);
+        window.type_text("Wait");
+        typed += "Wait";
+        press_last(&window, key);
+        window.wait_until("the app ends", || !runs(&desk));
+    }
+    let window = desk.open(Theme::Light);
+    window.wait_until("all of it is there", || {
+        window.script("return document.querySelector('[data-testid=composer]').value", json!([])) == typed
+    });
 }

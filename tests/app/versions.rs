@@ -1,5 +1,7 @@
 //! Messages that are edited, answered again, branched and deleted: nothing is lost.
 
+use serde_json::json;
+
 use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
 use crate::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
@@ -35,6 +37,19 @@ fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
     window.press(&[], ARROW_UP);
     window.wait_until("the last message can be changed", || window.focus() == "edit-text");
     window.fill("edit-text", FOX);
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("chat");
+    shows(&window, OWL);
+    window.wait_until("the edit is offered", || window.text("edit") == "Continue editing");
+    window.picture("unsent-edit");
+    window.click("edit");
+    window.wait_until("the text can be changed", || window.focus() == "edit-text");
+    let text = window.script("return document.querySelector('[data-testid=edit-text]').value", json!([]));
+    assert_eq!(text, json!(FOX), "the edit is there after a restart");
     window.press(&[], ENTER);
     shows(&window, FOX);
     window.wait_for_end();

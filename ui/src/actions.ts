@@ -10,10 +10,10 @@ import type {
   Snapshot,
 } from "./bindings";
 import { type ReplyListener, reportOf, shell } from "./bridge";
+import { attachDropped } from "./chats/attaching";
 import { withFiles } from "./chats/attachments";
-import { dropDraft, saveDrafts, setFiles, takeDraft } from "./chats/drafts";
+import { dropDraft, followDraft, saveDrafts, setEdit, setFiles, takeDraft, takeEdits } from "./chats/drafts";
 import { importChats } from "./chats/files";
-import { contentsOf } from "./chats/pasted";
 import { addModels, loadLibrary } from "./library/actions";
 import { run } from "./palette/table";
 import { arePreferencesChanging, changeDefaults } from "./settings/actions";
@@ -60,10 +60,10 @@ function follow({ chat: { id: chat }, messages }: OpenedChat): void {
   }
 }
 
-/** Says why something failed: in the chat where that is shown, or else in a note. */
-export function showError(error: unknown): void {
+/** Says why something failed: in the chat that it was about where that is shown, or else in a note. */
+export function showError(error: unknown, chat = state().chat): void {
   const report = reportOf(error);
-  if (state().screen === "chat") setView({ actionError: report });
+  if (state().screen === "chat" && state().chat === chat) setView({ actionError: report });
   else setView({ note: { words: [report.message, report.hint].filter(Boolean).join(" "), undo: null } });
 }
 
@@ -73,7 +73,11 @@ function onAppEvent(event: AppEvent): void {
   if (event.type === "dropped") onDropped(event.folders, event.files);
   else if (event.type === "action") run(event.action);
   else if (event.type === "open_chat") openChat(event.chat);
+  else if (event.type === "closing") handOver();
 }
+
+/** Lets the shell keep what was typed last, before the app ends. */
+const handOver = () => saveDrafts().then(shell.handedOver);
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {
@@ -82,7 +86,7 @@ function onDropped(folders: string[], files: string[]): void {
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });
-    addFiles(() => shell.attachDropped(others));
+    attachDropped(others);
   }
 }
 
@@ -93,6 +97,7 @@ function take(snapshot: Snapshot): void {
   takeDraft(null, snapshot.new_chat.draft);
   if (snapshot.open) {
     takeDraft(snapshot.open.chat.id, snapshot.open.draft);
+    takeEdits(snapshot.open.edits);
     follow(snapshot.open);
   }
 }
@@ -115,15 +120,22 @@ export async function start(): Promise<void> {
   loadLibrary();
 }
 
-async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): Promise<boolean> {
-  if (state().sending) return false;
+/** Begins a reply. Returns its chat; `null` if none was begun. */
+async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): Promise<number | null> {
+  if (state().sending) return null;
   setView({ sending: true, actionError: null });
+  const replies = listener(state().chat);
+  let chat: number | null = null;
+  const begun = (sent: Sent) => {
+    chat = sent.chat;
+    replies.begun(sent);
+  };
   try {
-    await start(listener(state().chat));
-    return true;
+    await start({ ...replies, begun });
+    return chat;
   } catch (error) {
     showError(error);
-    return false;
+    return null;
   } finally {
     setView({ sending: false });
   }
@@ -131,28 +143,16 @@ async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): P
 
 /** Sends `text` with files. Both are given up only once the shell has them. */
 export async function send(text: string, files: Attachment[] = []): Promise<void> {
-  const { chat } = state();
-  if (!(await begin((replies) => shell.send(chat, withFiles(text, files), replies)))) return;
+  const { chat, tag } = state();
+  const begun = await begin((replies) => shell.send(chat, withFiles(text, files), replies));
+  if (begun === null) return;
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
-}
-
-/** Lets the person choose files that go with the next message. */
-export const chooseAttachments = () => addFiles(shell.chooseAttachments);
-
-/** Lets files that were pasted go with the next message. */
-export const attachPasted = (files: File[]) =>
-  addFiles(async () => shell.attachPasted(await contentsOf(files)));
-
-async function addFiles(read: () => Promise<Attachment[]>): Promise<void> {
-  const { chat } = state();
-  try {
-    const files = await read();
-    if (files.length > 0) setFiles(chat, (attached) => [...attached, ...files]);
-  } catch (error) {
-    showError(error);
-  }
+  if (chat !== null) return;
+  followDraft(begun);
+  // It was begun among the chats with a tag.
+  if (tag !== null) shell.tagChat(begun, [tag]).catch(showError);
 }
 
 /** Takes a file away from the next message. */
@@ -162,7 +162,7 @@ export function detach(index: number): void {
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */
 export async function edit(message: number, text: string): Promise<void> {
-  if (await begin((replies) => shell.edit(message, text, replies))) leaveEdit(message);
+  if ((await begin((replies) => shell.edit(message, text, replies))) !== null) leaveEdit(message);
 }
 
 /** Brings the last message of the person's into view, to be changed. */
@@ -171,15 +171,10 @@ export function editLast(): void {
   if (last) setView({ editing: last.id, jump: { message: last.id, lit: false } });
 }
 
-/** Keeps what a message of the person's is being changed to: the form is only there while it is in view. */
-export function keepEdit(message: number, text: string): void {
-  setView({ edits: { ...state().edits, [message]: text } });
-}
-
 /** Closes the form of a message, and forgets what it held. */
 export function leaveEdit(message: number): void {
-  const { [message]: _, ...edits } = state().edits;
-  setView({ editing: null, edits });
+  setView({ editing: null });
+  setEdit(message, null);
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
@@ -211,6 +206,7 @@ export async function newChat(): Promise<void> {
 /** Shows what a chat has become. */
 export function show(opened: OpenedChat): void {
   takeDraft(opened.chat.id, opened.draft);
+  takeEdits(opened.edits);
   dispatch({ kind: "opened", opened });
   setView({ actionError: null, editing: null, numbers: null });
   follow(opened);

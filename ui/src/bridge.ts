@@ -98,6 +98,7 @@ export const shell = {
   snapshot: () => answered(commands.snapshot()),
   closeWindow: () => answered(commands.closeWindow()),
   quit: () => answered(commands.quit()),
+  handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
   openLink: (address: string) => answered(commands.openLink(address)),
   setPreferences: (preferences: Preferences) => answered(commands.setPreferences(preferences)),
@@ -113,7 +114,9 @@ export const shell = {
     listen((events) => commands.retryReply(message, events), replyOf, listener),
   answerNow: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.answerNow(message, events), replyOf, listener),
-  chooseAttachments: () => answered(commands.chooseAttachments()),
+  /** Lets the person choose files and reads them. `onChosen` hears what they are called as soon as they are chosen. */
+  chooseAttachments: (onChosen: (names: string[]) => void) =>
+    answered(commands.chooseAttachments(new Channel(onChosen))),
   attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
   attachPasted: (files: PastedFile[]) => answered(commands.attachPasted(files)),
   countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
@@ -143,6 +146,7 @@ export const shell = {
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
   setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setEdit: (message: number, text: string | null) => answered(commands.setEdit(message, text)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
   setChatSettings: (chat: number | null, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),

@@ -191,6 +191,7 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
     case "preferences":
       return { ...shown, preferences: event.preferences };
     case "action":
+    case "closing":
     case "open_chat":
       return shown;
   }

@@ -31,6 +31,15 @@ export interface Listing {
   error: ErrorReport | null;
 }
 
+/** Files that are being chosen or read for a message that is not sent. */
+export interface Arriving {
+  id: number;
+  /** The chat of the message; null is a new one. */
+  chat: number | null;
+  /** What they are called; null until they are chosen. */
+  name: string | null;
+}
+
 /** What was done, in a sentence. */
 export interface Done {
   words: string;
@@ -51,6 +60,8 @@ interface View {
   drafts: Record<string, string>;
   /** Files that go with the texts not sent yet, by chat. */
   attached: Record<string, Attachment[]>;
+  /** Files that are to go with them and are not read yet. */
+  arriving: Arriving[];
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -71,8 +82,8 @@ interface View {
   settingsError: ErrorReport | null;
   /** The message of the person's that is being edited. */
   editing: number | null;
-  /** What messages are being changed to, by message. */
-  edits: Record<number, string>;
+  /** What messages are being changed to, by message; null where that was given up. */
+  edits: Record<number, string | null>;
   /** The reply whose numbers are open. */
   numbers: number | null;
   /** The chat that is being renamed in the list. */
@@ -162,6 +173,7 @@ const FIRST: Shown & View = {
   inspector: false,
   drafts: {},
   attached: {},
+  arriving: [],
   sending: false,
   actionError: null,
   modelError: null,
@@ -200,6 +212,10 @@ export function dispatch(change: Change): void {
 export function setView(view: Partial<View>): void {
   useStore.setState(view);
 }
+
+/** The files that the message of the open chat waits for. */
+export const awaited = ({ arriving, chat }: Shown & View): Arriving[] =>
+  arriving.filter((one) => one.chat === chat && one.name !== null);
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));

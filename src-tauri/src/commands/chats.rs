@@ -153,6 +153,17 @@ pub(crate) async fn set_draft_files(
     app.chats.call(move |store| store.set_draft_files(chat, &files)).await
 }
 
+/// Keeps what a message of the person's is being changed to; `null` gives that up.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_edit(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+    text: Option<String>,
+) -> Result<(), ErrorReport> {
+    app.chats.call(move |store| store.set_edit(message, text.as_deref())).await
+}
+
 /// Changes how replies are written in a chat, or in the one that is not begun yet.
 #[tauri::command]
 #[specta::specta]

@@ -14,6 +14,7 @@ use tauri::Wry;
 use tauri_specta::{Builder, collect_commands};
 
 use crate::actions::ACTIONS;
+use crate::attachments;
 use crate::desktop::ZOOMS;
 
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
@@ -23,6 +24,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::subscribe,
         window::close_window,
         window::quit,
+        window::handed_over,
         window::set_menu_state,
         window::open_link,
         window::set_preferences,
@@ -44,6 +46,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::undo_deletion,
         chats::set_draft_text,
         chats::set_draft_files,
+        chats::set_edit,
         chats::set_chat_settings,
         chats::add_preset,
         chats::change_preset,
@@ -97,5 +100,11 @@ pub(crate) fn builder() -> Builder<Wry> {
         benchmarks::compare,
         benchmarks::cancel_comparison,
     ];
-    Builder::new().commands(commands).typ::<Action>().constant("ACTIONS", ACTIONS).constant("ZOOMS", ZOOMS)
+    Builder::new()
+        .commands(commands)
+        .typ::<Action>()
+        .constant("ACTIONS", ACTIONS)
+        .constant("ATTACHMENT_BYTES", attachments::LARGEST)
+        .constant("ATTACHMENT_FILES", attachments::MOST)
+        .constant("ZOOMS", ZOOMS)
 }

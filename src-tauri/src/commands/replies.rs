@@ -103,22 +103,29 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files in the system's dialog and reads their text; none if they chose none.
+/// Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen` what
+/// they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
+    chosen: Channel<Vec<String>>,
 ) -> Result<Vec<Attachment>, ErrorReport> {
-    let (answer, chosen) = oneshot::channel();
+    let (answer, files) = oneshot::channel();
     window
         .dialog()
         .file()
         .set_parent(&window)
         .set_title("Attach files")
         .pick_files(move |files| drop(answer.send(files)));
-    let files = chosen.await.ok().flatten().unwrap_or_default();
+    let files = files.await.ok().flatten().unwrap_or_default();
     let paths: Vec<PathBuf> = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
+    if !paths.is_empty()
+        && chosen.send(paths.iter().map(|path| attachments::name_of(path)).collect()).is_err()
+    {
+        tracing::debug!("the page is gone");
+    }
     attachments::read_all(&app.tool, paths).await
 }
 

@@ -42,6 +42,14 @@ pub(crate) async fn quit(handle: AppHandle) -> Result<(), ErrorReport> {
     Ok(())
 }
 
+/// Says that the page has handed over all that was typed, after it was told that the app is about to end.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn handed_over(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
+    app.events.handed_over();
+    Ok(())
+}
+
 /// Makes the menu bar agree with the page, where there is one.
 #[tauri::command]
 #[specta::specta]

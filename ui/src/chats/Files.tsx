@@ -1,19 +1,25 @@
 import { memo } from "react";
 import type { Attachment } from "../bindings";
 import { Icon } from "../components/icons";
+import type { Arriving } from "../store";
+import { stopWaiting } from "./attaching";
 import { costWords } from "./attachments";
 import { useTokens } from "./useTokens";
 
+const NONE: Arriving[] = [];
+
 interface Props {
   files: Attachment[];
+  /** Those that are being read and come to them. */
+  arriving?: Arriving[];
   /** Takes one away again; there only before they are sent. */
   onRemove?: (index: number) => void;
 }
 
 /** Files that go or went with a message, and what they cost. */
-export const Files = memo(function Files({ files, onRemove }: Props) {
+export const Files = memo(function Files({ files, arriving = NONE, onRemove }: Props) {
   const tokens = useTokens(files);
-  if (files.length === 0) return null;
+  if (files.length + arriving.length === 0) return null;
   return (
     <ul className="files" aria-label="Attached files">
       {files.map(({ name, text }, index) => (
@@ -33,6 +39,24 @@ export const Files = memo(function Files({ files, onRemove }: Props) {
               <Icon name="close" />
             </button>
           )}
+        </li>
+      ))}
+      {arriving.map(({ id, name }) => (
+        <li key={`arriving ${id}`} className="file arriving" data-testid="file-arriving">
+          <Icon name="attach" />
+          <span className="file-name">{name}</span>
+          <span className="file-size" role="status">
+            being read
+          </span>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={`Do not wait for ${name}`}
+            title="Do not wait for it"
+            onClick={() => stopWaiting(id)}
+          >
+            <Icon name="close" />
+          </button>
         </li>
       ))}
     </ul>

@@ -35,6 +35,11 @@ export const costWords = (text: string, tokens: number | undefined): string =>
 
 /** Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character. */
 export function likelyTokens(text: string): number {
-  const others = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
+  let others = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    // The second half of a pair is no character of its own.
+    if (unit > 0x7f && (unit & 0xfc00) !== 0xdc00) others += 1;
+  }
   return Math.ceil((text.length - others) / 4 + others / 1.5);
 }

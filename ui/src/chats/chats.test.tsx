@@ -330,7 +330,7 @@ describe("a message", () => {
 
   it("is a field while it is edited, and says that nothing is lost", () => {
     const edited = markup(<Question message={message} />, { editing: 2, opened: true });
-    expect(edited).toContain(">Hello</textarea>");
+    expect(edited).toContain('data-text="Hello"');
     expect(edited).toContain("The earlier version is kept.");
   });
 

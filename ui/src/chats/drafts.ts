@@ -1,19 +1,18 @@
-import type { Attachment, Draft } from "../bindings";
+import type { Attachment, Draft, UnsentEdit } from "../bindings";
 import { reportOf, shell } from "../bridge";
 import { draftKey, setView, useStore } from "../store";
 
 /** What is typed is kept so many milliseconds later at most. */
 const BEHIND = 400;
 
-const waiting = new Map<number | null, string>();
+/** What is not kept yet, by what it is about: the newest of each. */
+const waiting = new Map<string, () => Promise<unknown>>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
 
 /** Changes what is typed and not sent in the open chat. */
 export function setDraft(text: string): void {
-  const { chat } = useStore.getState();
-  change(chat, text);
-  timer ??= setTimeout(saveDrafts, BEHIND);
+  change(useStore.getState().chat, text);
 }
 
 /** Gives up a draft that was sent, unless the person has typed on. */
@@ -31,6 +30,22 @@ export function takeDraft(chat: number | null, { text, files }: Draft): void {
   if (!(key in attached)) setView({ attached: { ...attached, [key]: files } });
 }
 
+/** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
+export function followDraft(chat: number): void {
+  const { chat: open, drafts, attached, arriving } = useStore.getState();
+  if (open !== chat) return;
+  const [text, files] = [drafts.new ?? "", attached.new ?? []];
+  if (text !== "") {
+    change(null, "");
+    change(chat, text);
+  }
+  if (files.length > 0) {
+    setFiles(null, () => []);
+    setFiles(chat, () => files);
+  }
+  setView({ arriving: arriving.map((one) => (one.chat === null ? { ...one, chat } : one)) });
+}
+
 /** Changes the files that are to go with what is typed. */
 export function setFiles(chat: number | null, change: (files: Attachment[]) => Attachment[]): void {
   const { attached } = useStore.getState();
@@ -40,12 +55,30 @@ export function setFiles(chat: number | null, change: (files: Attachment[]) => A
   keep(() => shell.setDraftFiles(chat, files));
 }
 
-/** Lets the shell keep what was typed, in the order in which it was. */
-export function saveDrafts(): void {
+/** Changes what a message of the person's is being changed to; `null` gives that up. */
+export function setEdit(message: number, text: string | null): void {
+  setView({ edits: { ...useStore.getState().edits, [message]: text } });
+  later(`edit ${message}`, () => shell.setEdit(message, text));
+}
+
+/** Shows the edits that the shell has kept. What this page knows of is newer. */
+export function takeEdits(edits: UnsentEdit[]): void {
+  const kept = Object.fromEntries(edits.map(({ message, text }) => [message, text]));
+  setView({ edits: { ...kept, ...useStore.getState().edits } });
+}
+
+/** Lets the shell keep what was typed, in the order in which it was. Fulfilled once it has. */
+export function saveDrafts(): Promise<unknown> {
   clearTimeout(timer);
   timer = undefined;
-  for (const [chat, text] of waiting) keep(() => shell.setDraftText(chat, text));
+  for (const save of waiting.values()) keep(save);
   waiting.clear();
+  return saving;
+}
+
+function later(about: string, save: () => Promise<unknown>): void {
+  waiting.set(about, save);
+  timer ??= setTimeout(saveDrafts, BEHIND);
 }
 
 function keep(save: () => Promise<unknown>): void {
@@ -55,6 +88,6 @@ function keep(save: () => Promise<unknown>): void {
 
 function change(chat: number | null, text: string): void {
   const { drafts } = useStore.getState();
-  waiting.set(chat, text);
   setView({ drafts: { ...drafts, [draftKey(chat)]: text } });
+  later(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, text));
 }

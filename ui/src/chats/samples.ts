@@ -20,6 +20,7 @@ export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedCh
   chat: chatSummary(id),
   settings: { system_prompt: "", generation: null, preset: null },
   draft: { text: "", files: [] },
+  edits: [],
   messages,
 });
 

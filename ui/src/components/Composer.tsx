@@ -1,15 +1,26 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
-import { attachPasted, chooseAttachments, detach, openModel, send, stop } from "../actions";
+import { detach, openModel, send, stop } from "../actions";
 import type { Attachment } from "../bindings";
+import { attachPasted, chooseAttachments } from "../chats/attaching";
 import { contextUse, contextWords } from "../chats/context";
 import { setDraft } from "../chats/drafts";
 import { Files } from "../chats/Files";
 import { filesOf } from "../chats/pasted";
 import { modelBefore, streamingReply } from "../state";
-import { draftKey, setView, useGeneration, useModel, useModelName, useReason, useStore } from "../store";
+import {
+  awaited,
+  draftKey,
+  setView,
+  useGeneration,
+  useModel,
+  useModelName,
+  useReason,
+  useStore,
+} from "../store";
 import { ActionButton } from "./ActionButton";
 import { ErrorNote } from "./ErrorNote";
+import { GrowingField } from "./GrowingField";
 import { Icon } from "./icons";
 import { MtpControl } from "./MtpControl";
 import { SamplingControl } from "./SamplingControl";
@@ -22,14 +33,20 @@ export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
   const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
+  const arriving = useStore(useShallow(awaited));
   const streaming = useStore(streamingReply) !== null;
   const asked = useStore((state) => state.asked);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
   const cannotAsk = useReason("ask");
-  const reason =
-    cannotAsk ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
+  const cannotSend =
+    arriving.length > 0
+      ? "A file is still being read."
+      : !/\S/.test(text) && files.length === 0
+        ? "There is no message to send yet."
+        : null;
+  const reason = cannotAsk ?? cannotSend;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
   useEffect(() => {
@@ -71,21 +88,17 @@ export function Composer() {
           submit();
         }}
       >
-        {/* A copy of the text, not seen, gives the field its height. */}
-        <div className="growing" data-text={text}>
-          <textarea
-            ref={field}
-            rows={1}
-            value={text}
-            placeholder={model ? `Message ${model}` : "Message"}
-            aria-label="Message"
-            data-testid="composer"
-            onChange={(event) => setDraft(event.target.value)}
-            onKeyDown={onKeyDown}
-            onPaste={onPaste}
-          />
-        </div>
-        <Files files={files} onRemove={detach} />
+        <GrowingField
+          ref={field}
+          text={text}
+          onText={setDraft}
+          placeholder={model ? `Message ${model}` : "Message"}
+          aria-label="Message"
+          data-testid="composer"
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        <Files files={files} arriving={arriving} onRemove={detach} />
         <div className="controls">
           <MtpControl />
           <SamplingControl />

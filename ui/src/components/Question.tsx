@@ -1,12 +1,16 @@
 import { type KeyboardEvent, memo, useMemo, useState } from "react";
-import { edit, keepEdit, leaveEdit } from "../actions";
+import { edit, leaveEdit } from "../actions";
 import type { Message } from "../bindings";
 import { splitFiles, withFiles } from "../chats/attachments";
+import { isLong } from "../chats/cut";
+import { setEdit } from "../chats/drafts";
 import { Files } from "../chats/Files";
 import { focusComposer } from "../focus";
 import { setView, useAnswerReason, useStore } from "../store";
 import { ActionButton } from "./ActionButton";
 import { CopyButton } from "./CopyButton";
+import { GrowingField } from "./GrowingField";
+import { LongText } from "./LongText";
 import { MessageMenu } from "./MessageMenu";
 import { Versions } from "./Versions";
 
@@ -15,18 +19,19 @@ export const Question = memo(function Question({ message }: { message: Message }
   const editing = useStore((state) => state.editing === message.id);
   const reason = useAnswerReason();
   const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
+  const unsent = useStore(({ edits }) => (edits[message.id] ?? text) !== text);
   return (
     <article className="question-turn" aria-label="You" data-message={message.id}>
       {editing ? (
         <QuestionForm message={message} />
       ) : (
         <>
-          <div className="question" data-testid="message-user">
-            {text}
+          <div className={isLong(text) ? "question long" : "question"} data-testid="message-user">
+            <LongText text={text} />
             <Files files={files} />
           </div>
           <div className="question-foot">
-            <span className="message-actions when-near">
+            <span className={unsent ? "message-actions" : "message-actions when-near"}>
               {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
               <ActionButton
                 className="quiet-button"
@@ -34,7 +39,7 @@ export const Question = memo(function Question({ message }: { message: Message }
                 reason={reason}
                 onClick={() => setView({ editing: message.id })}
               >
-                Edit
+                {unsent ? "Continue editing" : "Edit"}
               </ActionButton>
               <MessageMenu message={message} />
             </span>
@@ -51,7 +56,7 @@ function QuestionForm({ message }: { message: Message }) {
   const text = useStore((state) => state.edits[message.id] ?? before);
   const answerReason = useAnswerReason();
   const reason =
-    answerReason ?? (text.trim() === "" && files.length === 0 ? "There is no message to send yet." : null);
+    answerReason ?? (!/\S/.test(text) && files.length === 0 ? "There is no message to send yet." : null);
   const submit = () => {
     if (reason === null) edit(message.id, withFiles(text, files));
   };
@@ -73,20 +78,16 @@ function QuestionForm({ message }: { message: Message }) {
         submit();
       }}
     >
-      <div className="growing" data-text={text}>
-        <textarea
-          // biome-ignore lint/a11y/noAutofocus: the person has just asked to edit it
-          autoFocus
-          rows={1}
-          value={text}
-          aria-label="Your message"
-          data-testid="edit-text"
-          data-escape
-          onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
-          onChange={(event) => keepEdit(message.id, event.target.value)}
-          onKeyDown={onKeyDown}
-        />
-      </div>
+      <GrowingField
+        autoFocus
+        text={text}
+        onText={(text) => setEdit(message.id, text)}
+        aria-label="Your message"
+        data-testid="edit-text"
+        data-escape
+        onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
+        onKeyDown={onKeyDown}
+      />
       <Files files={files} />
       <div className="question-form-foot">
         <span className="soft">The earlier version is kept.</span>

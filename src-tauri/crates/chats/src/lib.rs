@@ -5,6 +5,7 @@
 
 mod backup;
 mod deletion;
+mod edits;
 mod error;
 mod exchange;
 mod list;

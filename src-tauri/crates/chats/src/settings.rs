@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
 use crate::store::{all, first};
-use crate::{ChatsError, Store, list, rows, tree};
+use crate::{ChatsError, Store, edits, list, rows, tree};
 
 impl Store {
     /// Everything that is shown when a chat opens.
@@ -17,6 +17,7 @@ impl Store {
                 chat: list::summary(db, id)?,
                 settings: chat_settings(db, id)?,
                 draft: draft(db, Some(id))?,
+                edits: edits::of_chat(db, id)?,
                 messages: tree::branch(db, id)?,
             })
         })

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, named_params};
 use crate::error::Fault;
 use crate::replies::{self, NewMessage};
 use crate::store::{all, first, now};
-use crate::{ChatsError, Store, list, rows};
+use crate::{ChatsError, Store, edits, list, rows};
 
 impl Store {
     /// The branch of `chat` that is shown, oldest first: the one that was written in last, or that was chosen since.
@@ -76,6 +76,7 @@ impl Store {
                 model: edited.model.as_deref(),
                 settings: None,
             };
+            edits::remove(db, id)?;
             replies::add(db, chat, parent, new)
         })
     }

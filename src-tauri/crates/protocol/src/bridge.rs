@@ -210,6 +210,8 @@ pub enum AppEvent {
         /// The new ones.
         preferences: Preferences,
     },
+    /// The app is about to end: hand over what was typed last, and say so.
+    Closing,
     /// A notification about a chat was clicked.
     OpenChat {
         /// The chat.

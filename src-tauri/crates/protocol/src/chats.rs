@@ -125,6 +125,8 @@ pub struct OpenedChat {
     pub settings: ChatSettings,
     /// What the person has written and not sent.
     pub draft: Draft,
+    /// What their messages are being changed to, on whichever branch.
+    pub edits: Vec<UnsentEdit>,
     /// The branch that is shown, oldest first.
     pub messages: Vec<BranchMessage>,
 }
@@ -169,6 +171,15 @@ pub struct Draft {
     pub text: String,
     /// The files that will go with it.
     pub files: Vec<Attachment>,
+}
+
+/// What a message is being changed to, while that is not sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct UnsentEdit {
+    /// The message.
+    pub message: MessageId,
+    /// What is typed in its place.
+    pub text: String,
 }
 
 /// A file whose text is sent with a message.

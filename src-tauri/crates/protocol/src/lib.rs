@@ -34,7 +34,7 @@ pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
     DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, PastedFile, Preset, PresetId, SearchHit,
-    SearchResults, SnippetPart, Tag, UnseenReply,
+    SearchResults, SnippetPart, Tag, UnseenReply, UnsentEdit,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

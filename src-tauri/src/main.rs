@@ -19,6 +19,7 @@ mod log;
 #[cfg(target_os = "macos")]
 mod menu;
 mod models;
+mod open;
 mod places;
 mod quit;
 mod replies;

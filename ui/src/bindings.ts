@@ -28,14 +28,17 @@ export const commands = {
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
 	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
 	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
-	/**  Leaves the open chat; the next message begins a new one. */
-	newChat: () => typedError<NewChat, ErrorReport>(__TAURI_INVOKE("new_chat")),
+	/**
+	 *  Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
+	 *  grows; what comes after one with a higher number opens nothing.
+	 */
+	newChat: (navigation: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("new_chat", { navigation })),
 	/**  Opens a chat. Attach to a reply that is still streaming. */
-	openChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("open_chat", { chat })),
+	openChat: (navigation: number, chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("open_chat", { navigation, chat })),
 	/**  Opens the chat of a message and shows the branch that leads through it. */
-	showMessage: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { message })),
+	showMessage: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { navigation, message })),
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
-	branchChat: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { message })),
+	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
 	chatPage: (tag: string | null, after: ChatCursor | null, limit: number) => typedError<ChatPage, ErrorReport>(__TAURI_INVOKE("chat_page", { tag, after, limit })),
 	/**  Finds up to `limit` titles and messages that hold all words of `query`. */
@@ -56,10 +59,8 @@ export const commands = {
 	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
 	/**  Keeps the files that are to go with what is typed. */
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
-	/**  Keeps what a message of the person's is being changed to; `null` gives that up. */
-	setEdit: (message: number, text: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_edit", { message, text })),
-	/**  Changes how replies are written in a chat, or in the one that is not begun yet. */
-	setChatSettings: (chat: number | null, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
+	/**  Changes how replies are written in a chat. */
+	setChatSettings: (chat: number, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
 	addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) => typedError<Preset, ErrorReport>(__TAURI_INVOKE("add_preset", { name, systemPrompt, generation })),
 	/**  Gives the preset of that id another content. Chats that were set by it keep their settings. */
@@ -81,7 +82,7 @@ export const commands = {
 	 *  Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
 	 *  before this returns.
 	 */
-	sendMessage: (chat: number | null, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { chat, text, events })),
+	sendMessage: (to: Destination, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, events })),
 	/**  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it. */
 	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */
@@ -113,8 +114,8 @@ export const commands = {
 	provenance: (message: number) => typedError<Provenance, ErrorReport>(__TAURI_INVOKE("provenance", { message })),
 	/**  Ends a reply early; its `ended` event says so. Does nothing if it has ended. */
 	stopReply: (message: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
-	/**  Keeps the settings of the next reply. A reply that streams goes on with its own. */
-	setSettings: (settings: GenerationSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { settings })),
+	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
+	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
 	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
@@ -260,6 +261,10 @@ chat: ChatSummary } |
 { type: "chat_gone"; 
 /**  The chat. */
 chat: number } | 
+/**  Something was deleted, or brought back. */
+{ type: "deletions"; 
+/**  What can be brought back, the last one first. */
+deletions: Deletion[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -342,6 +347,14 @@ export type Availability =
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
 "with_previous_chat";
+
+/**  A chat that its first question begins. */
+export type Beginning = {
+	/**  The navigation that led to the empty chat. The person stays in it, unless there was another one since. */
+	navigation: number,
+	/**  How its replies are written. */
+	settings: ChatSettings,
+};
 
 /**  What a benchmark found. */
 export type Benchmark = {
@@ -589,6 +602,20 @@ export type DeletedModel = {
 	disk_bytes: number,
 };
 
+/**  Something that was deleted and can be brought back. */
+export type Deletion = {
+	/**  Names it. */
+	id: number,
+	/**  The chat that was deleted, or that the message was deleted from. */
+	chat: number,
+	/**  The chat's title. */
+	title: string,
+	/**  The message that was deleted with all that followed it; `None` is the whole chat. */
+	message: number | null,
+	/**  How the message begins, on one line; empty for a chat. */
+	excerpt: string,
+};
+
 /**  Decoding with this many drafts a step. */
 export type DepthSpeed = {
 	/**  Drafts a step; 0 is plain decoding. */
@@ -610,6 +637,13 @@ export type DepthTrace = {
 	/**  The mean number of drafts in a pass. */
 	depths: number[],
 };
+
+/**  Where a question goes. */
+export type Destination = 
+/**  Into a chat. */
+({ chat: number }) & { new?: never } | 
+/**  Into a chat that it begins. */
+({ new: Beginning }) & { chat?: never };
 
 /**  A message that is not sent yet. */
 export type Draft = {
@@ -725,6 +759,20 @@ export type FitVerdict =
 "tight" | 
 /**  Not at all. */
 "too_big";
+
+/**  A change of [`GenerationSettings`]. What is `None` stays as it is, whatever became of it meanwhile. */
+export type GenerationChange = {
+	/**  See [`GenerationSettings::sampling`]. */
+	sampling: Sampling | null,
+	/**  See [`GenerationSettings::drafting`]. */
+	drafting: Drafting | null,
+	/**  See [`GenerationSettings::max_tokens`]. */
+	max_tokens: number | null,
+	/**  See [`GenerationSettings::thinking`]. */
+	thinking: boolean | null,
+	/**  See [`GenerationSettings::stop`]. */
+	stop: string[] | null,
+};
 
 /**  Everything that shapes one reply. */
 export type GenerationSettings = {
@@ -1091,14 +1139,6 @@ declared: boolean } |
 /**  There is a head, but it cannot be used; a note of the model says why. */
 { state: "unusable" };
 
-/**  A chat that has no message yet. */
-export type NewChat = {
-	/**  How its replies will be written. */
-	settings: ChatSettings,
-	/**  What the person has written and not sent. */
-	draft: Draft,
-};
-
 /**  A chat as it opens. */
 export type OpenedChat = {
 	/**  As it stands in the list. */
@@ -1437,10 +1477,14 @@ export type Snapshot = {
 	tags: Tag[],
 	/**  The presets by name. */
 	presets: Preset[],
+	/**  What was deleted and can be brought back, the last one first. */
+	deletions: Deletion[],
+	/**  The navigation that led to the open chat. */
+	navigation: number,
 	/**  The open chat; `None` is a new one. */
 	open: OpenedChat | null,
-	/**  The chat that has no message yet. */
-	new_chat: NewChat,
+	/**  What the person has written in a chat that has no message yet, and not sent. */
+	draft: Draft,
 	/**  Settings of the next reply where the chat has none of its own. */
 	settings: GenerationSettings,
 	/**  Whether text that came from drafts is marked. */

@@ -45,12 +45,13 @@ const versioned = (message: Message, ...others: number[]) => ({
 });
 const sentFrom = (from: number | null, chat: number, ...messages: Message[]): Change => ({
   kind: "sent",
-  from,
+  from: { navigation: 0, chat: from },
   sent: { chat, messages: messages.map((message) => versioned(message)) },
 });
 const sent = (chat: number, ...messages: Message[]): Change => sentFrom(null, chat, ...messages);
 const opened = (chat: number, ...messages: Message[]): Change => ({
   kind: "opened",
+  navigation: 0,
   opened: openedChat(
     chat,
     messages.map((message) => versioned(message)),
@@ -152,7 +153,7 @@ describe("a reply", () => {
     const ended = message(2, "assistant", 1, { text: "No." });
     const shown = replay(begun, reply(2, { type: "ended", message: ended }), {
       kind: "sent",
-      from: 7,
+      from: { navigation: 0, chat: 7 },
       sent: { chat: 7, messages: [versioned(streaming(3, 1), 2)] },
     });
     expect(shown.messages.map(({ id }) => id)).toEqual([1, 3]);
@@ -163,7 +164,7 @@ describe("a reply", () => {
     const asked = message(3, "user", null, { text: "Hi" });
     const shown = replay(begun, reply(2, { type: "ended", message: message(2, "assistant", 1) }), {
       kind: "sent",
-      from: 7,
+      from: { navigation: 0, chat: 7 },
       sent: { chat: 7, messages: [versioned(asked, 1), versioned(streaming(4, 3))] },
     });
     expect(shown.messages.map(({ id }) => id)).toEqual([3, 4]);
@@ -210,7 +211,9 @@ describe("the window", () => {
       tags: [],
       presets: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
-      new_chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
+      draft: { text: "", files: [] },
+      navigation: 3,
+      deletions: [],
       settings,
       reveal_drafts: true,
       preferences,
@@ -218,6 +221,11 @@ describe("the window", () => {
     };
     const shown = replay({ kind: "snapshot", snapshot });
     expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
+    expect(shown.navigation).toMatchObject({ asked: 3, shown: 3, pending: false });
+    const under = replay({ kind: "snapshot", snapshot }, { kind: "departed" });
+    const again: Change = { kind: "snapshot", snapshot: { ...snapshot, open: null } };
+    expect(reduce(under, again).chat, "what is asked for on the way there is older").toBe(1);
+    expect(reduce(reduce(under, { kind: "stayed" }), again).chat).toBe(null);
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
     const changed = [
@@ -299,7 +307,7 @@ describe("the window", () => {
   it("is empty in a new chat", () => {
     const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), {
       kind: "new",
-      chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
+      navigation: 0,
     });
     expect(shown).toMatchObject({ chat: null, messages: [] });
   });

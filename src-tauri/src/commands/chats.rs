@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, GenerationSettings, ImportReport, MessageId, NewChat, OpenedChat, Preset, PresetId,
-    SearchResults,
+    ExportFormat, GenerationSettings, ImportReport, MessageId, OpenedChat, Preset, PresetId, SearchResults,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
@@ -14,18 +13,24 @@ use tokio::sync::oneshot;
 
 use crate::state::App;
 
-/// Leaves the open chat; the next message begins a new one.
+/// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
+/// grows; what comes after one with a higher number opens nothing.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn new_chat(app: State<'_, Arc<App>>) -> Result<NewChat, ErrorReport> {
-    app.begin_chat().await
+pub(crate) async fn new_chat(app: State<'_, Arc<App>>, navigation: u32) -> Result<(), ErrorReport> {
+    app.begin_chat(navigation);
+    Ok(())
 }
 
 /// Opens a chat. Attach to a reply that is still streaming.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-    app.show_chat(chat).await
+pub(crate) async fn open_chat(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+    chat: ChatId,
+) -> Result<OpenedChat, ErrorReport> {
+    app.show_chat(navigation, chat).await
 }
 
 /// Opens the chat of a message and shows the branch that leads through it.
@@ -33,9 +38,10 @@ pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<
 #[specta::specta]
 pub(crate) async fn show_message(
     app: State<'_, Arc<App>>,
+    navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.show_message(message).await
+    app.show_message(navigation, message).await
 }
 
 /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
@@ -43,9 +49,10 @@ pub(crate) async fn show_message(
 #[specta::specta]
 pub(crate) async fn branch_chat(
     app: State<'_, Arc<App>>,
+    navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.branch(message).await
+    app.branch(navigation, message).await
 }
 
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
@@ -164,12 +171,12 @@ pub(crate) async fn set_edit(
     app.chats.call(move |store| store.set_edit(message, text.as_deref())).await
 }
 
-/// Changes how replies are written in a chat, or in the one that is not begun yet.
+/// Changes how replies are written in a chat.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_chat_settings(
     app: State<'_, Arc<App>>,
-    chat: Option<ChatId>,
+    chat: ChatId,
     settings: ChatSettings,
 ) -> Result<(), ErrorReport> {
     app.set_chat_settings(chat, settings).await

@@ -260,11 +260,9 @@ impl ModelLibrary {
     /// Chooses the context that models are judged at, in tokens.
     pub(crate) async fn set_context(&self, context: u32) -> Result<(), ErrorReport> {
         fit::check(context)?;
-        let settings = Arc::clone(&self.settings);
-        let written =
-            blocking(move || settings.update(|settings| settings.fit_context = Some(context))).await;
+        let writing = self.settings.update(|settings| settings.fit_context = Some(context));
         self.changed.notify_one();
-        Ok(written?)
+        Ok(writing.written().await?)
     }
 
     /// What a model's makers write about it.
@@ -339,8 +337,8 @@ impl ModelLibrary {
             return Err(in_use(&model.name));
         }
         if model.origin == ModelOrigin::Folder {
-            let (settings, folder) = (Arc::clone(&self.settings), path.to_string_lossy().into_owned());
-            blocking(move || settings.update(|settings| settings.forget_model(&folder))).await?;
+            let folder = path.to_string_lossy();
+            self.settings.update(|settings| settings.forget_model(&folder)).written().await?;
             self.lock().shelf.retain(|model| model.path != path);
             self.stir();
             return Ok(());
@@ -380,7 +378,7 @@ impl ModelLibrary {
         blocking(move || {
             foretoken_library::import_folder(&path)?;
             if !is_listed {
-                settings.update(|settings| settings.add_model(entry))?;
+                settings.update(|settings| settings.add_model(entry)).wait()?;
             }
             Ok::<(), ErrorReport>(())
         })

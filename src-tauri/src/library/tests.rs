@@ -48,7 +48,7 @@ impl Running {
             cache: at("cache"),
             engine_state: at("engine"),
         };
-        let settings = Arc::new(SettingsFile::open(places.settings.clone()));
+        let settings = Arc::new(SettingsFile::open(places.settings.clone()).unwrap());
         let (engine, state) = watch::channel(EngineState::Starting);
         let around = Surroundings {
             engine_program: program,
@@ -106,7 +106,7 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
         .used(Model { folder: own.to_string_lossy().into(), kv_precision: KvPrecision::Full }, None)
         .await;
     let listed = own.to_string_lossy().into_owned();
-    running.settings.update(|settings| settings.add_model(listed)).unwrap();
+    running.settings.update(|settings| settings.add_model(listed)).written().await.unwrap();
 
     // Something else is on the disk already.
     let disk = running.at("disk");
@@ -138,7 +138,8 @@ async fn a_move_that_the_last_process_did_not_end_is_ended_by_the_next() {
     let (old, new) = (library.root().to_owned(), at("disk"));
     copy_demo(&old.join("org--Little"));
     let listed = old.join("org--Little").to_string_lossy().into_owned();
-    SettingsFile::open(at("config/settings.json")).update(|settings| settings.add_model(listed)).unwrap();
+    let settings = SettingsFile::open(at("config/settings.json")).unwrap();
+    settings.update(|settings| settings.add_model(listed)).written().await.unwrap();
     let cut_short = library.move_to(
         &new,
         |_, _| true,
@@ -293,7 +294,7 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     let all = running.library.machine.ram_bytes;
     running.engine.send_replace(ready(all));
     let plan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
-    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     let job = running.library.benchmark(demo_model(), plan).await.unwrap();
     let stage =
         |told: &LibrarySnapshot| told.jobs.iter().find(|one| one.id == job).map(|one| one.stage.clone());
@@ -373,7 +374,7 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
     running.library.current().await;
     let full = running.wait("it is judged", |told| need(told).is_some()).await;
     assert_eq!(full.kv_precision, KvPrecision::Full);
-    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     running.library.judge_anew();
     let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
     let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap();

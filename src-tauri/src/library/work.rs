@@ -574,7 +574,7 @@ impl ModelLibrary {
     /// Lets all that is known of models follow them to another folder. Blocks on the disk.
     fn follow_library(&self, from: &Path, to: &Path) {
         self.notes.moved(from, to);
-        if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)) {
+        if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)).wait() {
             tracing::error!("{error}");
         }
         self.lock().moved(from, to);

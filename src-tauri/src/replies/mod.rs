@@ -84,16 +84,22 @@ pub(crate) struct Means {
 }
 
 impl Replies {
-    /// Lists a reply as being written and returns the work of writing it, to be spawned. The work returns the message
-    /// as it was stored, once the page has been told.
-    pub(crate) fn begin(
+    /// Lists a reply as being written and returns the work of writing it, to be spawned. `ended` is done when it is
+    /// stored, whether it failed or not, and belongs to the writing: whoever waits for that waits for it. The work
+    /// returns the message as it was stored, once the page has been told.
+    pub(crate) fn begin<Ended, Done>(
         self: &Arc<Self>,
         chat: ChatId,
         message: Message,
         page: Channel<ReplyEvent>,
         generation: Generation,
         means: Means,
-    ) -> impl Future<Output = Message> + Send + 'static {
+        ended: Ended,
+    ) -> impl Future<Output = Message> + Send + 'static + use<Ended, Done>
+    where
+        Ended: FnOnce(bool) -> Done + Send + 'static,
+        Done: Future<Output = ()> + Send + 'static,
+    {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
@@ -103,6 +109,7 @@ impl Replies {
             let begun = Instant::now();
             let writer = Writer { message, page, means };
             let (page, message) = writer.run(generation.progress, attachments).await;
+            ended(message.error.is_some()).await;
             replies.lock().remove(&id);
             // Nobody may be there to be told.
             let _ = replies.ended.send(EndedReply {

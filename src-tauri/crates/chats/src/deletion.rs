@@ -1,11 +1,11 @@
 //! Deleting, which hides, undoing it, which brings back exactly what was hidden, and purging, which is final.
 
-use foretoken_protocol::{ChatId, DeletionId, MessageId};
+use foretoken_protocol::{ChatId, Deletion, DeletionId, MessageId};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
 use crate::store::{all, first, now};
-use crate::{ChatsError, Store, list, tree};
+use crate::{ChatsError, Store, list, title_from, tree};
 
 impl Store {
     /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it followed.
@@ -58,6 +58,12 @@ impl Store {
         })
     }
 
+    /// What can be brought back, the last one first. What stands in or below something that was deleted too is brought
+    /// back after that, and listed then.
+    pub fn deletions(&self) -> Result<Vec<Deletion>, ChatsError> {
+        self.read(|db| Ok(all(db, DELETIONS, [], deletion)?))
+    }
+
     /// Removes what is deleted for good; no deletion before this can be undone.
     pub fn purge_deleted(&mut self) -> Result<(), ChatsError> {
         self.write(|db| {
@@ -74,6 +80,26 @@ impl Store {
             Ok(())
         })
     }
+}
+
+/// Of a message only what may be told of it is read.
+const DELETIONS: &str =
+    "SELECT deletion.id, deletion.chat, chat.title, deletion.message, substr(message.text, 1, 1000) AS text
+     FROM deletion JOIN chat ON chat.id = deletion.chat
+     LEFT JOIN message ON message.id = deletion.message
+     LEFT JOIN message AS above ON above.id = message.parent
+     WHERE deletion.message IS NULL OR (chat.deletion IS NULL AND above.deletion IS NULL)
+     ORDER BY deletion.id DESC";
+
+fn deletion(row: &Row<'_>) -> rusqlite::Result<Deletion> {
+    let text: Option<String> = row.get("text")?;
+    Ok(Deletion {
+        id: row.get("id")?,
+        chat: row.get("chat")?,
+        title: row.get("title")?,
+        message: row.get("message")?,
+        excerpt: text.map(|text| title_from(&text)).unwrap_or_default(),
+    })
 }
 
 /// The version of `?3` before it, or else the one after it.

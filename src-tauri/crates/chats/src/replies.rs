@@ -97,6 +97,12 @@ impl Store {
         })
     }
 
+    /// Whether a reply is being written in a chat.
+    pub fn is_writing_in(&self, chat: ChatId) -> Result<bool, ChatsError> {
+        let sql = "SELECT 1 FROM message WHERE chat = ?1 AND status = 'streaming'";
+        self.read(|db| Ok(first(db, sql, [chat], |_| Ok(()))?.is_some()))
+    }
+
     /// Marks a reply as ended. Its text is what the last [`Store::update_reply`] left.
     pub fn finish_reply(
         &mut self,

@@ -177,6 +177,53 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
 }
 
 #[test]
+fn all_that_was_deleted_is_listed_until_it_is_back_or_gone_for_good() {
+    let (folder, mut store) = store();
+    let Family { chat, question, answer, second, .. } = family(&mut store);
+    let other = store.create_chat("Owls").unwrap().id;
+    let listed = |store: &Store| -> Vec<_> {
+        let deletions = store.deletions().unwrap().into_iter();
+        deletions.map(|one| (one.id, one.chat, one.message, one.title, one.excerpt)).collect()
+    };
+    let of_family = |id, message, excerpt: &str| (id, chat, message, "family".to_owned(), excerpt.to_owned());
+    let owls = store.delete_chat(other).unwrap();
+    let below = store.delete_message(answer).unwrap();
+    let beside = store.delete_message(second).unwrap();
+    let gone = (owls, other, None, "Owls".to_owned(), String::new());
+    assert_eq!(
+        listed(&store),
+        [of_family(beside, Some(second), "second"), of_family(below, Some(answer), "answer"), gone.clone()]
+    );
+
+    // What is deleted with something else is listed again once that is back.
+    let top = store.delete_message(question).unwrap();
+    assert_eq!(listed(&store), [of_family(top, Some(question), "question"), gone.clone()]);
+    let all = store.delete_chat(chat).unwrap();
+    assert_eq!(listed(&store), [of_family(all, None, ""), gone.clone()]);
+    store.undo_deletion(all).unwrap();
+    store.undo_deletion(top).unwrap();
+    store.undo_deletion(owls).unwrap();
+    store.undo_deletion(below).unwrap();
+    assert_eq!(listed(&store), [of_family(beside, Some(second), "second")]);
+    drop(store);
+    assert_eq!(listed(&Store::open(&folder.path().join("chats.db")).unwrap()), []);
+}
+
+#[test]
+fn a_chat_is_written_in_until_its_reply_has_ended() {
+    let (_folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let question = store.add_user_message(chat, None, "?").unwrap().id;
+    assert!(!store.is_writing_in(chat).unwrap());
+    let writing = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
+    assert!(store.is_writing_in(chat).unwrap());
+    store.finish_reply(writing, STOPPED, None, None).unwrap();
+    assert!(!store.is_writing_in(chat).unwrap());
+    store.resume_reply(writing).unwrap();
+    assert!(store.is_writing_in(chat).unwrap());
+}
+
+#[test]
 fn a_reply_that_is_deleted_while_it_is_written_is_written_on() {
     let (_folder, mut store) = store();
     let chat = store.create_chat("chat").unwrap().id;

@@ -103,3 +103,46 @@ pub struct GenerationSettings {
     /// Texts that end the reply where they would appear; they are not part of it.
     pub stop: Vec<String>,
 }
+
+/// A change of [`GenerationSettings`]. What is `None` stays as it is, whatever became of it meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct GenerationChange {
+    /// See [`GenerationSettings::sampling`].
+    pub sampling: Option<Sampling>,
+    /// See [`GenerationSettings::drafting`].
+    pub drafting: Option<Drafting>,
+    /// See [`GenerationSettings::max_tokens`].
+    pub max_tokens: Option<u32>,
+    /// See [`GenerationSettings::thinking`].
+    pub thinking: Option<bool>,
+    /// See [`GenerationSettings::stop`].
+    pub stop: Option<Vec<String>>,
+}
+
+impl GenerationChange {
+    /// The settings with the change.
+    pub fn applied_to(self, settings: GenerationSettings) -> GenerationSettings {
+        GenerationSettings {
+            sampling: self.sampling.unwrap_or(settings.sampling),
+            drafting: self.drafting.unwrap_or(settings.drafting),
+            max_tokens: self.max_tokens.unwrap_or(settings.max_tokens),
+            thinking: self.thinking.unwrap_or(settings.thinking),
+            stop: self.stop.unwrap_or(settings.stop),
+        }
+    }
+}
+
+impl From<GenerationSettings> for GenerationChange {
+    /// Changes everything.
+    fn from(
+        GenerationSettings { sampling, drafting, max_tokens, thinking, stop }: GenerationSettings,
+    ) -> Self {
+        Self {
+            sampling: Some(sampling),
+            drafting: Some(drafting),
+            max_tokens: Some(max_tokens),
+            thinking: Some(thinking),
+            stop: Some(stop),
+        }
+    }
+}

@@ -38,8 +38,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     window.picture("attached-file");
     window.fill("composer", "Who keeps the bell?");
     window.wait_until("the draft is kept", || {
-        let body =
-            "const { text, files } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft;
+        let body = "const { text, files } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).draft;
                     return text + files.length";
         window.script(body, Value::Array(Vec::new())) == "Who keeps the bell?1"
     });

@@ -10,13 +10,19 @@ interface Means<T> {
   send(change: Partial<T>, whole: T): Promise<unknown>;
 }
 
-/** Something that the shell keeps. A change shows at once, and goes if the shell refuses it. */
+/** Something that the shell keeps. A change shows at once, and goes if the shell refuses it. Changes that come while another
+ *  is under way are sent as one. */
 export class Kept<T extends object> {
   readonly #means: Means<T>;
-  /** Not answered yet, oldest first. */
-  #changes: Partial<T>[] = [];
+  /** Under way to the shell. */
+  #sent: Partial<T> = {};
+  /** Made since. */
+  #waiting: Partial<T> = {};
+  /** Ends with what is waiting. */
+  #next: Promise<void> | null = null;
   /** As the shell has it, while there are changes. */
   #known: T;
+  #pending = 0;
 
   constructor(means: Means<T>) {
     this.#means = means;
@@ -25,16 +31,15 @@ export class Kept<T extends object> {
 
   /** Changes it. Fails as the shell does. */
   async change(change: Partial<T>): Promise<void> {
-    const { line, now, send } = this.#means;
-    if (this.#changes.length === 0) this.#known = now();
-    this.#changes.push(change);
+    if (this.#pending === 0) this.#known = this.#means.now();
+    this.#pending += 1;
+    this.#waiting = { ...this.#waiting, ...change };
     this.#show();
+    this.#next ??= this.#means.line.run(() => this.#send());
     try {
-      await line.run(() => send(change, { ...this.#known, ...change }));
-      this.#known = { ...this.#known, ...change };
+      await this.#next;
     } finally {
-      this.#changes = this.#changes.filter((other) => other !== change);
-      this.#show();
+      this.#pending -= 1;
     }
   }
 
@@ -44,7 +49,19 @@ export class Kept<T extends object> {
     this.#show();
   }
 
+  async #send(): Promise<void> {
+    const change = this.#waiting;
+    [this.#sent, this.#waiting, this.#next] = [change, {}, null];
+    try {
+      await this.#means.send(change, { ...this.#known, ...change });
+      this.#known = { ...this.#known, ...change };
+    } finally {
+      this.#sent = {};
+      this.#show();
+    }
+  }
+
   #show(): void {
-    this.#means.show(Object.assign({}, this.#known, ...this.#changes));
+    this.#means.show({ ...this.#known, ...this.#sent, ...this.#waiting });
   }
 }

@@ -49,6 +49,8 @@ pub(crate) struct App {
     open_chat: Arc<Mutex<Option<ChatId>>>,
     /// How replies of the next new chat are written.
     new_chat: Mutex<ChatSettings>,
+    /// Whether the page has everything that it shows when it opens.
+    pub(crate) shown: watch::Sender<bool>,
     /// The files that were dropped on the window last.
     dropped: Mutex<Vec<PathBuf>>,
     /// Whether the person is being asked whether the app is to end.
@@ -103,6 +105,7 @@ impl App {
             settings,
             open_chat: Arc::default(),
             new_chat: Mutex::default(),
+            shown: watch::Sender::default(),
             dropped: Mutex::default(),
             quitting: AtomicBool::new(false),
             untitled,
@@ -129,20 +132,27 @@ impl App {
             reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
         };
-        if snapshot.trouble.is_some() {
-            return Ok(snapshot);
+        if snapshot.trouble.is_none() {
+            let (open, mut whole) = (self.open_chat(), snapshot.clone());
+            let stored = self.chats.call(move |store| {
+                whole.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
+                whole.tags = store.tags()?;
+                whole.presets = store.presets()?;
+                whole.open = open.map(|chat| store.open_chat(chat)).transpose()?;
+                whole.new_chat.draft = store.draft(None)?;
+                Ok(whole)
+            });
+            snapshot = match stored.await {
+                Ok(whole) => whole,
+                // It may be that this was the first to meet damage.
+                Err(error) => match self.chats.trouble().await {
+                    Some(trouble) => Snapshot { trouble: Some(trouble), ..snapshot },
+                    None => return Err(error),
+                },
+            };
         }
-        let open = self.open_chat();
-        self.chats
-            .call(move |store| {
-                snapshot.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
-                snapshot.tags = store.tags()?;
-                snapshot.presets = store.presets()?;
-                snapshot.open = open.map(|chat| store.open_chat(chat)).transpose()?;
-                snapshot.new_chat.draft = store.draft(None)?;
-                Ok(snapshot)
-            })
-            .await
+        self.shown.send_replace(true);
+        Ok(snapshot)
     }
 
     /// The chat that is open; `None` is a new one.

@@ -53,6 +53,34 @@ fn restore(theme: Theme) {
 }
 
 #[test]
+fn damage_that_is_found_behind_the_window_is_restored_in_it() {
+    let desk = Desk::new(1280, 900);
+    let path = data(&desk).join("chats.sqlite");
+    fs::create_dir_all(data(&desk)).unwrap();
+    let mut store = Store::open(&path).unwrap();
+    for number in 0..100 {
+        let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
+        store.add_user_message(chat, None, &"words ".repeat(20_000)).unwrap();
+    }
+    store.back_up().unwrap();
+    drop(store);
+    // In the texts of some chats, which nobody reads who opens the window.
+    let file = File::options().write(true).open(&path).unwrap();
+    let middle = file.metadata().unwrap().len() / 2 / 4096 * 4096;
+    file.write_all_at(&[0xa5; 3 * 4096], middle).unwrap();
+
+    let window = desk.open(Theme::Light);
+    window.wait_until("the list is there", || window.text("chat-list").contains("Chat 99"));
+    window.wait_until("the damage is told", || window.is_shown("chats-trouble"));
+    assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
+    window.picture("damage-3-behind-the-window");
+    window.click("restore-chats");
+    window.wait_until("the chats can be used", || window.is_shown("composer"));
+    assert!(!window.answer("Hello!").is_empty());
+    assert!(data(&desk).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+}
+
+#[test]
 fn chats_of_another_program_come_in_with_a_report() {
     let desk = Desk::new(1280, 900);
     let file = desk.home().join("conversations.json");

@@ -241,6 +241,10 @@ engine: EngineState } |
 models: ModelEntry[]; 
 /**  The folder of the chosen one. */
 selected_model: string } | 
+/**  The chats turned out to be damaged; a backup can take their place. */
+{ type: "chats_trouble"; 
+/**  What is wrong, and what could take their place. */
+trouble: ChatsTrouble } | 
 /**  A chat is new in the list, or has changed. */
 { type: "chat"; 
 /**  The chat as it stands in the list. */

@@ -220,7 +220,10 @@ describe("the window", () => {
     expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
+    const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };
+    const trouble = { error, backups: [] };
     const changed = [
+      { kind: "app", event: { type: "chats_trouble", trouble } },
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
@@ -232,6 +235,7 @@ describe("the window", () => {
       selectedModel: "/m",
       chats: [{ id: 1, title: "Named" }],
       about: { title: "Named" },
+      trouble,
       settings: { max_tokens: 5 },
       engine: { state: "loading", done: 1 },
     });

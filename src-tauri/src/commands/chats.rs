@@ -68,7 +68,7 @@ pub(crate) async fn search_chats(
     query: String,
     limit: u32,
 ) -> Result<SearchResults, ErrorReport> {
-    app.chats.call(move |store| store.search(&query, limit)).await
+    app.search(query, limit).await
 }
 
 /// Gives a chat a title. An empty one leaves the choice to the app again.
@@ -247,7 +247,7 @@ pub(crate) async fn import_chats(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.chats.restore().await
+    app.restore_chats().await
 }
 
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {

@@ -1366,11 +1366,11 @@ export type Sampling = {
 	xtc_probability: number,
 	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
 	xtc_threshold: number,
-	/**  Divides positive and multiplies negative logits of tokens seen before; 1 is off. */
+	/**  Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off. */
 	repetition_penalty: number,
-	/**  Subtracted once from the logit of every token seen before; 0 is off. */
+	/**  Subtracted once from the logit of every token that the reply has; 0 is off. */
 	presence_penalty: number,
-	/**  Subtracted from a token's logit for each time it was seen; 0 is off. */
+	/**  Subtracted from a token's logit for each time that the reply has it; 0 is off. */
 	frequency_penalty: number,
 	/**  When a draft stays. */
 	acceptance: AcceptanceRule,

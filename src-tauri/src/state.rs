@@ -19,6 +19,7 @@ use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
+use crate::handed::{Handed, Purpose};
 use crate::library::{ModelLibrary, Surroundings, Tool};
 use crate::log::Log;
 use crate::models::Models;
@@ -49,8 +50,8 @@ pub(crate) struct App {
     open_chat: Arc<Mutex<Option<ChatId>>>,
     /// How replies of the next new chat are written.
     new_chat: Mutex<ChatSettings>,
-    /// The files that were dropped on the window last.
-    dropped: Mutex<Vec<PathBuf>>,
+    /// The paths that the person chose in a dialog or dropped on the window.
+    pub(crate) handed: Handed,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
     /// Takes chats that may have a title of their own.
@@ -103,7 +104,7 @@ impl App {
             settings,
             open_chat: Arc::default(),
             new_chat: Mutex::default(),
-            dropped: Mutex::default(),
+            handed: Handed::default(),
             quitting: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
@@ -162,13 +163,20 @@ impl App {
             |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
         // Before the page can ask for them.
-        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = files;
+        self.handed.dropped(paths);
         self.events.publish(event);
     }
 
     /// Those files, which must be among what was dropped on the window last.
     pub(crate) fn dropped(&self, files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
-        attachments::among(&self.dropped.lock().unwrap_or_else(PoisonError::into_inner), files)
+        attachments::among(&self.handed.last_drop(), files)
+    }
+
+    /// The model folder that the page names: one that it shows, or one that the person has handed over.
+    pub(crate) fn model_folder(&self, named: &str) -> Result<PathBuf, ErrorReport> {
+        let shown = self.models.entries(&self.settings.current()).iter().any(|entry| entry.path == named)
+            || self.library.lists(Path::new(named));
+        if shown { Ok(named.into()) } else { self.handed.take(Purpose::Model, named) }
     }
 
     /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one

@@ -68,18 +68,14 @@ fn chats_of_another_program_come_in_with_a_report() {
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
     let window = desk.open(Theme::Light);
-    // As if it was dropped on the window, which WebDriver cannot do.
-    let import = "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] })";
-    let report = window.driver.async_script(import, json!([file])).unwrap();
-    assert_eq!(report, json!({ "chats": 1, "messages": 2, "left_out": 0 }));
-    let refused = window.driver.async_script(
-        "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: '/etc/hostname' })
-             .then(() => 'done', (error) => error.code)",
-        json!([]),
-    );
-    assert_eq!(refused.unwrap(), json!("not_importable"));
-    drop(window);
-    let window = desk.open(Theme::Light);
+    window.import_chats(&file);
+    window
+        .wait_until("the report is shown", || window.text("note").contains("1 chat with 2 messages added."));
+    let other = desk.home().join("letter.json");
+    fs::write(&other, "Dear Ines").unwrap();
+    window.import_chats(&other);
+    window
+        .wait_until("what holds no chats is refused", || window.text("action-error").contains("letter.json"));
     window.click_one("chat", "From elsewhere");
     window.wait_until("it is shown", || window.text("answer") == "It rings.");
 }

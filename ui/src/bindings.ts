@@ -24,6 +24,10 @@ export const commands = {
 	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  What others have made and the app carries, by name. */
+	notices: () => typedError<Notice[], ErrorReport>(__TAURI_INVOKE("notices")),
+	/**  The text of the licences of one of them, which is named by its place in the list, from 0. */
+	noticeText: (place: number) => typedError<string, ErrorReport>(__TAURI_INVOKE("notice_text", { place })),
 	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
 	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
 	/**  Leaves the open chat; the next message begins a new one. */
@@ -69,7 +73,10 @@ export const commands = {
 	exportChats: (chat: number | null, format: ExportFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format })),
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
-	/**  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again. */
+	/**
+	 *  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
+	 *  be asked for again.
+	 */
 	importChats: (path: string) => typedError<ImportReport, ErrorReport>(__TAURI_INVOKE("import_chats", { path })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
@@ -113,8 +120,8 @@ export const commands = {
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
-	 *  Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
-	 *  the model before it is loaded again and stays selected.
+	 *  Loads the model in a folder that is listed, or was chosen or dropped, and, once it has loaded, adds it to the picker
+	 *  and selects it. If it does not load, the model before it is loaded again and stays selected.
 	 */
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
@@ -127,8 +134,8 @@ export const commands = {
 	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
 	/**
-	 *  The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
-	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
+	 *  The models to recommend, as they came with the app. With `refresh` the Hub is asked for newer commits of the models
+	 *  that are here, and a newer list is fetched where the person has named a place for one.
 	 */
 	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
 	/**  Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words. */
@@ -164,11 +171,17 @@ export const commands = {
 	deleteModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_model", { path })),
 	/**  Brings a deleted model back. */
 	restoreModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_model", { path })),
-	/**  Adds the model in a folder, which is used where it is, and returns the folder as the list names it. */
+	/**
+	 *  Adds the model in a folder that was chosen or dropped, which is used where it is, and returns the folder as the list
+	 *  names it.
+	 */
 	importModel: (path: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("import_model", { path })),
 	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
 	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
-	/**  Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is. */
+	/**
+	 *  Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
+	 *  as it is.
+	 */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
 	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
@@ -770,6 +783,8 @@ export type Job = {
 	seconds_left: number | null,
 	/**  The files of a download. */
 	files: FileProgress[],
+	/**  What to know about how it ended, a sentence or two. */
+	note: string | null,
 };
 
 /**  What a job does now. */
@@ -1084,6 +1099,16 @@ export type NewChat = {
 	settings: ChatSettings,
 	/**  What the person has written and not sent. */
 	draft: Draft,
+};
+
+/**  Something that others have made and the app carries. */
+export type Notice = {
+	/**  What it is called. */
+	name: string,
+	/**  Its version; empty where it has none of its own. */
+	version: string,
+	/**  Its licence, as an SPDX expression. */
+	licence: string,
 };
 
 /**  A chat as it opens. */

@@ -8,7 +8,7 @@ use std::time::Duration;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ImportReport,
-    MessageId, OpenedChat,
+    MessageId, OpenedChat, SearchResults,
 };
 use tokio::time::sleep;
 
@@ -19,7 +19,7 @@ use crate::state::App;
 #[cfg(test)]
 mod tests;
 
-/// How often it is looked whether a backup is due, the first time when the start is over.
+/// How often it is looked whether a backup is due.
 const BACKUP_PULSE: Duration = Duration::from_mins(10);
 
 impl App {
@@ -157,38 +157,74 @@ impl App {
         format: ExportFormat,
         path: PathBuf,
     ) -> Result<(), ErrorReport> {
+        let last = match (chat, format) {
+            (Some(chat), ExportFormat::Markdown) => {
+                let last = self.chats.call(move |store| store.messages(chat)).await?;
+                let Some(last) = last.last() else { return Ok(()) };
+                Some(last.id)
+            }
+            _ => None,
+        };
         self.chats
-            .call(move |store| match (chat, format) {
-                (Some(chat), ExportFormat::Markdown) => match store.messages(chat)?.last() {
-                    Some(last) => store.export_markdown(last.id, true, &path),
-                    None => Ok(()),
-                },
-                (chat, _) => store.export_json(chat, &path),
+            .read(move |reader| match last {
+                Some(last) => reader.export_markdown(last, true, &path),
+                None => reader.export_json(chat, &path),
             })
             .await
     }
 
     /// Adds the chats of a file.
     pub(crate) async fn import(&self, path: PathBuf) -> Result<ImportReport, ErrorReport> {
+        let report = self.chats.import(path).await?;
         let events = Arc::clone(&self.events);
-        self.chats
-            .call(move |store| {
-                let report = store.import(&path)?;
-                publish_tags(store, &events)?;
-                Ok(report)
-            })
-            .await
+        self.chats.call(move |store| publish_tags(store, &events)).await?;
+        Ok(report)
     }
 
-    /// Keeps a copy of all chats that is not older than a day, for as long as the app runs.
-    pub(crate) async fn keep_backups(&self) {
+    /// Finds titles and messages that hold all words of `query`.
+    pub(crate) async fn search(&self, query: String, limit: u32) -> Result<SearchResults, ErrorReport> {
+        self.chats.read(move |reader| reader.search(&query, limit)).await
+    }
+
+    /// Looks after the file of the chats for as long as the app runs, once the window can be used: looks for damage, removes
+    /// what was deleted in earlier runs, and keeps a copy of all chats that is not older than a day.
+    pub(crate) async fn look_after_chats(&self) {
+        // It fails only without a sender, which is here.
+        let _ = self.shown.subscribe().wait_for(|&shown| shown).await;
+        if let Err(error) = self.chats.check().await {
+            tracing::error!("the chats are not sound: {error}");
+        }
+        if let Err(error) = self.chats.purge().await {
+            tracing::error!("what was deleted is still there: {error}");
+        }
         loop {
             sleep(BACKUP_PULSE).await;
-            self.replies.all_ended().await;
             if let Err(error) = self.chats.back_up().await {
                 tracing::error!("no backup: {error}");
             }
         }
+    }
+
+    /// Tells the page when chats that it shows turn out to be damaged, for as long as the app runs.
+    pub(crate) async fn publish_damage(&self) {
+        let mut state = self.chats.watch();
+        while state.changed().await.is_ok() {
+            if let Some(trouble) = self.chats.trouble().await {
+                self.events.publish(AppEvent::ChatsTrouble { trouble });
+            }
+        }
+    }
+
+    /// Puts the newest sound backup in the place of damaged chats. Replies that are being written end before: the chats that
+    /// take the place do not know them.
+    pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
+        if self.chats.trouble().await.is_some() {
+            for (message, request) in self.replies.running() {
+                self.engine.cancel(request);
+                self.replies.ended(message).await;
+            }
+        }
+        self.chats.restore().await
     }
 
     /// Tells the page how a chat stands in the list now. Returns whether it does: `false` once it is deleted.

@@ -18,6 +18,7 @@ use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Supervisor};
 use crate::events::AppEvents;
+use crate::handed::{Handed, Purpose};
 use crate::library::{ModelLibrary, Surroundings, Tool};
 use crate::log::Log;
 use crate::models::Models;
@@ -48,8 +49,10 @@ pub(crate) struct App {
     settings: Arc<SettingsFile>,
     /// Shared with what is done in the store, so that a reply which ends while its chat is opened knows it.
     pub(crate) open: OpenChat,
-    /// The files that were dropped on the window last.
-    dropped: Mutex<Vec<PathBuf>>,
+    /// Whether the page has everything that it shows when it opens.
+    pub(crate) shown: watch::Sender<bool>,
+    /// The paths that the person chose in a dialog or dropped on the window.
+    pub(crate) handed: Handed,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
     /// Takes chats that may have a title of their own.
@@ -101,7 +104,8 @@ impl App {
             models: Models::new(built_in_model),
             settings,
             open: OpenChat::default(),
-            dropped: Mutex::default(),
+            shown: watch::Sender::default(),
+            handed: Handed::default(),
             quitting: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
@@ -129,16 +133,12 @@ impl App {
             reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
         };
-        let open = self.open.clone();
-        if snapshot.trouble.is_some() {
-            snapshot.navigation = self.open_chat().navigation;
-            return Ok(snapshot);
-        }
-        self.chats
-            .call(move |store| {
+        if snapshot.trouble.is_none() {
+            let (open, mut whole) = (self.open.clone(), snapshot.clone());
+            let stored = self.chats.call(move |store| {
                 let OpenPlace { navigation, chat } = open.place();
-                snapshot.navigation = navigation;
-                snapshot.open = match chat.map(|chat| store.open_chat(chat)).transpose() {
+                whole.navigation = navigation;
+                whole.open = match chat.map(|chat| store.open_chat(chat)).transpose() {
                     // As where other chats have taken the place of damaged ones.
                     Err(ChatsError::UnknownChat { id }) => {
                         open.leave(id);
@@ -146,14 +146,27 @@ impl App {
                     }
                     opened => opened?,
                 };
-                snapshot.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
-                snapshot.tags = store.tags()?;
-                snapshot.presets = store.presets()?;
-                snapshot.deletions = store.deletions()?;
-                snapshot.draft = store.draft(None)?;
-                Ok(snapshot)
-            })
-            .await
+                whole.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
+                whole.tags = store.tags()?;
+                whole.presets = store.presets()?;
+                whole.deletions = store.deletions()?;
+                whole.draft = store.draft(None)?;
+                Ok(whole)
+            });
+            snapshot = match stored.await {
+                Ok(whole) => whole,
+                // It may be that this was the first to meet damage.
+                Err(error) => match self.chats.trouble().await {
+                    Some(trouble) => Snapshot { trouble: Some(trouble), ..snapshot },
+                    None => return Err(error),
+                },
+            };
+        }
+        if snapshot.trouble.is_some() {
+            snapshot.navigation = self.open_chat().navigation;
+        }
+        self.shown.send_replace(true);
+        Ok(snapshot)
     }
 
     /// Where the person is.
@@ -168,13 +181,20 @@ impl App {
             |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
         // Before the page can ask for them.
-        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = files;
+        self.handed.dropped(paths);
         self.events.publish(event);
     }
 
     /// Those files, which must be among what was dropped on the window last.
     pub(crate) fn dropped(&self, files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
-        attachments::among(&self.dropped.lock().unwrap_or_else(PoisonError::into_inner), files)
+        attachments::among(&self.handed.last_drop(), files)
+    }
+
+    /// The model folder that the page names: one that it shows, or one that the person has handed over.
+    pub(crate) fn model_folder(&self, named: &str) -> Result<PathBuf, ErrorReport> {
+        let shown = self.models.entries(&self.settings.current()).iter().any(|entry| entry.path == named)
+            || self.library.lists(Path::new(named));
+        if shown { Ok(named.into()) } else { self.handed.take(Purpose::Model, named) }
     }
 
     /// Leaves the open chat for a new one.

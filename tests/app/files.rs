@@ -163,8 +163,7 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     let written: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
     assert_eq!(written["chats"].as_array().unwrap().len(), 1);
 
-    window.choose_in_menu("chats-more", "More", "Import chats");
-    Dialog::wait(&desk, "Import chats").choose(&exported);
+    window.import_chats(&exported);
     window.wait_until("the chats are read", || window.text("note").contains("1 chat with 2 messages added."));
     window.wait_until("both are listed", || window.texts("chat").len() == 2);
 }

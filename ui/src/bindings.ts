@@ -26,6 +26,10 @@ export const commands = {
 	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  What others have made and the app carries, by name. */
+	notices: () => typedError<Notice[], ErrorReport>(__TAURI_INVOKE("notices")),
+	/**  The text of the licences of one of them, which is named by its place in the list, from 0. */
+	noticeText: (place: number) => typedError<string, ErrorReport>(__TAURI_INVOKE("notice_text", { place })),
 	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
 	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
 	/**
@@ -59,6 +63,8 @@ export const commands = {
 	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
 	/**  Keeps the files that are to go with what is typed. */
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
+	/**  Keeps what a message of the person's is being changed to; `null` gives that up. */
+	setEdit: (message: number, text: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_edit", { message, text })),
 	/**  Changes how replies are written in a chat. */
 	setChatSettings: (chat: number, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
@@ -74,7 +80,10 @@ export const commands = {
 	exportChats: (chat: number | null, format: ExportFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format })),
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
-	/**  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again. */
+	/**
+	 *  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
+	 *  be asked for again.
+	 */
 	importChats: (path: string) => typedError<ImportReport, ErrorReport>(__TAURI_INVOKE("import_chats", { path })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
@@ -121,8 +130,8 @@ export const commands = {
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
-	 *  Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
-	 *  the model before it is loaded again and stays selected.
+	 *  Loads the model in a folder that is listed, or was chosen or dropped, and, once it has loaded, adds it to the picker
+	 *  and selects it. If it does not load, the model before it is loaded again and stays selected.
 	 */
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
@@ -135,8 +144,8 @@ export const commands = {
 	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
 	/**
-	 *  The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
-	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
+	 *  The models to recommend, as they came with the app. With `refresh` the Hub is asked for newer commits of the models
+	 *  that are here, and a newer list is fetched where the person has named a place for one.
 	 */
 	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
 	/**  Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words. */
@@ -172,11 +181,17 @@ export const commands = {
 	deleteModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_model", { path })),
 	/**  Brings a deleted model back. */
 	restoreModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_model", { path })),
-	/**  Adds the model in a folder, which is used where it is, and returns the folder as the list names it. */
+	/**
+	 *  Adds the model in a folder that was chosen or dropped, which is used where it is, and returns the folder as the list
+	 *  names it.
+	 */
 	importModel: (path: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("import_model", { path })),
 	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
 	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
-	/**  Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is. */
+	/**
+	 *  Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
+	 *  as it is.
+	 */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
 	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
@@ -253,6 +268,10 @@ engine: EngineState } |
 models: ModelEntry[]; 
 /**  The folder of the chosen one. */
 selected_model: string } | 
+/**  The chats turned out to be damaged; a backup can take their place. */
+{ type: "chats_trouble"; 
+/**  What is wrong, and what could take their place. */
+trouble: ChatsTrouble } | 
 /**  A chat is new in the list, or has changed. */
 { type: "chat"; 
 /**  The chat as it stands in the list. */
@@ -831,6 +850,8 @@ export type Job = {
 	seconds_left: number | null,
 	/**  The files of a download. */
 	files: FileProgress[],
+	/**  What to know about how it ended, a sentence or two. */
+	note: string | null,
 };
 
 /**  What a job does now. */
@@ -1139,6 +1160,16 @@ declared: boolean } |
 /**  There is a head, but it cannot be used; a note of the model says why. */
 { state: "unusable" };
 
+/**  Something that others have made and the app carries. */
+export type Notice = {
+	/**  What it is called. */
+	name: string,
+	/**  Its version; empty where it has none of its own. */
+	version: string,
+	/**  Its licence, as an SPDX expression. */
+	licence: string,
+};
+
 /**  A chat as it opens. */
 export type OpenedChat = {
 	/**  As it stands in the list. */
@@ -1421,11 +1452,11 @@ export type Sampling = {
 	xtc_probability: number,
 	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
 	xtc_threshold: number,
-	/**  Divides positive and multiplies negative logits of tokens seen before; 1 is off. */
+	/**  Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off. */
 	repetition_penalty: number,
-	/**  Subtracted once from the logit of every token seen before; 0 is off. */
+	/**  Subtracted once from the logit of every token that the reply has; 0 is off. */
 	presence_penalty: number,
-	/**  Subtracted from a token's logit for each time it was seen; 0 is off. */
+	/**  Subtracted from a token's logit for each time that the reply has it; 0 is off. */
 	frequency_penalty: number,
 	/**  When a draft stays. */
 	acceptance: AcceptanceRule,

@@ -228,7 +228,10 @@ describe("the window", () => {
     expect(reduce(reduce(under, { kind: "stayed" }), again).chat).toBe(null);
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
+    const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };
+    const trouble = { error, backups: [] };
     const changed = [
+      { kind: "app", event: { type: "chats_trouble", trouble } },
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
@@ -240,6 +243,7 @@ describe("the window", () => {
       selectedModel: "/m",
       chats: [{ id: 1, title: "Named" }],
       about: { title: "Named" },
+      trouble,
       settings: { max_tokens: 5 },
       engine: { state: "loading", done: 1 },
     });

@@ -221,6 +221,8 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, engine: event.engine };
     case "models":
       return { ...shown, models: event.models, selectedModel: event.selected_model };
+    case "chats_trouble":
+      return { ...shown, trouble: event.trouble };
     case "chat": {
       const about = event.chat.id === shown.chat ? event.chat : shown.about;
       const complete = shown.moreChats === null;

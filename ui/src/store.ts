@@ -22,7 +22,7 @@ import {
 } from "./state";
 
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics";
+export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics" | "notices";
 
 /** Models that the Hub was asked for. What came last stays while it is asked again. */
 export interface Listing {

@@ -11,6 +11,7 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use tokio::sync::oneshot;
 
+use crate::handed::Purpose;
 use crate::state::App;
 
 /// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
@@ -75,7 +76,7 @@ pub(crate) async fn search_chats(
     query: String,
     limit: u32,
 ) -> Result<SearchResults, ErrorReport> {
-    app.chats.call(move |store| store.search(&query, limit)).await
+    app.search(query, limit).await
 }
 
 /// Gives a chat a title. An empty one leaves the choice to the app again.
@@ -239,7 +240,10 @@ pub(crate) async fn export_chats(
 /// Lets the person choose a file with chats in the system's dialog; `null` if they did not.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn choose_chats_file(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
+pub(crate) async fn choose_chats_file(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Option<String>, ErrorReport> {
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
@@ -248,24 +252,25 @@ pub(crate) async fn choose_chats_file(window: WebviewWindow) -> Result<Option<St
         .set_title("Import chats")
         .add_filter("Chats", &["json"])
         .pick_file(move |file| drop(answer.send(file)));
-    Ok(chosen_path(chosen).await.map(|path| path.to_string_lossy().into_owned()))
+    Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
-/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again.
+/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
+/// be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_chats(
     app: State<'_, Arc<App>>,
     path: String,
 ) -> Result<ImportReport, ErrorReport> {
-    app.import(PathBuf::from(path)).await
+    app.import(app.handed.take(Purpose::Chats, &path)?).await
 }
 
 /// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.chats.restore().await
+    app.restore_chats().await
 }
 
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {

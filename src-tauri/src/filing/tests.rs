@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use foretoken_chats::Store;
 use foretoken_protocol::{
     AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ExportFormat,
     GenerationSettings, UnseenReply,
@@ -5,9 +8,13 @@ use foretoken_protocol::{
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use crate::chats::tests::{damage, fill};
+use crate::log::Log;
 use crate::open::OpenPlace;
+use crate::state::App;
 use crate::testing::{
-    ENDLESS_QUESTION, PATIENCE, Running, endless, kill, page, places, rest, running, some_text, write,
+    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, engine_program, kill, page, places, rest,
+    running, some_text, write,
 };
 
 const QUESTION: &str = "Tell me about the sea.";
@@ -286,4 +293,53 @@ async fn a_chat_writes_by_its_own_settings() {
     let (channel, mut events) = page();
     app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert!(rest(&mut events).await.1.stats.unwrap().emitted > 5, "a new chat follows the app");
+}
+
+#[tokio::test]
+async fn damage_is_looked_for_once_the_window_can_be_used_and_told_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = places(&folder);
+    let mut store = Store::open(&places.chats).unwrap();
+    fill(&mut store, 100, 120_000).unwrap();
+    store.back_up().unwrap();
+    drop(store);
+    damage(&places.chats);
+    let program = engine_program(folder.path());
+    let app = App::new(&places, program, &demo_model(), Log::default()).unwrap().0;
+    let app = Arc::new(app);
+    let (window, mut changes) = page();
+    app.events.subscribe(window);
+    tokio::spawn({
+        let app = Arc::clone(&app);
+        async move { tokio::join!(app.look_after_chats(), app.publish_damage()) }
+    });
+    let shown = app.snapshot().await.unwrap();
+    assert_eq!((shown.trouble, shown.chats.total), (None, 100), "the window does not wait");
+    let AppEvent::ChatsTrouble { trouble } = change(&mut changes).await else { panic!("damage is told") };
+    assert_eq!((trouble.error.code.as_str(), trouble.backups.len()), ("chats_corrupt", 1));
+    assert_eq!(app.snapshot().await.unwrap().trouble, Some(trouble));
+    app.restore_chats().await.unwrap();
+    let shown = app.snapshot().await.unwrap();
+    assert_eq!((shown.trouble, shown.chats.total), (None, 100));
+}
+
+#[tokio::test]
+async fn restoring_ends_replies_that_the_restored_chats_do_not_know() {
+    let Running { app, folder, .. } = &running().await;
+    app.chats.call(|store| fill(store, 100, 120_000)).await.unwrap();
+    app.chats.back_up().await.unwrap();
+    write(app, 4096, endless()).await;
+    let (channel, mut events) = page();
+    let sent = app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap();
+    some_text(&mut events).await;
+    assert_eq!(app.restore_chats().await.unwrap_err().code, "chats_not_damaged");
+    assert!(app.replies.are_written(), "nothing was changed");
+    damage(&places(folder).chats);
+    assert_eq!(app.chats.check().await.unwrap_err().code, "chats_corrupt");
+    app.restore_chats().await.unwrap();
+    let (_, ended) = rest(&mut events).await;
+    assert_eq!(ended.error.unwrap().code, "chats_corrupt", "it could not be stored, and says so");
+    let shown = app.snapshot().await.unwrap();
+    assert_eq!((shown.trouble, shown.open, shown.chats.total), (None, None, 100));
+    assert_eq!(app.show_chat(sent.chat).await.unwrap_err().code, "unknown_chat");
 }

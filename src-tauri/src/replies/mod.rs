@@ -128,6 +128,11 @@ impl Replies {
         self.lock().get(&message).map(|running| running.request)
     }
 
+    /// The replies that are being written, and the requests that write them.
+    pub(crate) fn running(&self) -> Vec<(MessageId, RequestId)> {
+        self.lock().iter().map(|(&message, running)| (message, running.request)).collect()
+    }
+
     /// The requests that write replies in a chat.
     pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
         self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()

@@ -272,7 +272,10 @@ describe("chats that cannot be opened", () => {
     const shown = words(<Trouble trouble={{ error, backups }} />);
     expect(shown).toContain("November 20");
     expect(shown).toContain("12 MB");
+    expect(shown).toContain("The chats are damaged");
     expect(words(<Trouble trouble={{ error, backups: [] }} />)).not.toContain("copy");
+    const busy = { code: "chats_busy", message: "Another program is using the chats.", hint: "Close it." };
+    expect(words(<Trouble trouble={{ error: busy, backups: [] }} />)).toContain("could not be opened");
   });
 });
 

@@ -35,6 +35,11 @@ export function openDiagnostics(): void {
   setView({ screen: "diagnostics", settingsError: null });
 }
 
+/** Opens the list of what others have made and the app carries. */
+export function openNotices(): void {
+  setView({ screen: "notices", settingsError: null });
+}
+
 /** Opens the place where the token for the Hub is set. */
 export function openToken(): void {
   setView({ spotlight: about.token });

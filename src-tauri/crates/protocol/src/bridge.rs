@@ -163,6 +163,11 @@ pub enum AppEvent {
         /// The folder of the chosen one.
         selected_model: String,
     },
+    /// The chats turned out to be damaged; a backup can take their place.
+    ChatsTrouble {
+        /// What is wrong, and what could take their place.
+        trouble: ChatsTrouble,
+    },
     /// A chat is new in the list, or has changed.
     Chat {
         /// The chat as it stands in the list.

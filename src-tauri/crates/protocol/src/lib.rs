@@ -39,7 +39,7 @@ pub use chats::{
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
-pub use diagnostics::{LogLevel, LogLine, Place, PlaceKind};
+pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{

@@ -59,11 +59,11 @@ pub struct Sampling {
     pub xtc_probability: f32,
     /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
     pub xtc_threshold: f32,
-    /// Divides positive and multiplies negative logits of tokens seen before; 1 is off.
+    /// Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off.
     pub repetition_penalty: f32,
-    /// Subtracted once from the logit of every token seen before; 0 is off.
+    /// Subtracted once from the logit of every token that the reply has; 0 is off.
     pub presence_penalty: f32,
-    /// Subtracted from a token's logit for each time it was seen; 0 is off.
+    /// Subtracted from a token's logit for each time that the reply has it; 0 is off.
     pub frequency_penalty: f32,
     /// When a draft stays.
     pub acceptance: AcceptanceRule,

@@ -2,7 +2,7 @@
 //! drop on the window gave it, so that nothing written on a page leads the app to other files.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::ErrorReport;
@@ -47,16 +47,13 @@ impl Handed {
         self.lock().dropped.clone()
     }
 
-    /// The path that the page names, if it was handed over for this.
+    /// The path that the page names, if it was handed over for this. The page's name of it may lack what is no Unicode.
     pub(crate) fn take(&self, purpose: Purpose, named: &str) -> Result<PathBuf, ErrorReport> {
-        let path = PathBuf::from(named);
         let paths = self.lock();
-        let is_dropped = purpose != Purpose::Library && paths.dropped.contains(&path);
-        if is_dropped || paths.chosen.contains(&(purpose, path.clone())) {
-            Ok(path)
-        } else {
-            Err(not_handed(&path))
-        }
+        let chosen = paths.chosen.iter().filter(|(other, _)| *other == purpose).map(|(_, path)| path);
+        let dropped = paths.dropped.iter().filter(|_| purpose != Purpose::Library);
+        let found = chosen.chain(dropped).find(|path| path.to_string_lossy() == named);
+        found.cloned().ok_or_else(|| not_handed(named))
     }
 
     fn lock(&self) -> MutexGuard<'_, Paths> {
@@ -65,16 +62,18 @@ impl Handed {
 }
 
 /// Of a path that nobody has handed over.
-pub(crate) fn not_handed(path: &Path) -> ErrorReport {
+fn not_handed(named: &str) -> ErrorReport {
     ErrorReport {
         code: "not_handed_over".into(),
-        message: format!("{} was neither chosen in a dialog nor dropped on the window.", path.display()),
+        message: format!("{named} was neither chosen in a dialog nor dropped on the window."),
         hint: "Choose it with the button, or drop it on the window.".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

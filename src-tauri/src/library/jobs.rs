@@ -180,11 +180,6 @@ impl Jobs {
         all.find(|entry| entry.id == id).ok_or_else(|| unknown(id))
     }
 
-    /// All jobs.
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
     /// The unfinished job that does this.
     pub(super) fn with_step(&self, is_it: impl Fn(&Step) -> bool) -> Option<&Entry> {
         let open = |entry: &&Entry| !matches!(entry.stage, JobStage::Done { .. });
@@ -437,7 +432,7 @@ mod tests {
     }
 
     fn names(jobs: &Jobs) -> Vec<&str> {
-        jobs.entries().iter().map(|entry| entry.name.as_str()).collect()
+        jobs.entries.iter().map(|entry| entry.name.as_str()).collect()
     }
 
     #[test]
@@ -483,7 +478,7 @@ mod tests {
         assert_eq!(names(&jobs), ["another model"]);
         jobs.enter(here);
         assert_eq!(names(&jobs), ["paused", "running", "its model", "another model"]);
-        let stages = jobs.entries().iter().map(|entry| entry.stage.clone()).collect::<Vec<_>>();
+        let stages = jobs.entries.iter().map(|entry| entry.stage.clone()).collect::<Vec<_>>();
         assert_eq!(stages[..2], [JobStage::Paused, JobStage::Queued]);
 
         // A library that a process has moved without its jobs is theirs all the same.
@@ -509,12 +504,12 @@ mod tests {
         let written = serde_json::to_string(&jobs.kept()).unwrap();
         let mut again = Jobs::resume(serde_json::from_str(&written).unwrap(), PathBuf::new());
         assert_eq!(names(&again), ["running", "paused"]);
-        assert_eq!(again.entries()[0].stage, JobStage::Queued);
-        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert_eq!(again.entries[0].stage, JobStage::Queued);
+        assert_eq!(again.entries[1].stage, JobStage::Paused);
         assert_eq!(again.next().unwrap().name, "running");
         again.mind_chat(true);
-        assert_eq!(again.entries()[0].stage, JobStage::Held { by: Hold::Chat });
-        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert_eq!(again.entries[0].stage, JobStage::Held { by: Hold::Chat });
+        assert_eq!(again.entries[1].stage, JobStage::Paused);
         assert!(again.next().is_none(), "nothing is measured while a reply is written");
         again.mind_chat(false);
         assert_eq!(again.next().unwrap().name, "running");

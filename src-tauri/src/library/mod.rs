@@ -634,9 +634,10 @@ impl ModelLibrary {
         Some(model.path.to_string_lossy().into_owned())
     }
 
-    /// Whether the model in a folder is one that the page shows.
+    /// Whether the model in a folder is one that the page shows, or in the library, where the page may know of it first.
     pub(crate) fn lists(&self, folder: &Path) -> bool {
-        self.lock().shelf.iter().any(|model| model.path == folder)
+        let is_own = folder.file_name().is_some() && folder.parent() == Some(&self.location.folder());
+        is_own || self.lock().shelf.iter().any(|model| model.path == folder)
     }
 
     /// A model that the page shows.

@@ -313,6 +313,10 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
     assert_eq!(code(running.library.shown_folder("/etc").map(drop)), "unknown_model");
     assert_eq!(running.library.shown_folder(demo_model().to_str().unwrap()).unwrap(), demo_model());
     let own = Library::open(&running.at("data/models")).unwrap();
+    assert!(running.library.lists(&demo_model()) && running.library.lists(&own.root().join("org--Little")));
+    for elsewhere in [own.root().join(".."), own.root().join("a/b"), "/etc".into()] {
+        assert!(!running.library.lists(&elsewhere), "{}", elsewhere.display());
+    }
     assert_eq!(running.library.shown_folder(own.root().to_str().unwrap()).unwrap(), own.root());
 }
 

@@ -5,22 +5,31 @@ use std::sync::Arc;
 use foretoken_chats::{ChatsError, Store, title_from};
 use foretoken_protocol::{
     Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessageStatus, PartialReply, ReplyEvent, ReplyStats, Role, Sent,
+    GenerationSettings, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role, Sent,
 };
 use tauri::ipc::Channel;
 
 use crate::chats::conversation;
-use crate::engine::{Model, Prompt};
-use crate::replies::Means;
+use crate::engine::{Prompt, SettingsFor};
+use crate::replies::{Means, Written};
 use crate::state::App;
 
 #[cfg(test)]
 mod tests;
 
-/// Who answers, and how where the chat has no settings of its own.
+/// Who answers as far as can be said, and how where the chat has no settings of its own.
 struct Answering {
+    app: Arc<App>,
     model: String,
     generation: GenerationSettings,
+}
+
+/// How a reply is written.
+struct Manner {
+    /// As far as can be said before a model begins.
+    expected: GenerationSettings,
+    /// By the model that begins.
+    settings: SettingsFor,
 }
 
 /// A reply that is stored and not written yet.
@@ -42,8 +51,8 @@ impl Answering {
         question: MessageId,
         before: Option<Message>,
     ) -> Result<Begun, ChatsError> {
-        let settings = self.settings(store, chat)?;
-        let reply = store.begin_reply(chat, question, &self.model, &settings)?;
+        let Manner { expected, settings } = self.manner(store, chat)?;
+        let reply = store.begin_reply(chat, question, &self.model, &expected)?;
         let with_versions =
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
@@ -51,9 +60,18 @@ impl Answering {
         Ok(Begun { chat, added: added?, prompt, thought_seconds: 0.0 })
     }
 
-    /// How the next reply in a chat is written.
-    fn settings(&self, store: &Store, chat: ChatId) -> Result<GenerationSettings, ChatsError> {
-        Ok(store.chat_settings(chat)?.generation.unwrap_or_else(|| self.generation.clone()))
+    /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
+    /// comes to write it.
+    fn manner(&self, store: &Store, chat: ChatId) -> Result<Manner, ChatsError> {
+        if let Some(own) = store.chat_settings(chat)?.generation {
+            return Ok(Manner { expected: own.clone(), settings: own.into() });
+        }
+        let (app, general) = (Arc::clone(&self.app), self.generation.clone());
+        let settings = SettingsFor::model(move |model| GenerationSettings {
+            sampling: app.settings().sampling_of(app.models.key(&model.path).as_ref(), model.defaults),
+            ..general
+        });
+        Ok(Manner { expected: self.generation.clone(), settings })
     }
 }
 
@@ -161,10 +179,16 @@ impl App {
         message: MessageId,
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
-        let _one_at_a_time = self.asking.lock().await;
-        let (chat, question, _) = self.reply(message).await?;
-        self.stop(message);
+        let (chat, question) = {
+            let _one_at_a_time = self.asking.lock().await;
+            let (chat, question, _) = self.reply(message).await?;
+            self.stop(message);
+            (chat, question)
+        };
+        // Other chats go on meanwhile, however long the engine takes. What is asked in this one before it has ended is
+        // refused.
         self.replies.ended(message).await;
+        let _one_at_a_time = self.asking.lock().await;
         self.check_free(Some(chat))?;
         let (_, reply) = self.message(message).await?;
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
@@ -186,7 +210,7 @@ impl App {
         let begun = self
             .chats
             .call(move |store| {
-                let settings = answering.settings(store, chat)?;
+                let Manner { settings, .. } = answering.manner(store, chat)?;
                 let thought = store.message(message)?.stats.map(|stats| stats.thinking);
                 let message = store.resume_reply(message)?;
                 let partial = PartialReply {
@@ -235,11 +259,11 @@ impl App {
         if self.replies.is_writing_in(chat) { Err(still_writing()) } else { Ok(()) }
     }
 
-    /// The model that answers now, and the app's settings.
-    fn answering(&self) -> Answering {
+    /// The model that is chosen now, and the app's settings.
+    fn answering(self: &Arc<Self>) -> Answering {
         let settings = self.settings();
         let model = self.models.name(&self.models.selected(&settings));
-        Answering { model, generation: settings.generation }
+        Answering { app: Arc::clone(self), model, generation: settings.generation }
     }
 
     /// The chat of a message, and the message itself.
@@ -262,21 +286,24 @@ impl App {
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
-        let app = Arc::clone(self);
-        let compare = move |stats: &ReplyStats| app.library.comparison(&app.loaded_model()?, stats);
-        let means = Means { chats: self.chats.clone(), compare: Box::new(compare), thought_seconds };
+        let (namer, judge) = (Arc::clone(self), Arc::clone(self));
+        let means = Means {
+            chats: self.chats.clone(),
+            name: Box::new(move |model: &ModelInfo| namer.models.name(&model.path)),
+            compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
+            thought_seconds,
+        };
         let id = reply.id;
         let app = Arc::clone(self);
         let ended = move |failed| async move { app.mark_unseen(chat, failed).await };
         let writing = self.replies.begin(chat, reply, page, generation, means, ended);
         let app = Arc::clone(self);
-        let model = self.loaded_model();
         tokio::spawn(async move {
-            let reply = writing.await;
+            let Written { message, model } = writing.await;
             app.publish_chat(chat).await;
             app.want_title(chat);
             if let Some(model) = model {
-                app.library.used(model, reply.stats).await;
+                app.library.used(model, message.stats).await;
             }
         });
         // Whoever deleted the chat just before did not find the reply.
@@ -284,16 +311,6 @@ impl App {
             self.stop(id);
         }
         sent
-    }
-
-    /// The model that is ready to answer.
-    fn loaded_model(&self) -> Option<Model> {
-        match self.engine.state() {
-            EngineState::Ready { model, .. } => {
-                Some(Model { folder: model.path, kv_precision: model.kv_precision })
-            }
-            _ => None,
-        }
     }
 }
 

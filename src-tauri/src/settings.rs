@@ -80,15 +80,20 @@ impl Settings {
 
     /// Chooses a model, with the sampling that the person chose for it or else the one that it recommends.
     pub(crate) fn select_model(&mut self, folder: Option<String>, recommended: Sampling) {
-        let chosen = match &folder {
-            Some(folder) => self.sampling.get(folder).copied(),
-            None => self.built_in_sampling,
-        };
-        self.generation.sampling = chosen.unwrap_or(recommended);
+        self.generation.sampling = self.sampling_of(folder.as_ref(), recommended);
         if let Some(folder) = &folder {
             self.add_model(folder.clone());
         }
         self.selected_model = folder;
+    }
+
+    /// The sampling that the person chose for a model, or else the one that it recommends.
+    pub(crate) fn sampling_of(&self, folder: Option<&String>, recommended: Sampling) -> Sampling {
+        let chosen = match folder {
+            Some(folder) => self.sampling.get(folder).copied(),
+            None => self.built_in_sampling,
+        };
+        chosen.unwrap_or(recommended)
     }
 
     /// Lists the model in a folder.

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 use crate::attachments;
 use crate::benchmarks::History;
 use crate::chats::Chats;
-use crate::engine::{Engine, Model, Supervisor};
+use crate::engine::{Engine, Model, Patience, Supervisor};
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
 use crate::library::{ModelLibrary, Surroundings, Tool};
@@ -72,7 +72,8 @@ impl App {
         built_in_model: &Path,
         log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
-        let (engine, supervisor) = Engine::new(engine_program.clone(), places.engine_state.clone());
+        let (engine, supervisor) =
+            Engine::new(engine_program.clone(), places.engine_state.clone(), Patience::default());
         let settings = Arc::new(SettingsFile::open(places.settings.clone())?);
         let replies: Arc<Replies> = Arc::default();
         let machine = Machine::detect(&places.data);

@@ -43,8 +43,17 @@ pub(crate) fn engine_program(folder: &Path) -> PathBuf {
 
 /// Kills the process that runs `program`, as a fault of the graphics driver would.
 pub(crate) fn kill(program: &Path) {
+    signal(program, "-KILL");
+}
+
+/// Lets the process that runs `program` stand still, as one that is stuck, or go on.
+pub(crate) fn halt(program: &Path, halted: bool) {
+    signal(program, if halted { "-STOP" } else { "-CONT" });
+}
+
+fn signal(program: &Path, signal: &str) {
     let process = process_of(program).expect("the program runs");
-    assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
 }
 
 /// The process that runs `program`.
@@ -139,7 +148,10 @@ pub(crate) async fn rest(events: &mut UnboundedReceiver<ReplyEvent>) -> (String,
         match next(events).await {
             ReplyEvent::Text { answer, .. } => text += &answer,
             ReplyEvent::Ended { message } => return (text, *message),
-            ReplyEvent::Waiting { .. } | ReplyEvent::Reading { .. } | ReplyEvent::Live { .. } => {}
+            ReplyEvent::Begun { .. }
+            | ReplyEvent::Waiting { .. }
+            | ReplyEvent::Reading { .. }
+            | ReplyEvent::Live { .. } => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use foretoken_chats::{Store, title_from};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings,
-    MessageStatus, Part, Role, Sampling,
+    MessageStatus, ModelInfo, Part, Role, Sampling,
 };
 use tokio::time::sleep;
 
@@ -64,10 +64,14 @@ impl App {
         }
     }
 
+    /// Whether it is the demo model, which can only tell stories.
+    fn is_demo(&self, model: &ModelInfo) -> bool {
+        self.models.key(&model.path).is_none()
+    }
+
     async fn make_title(&self, chat: ChatId) -> Result<Outcome, ErrorReport> {
         let EngineState::Ready { model, .. } = self.engine.state() else { return Ok(Outcome::Done) };
-        // The demo model can only tell stories.
-        if self.models.key(&model.path).is_none() {
+        if self.is_demo(&model) {
             return Ok(Outcome::Done);
         }
         let Some(messages) = self.chats.call(move |store| beginning(store, chat)).await? else {
@@ -81,7 +85,8 @@ impl App {
             stop: Vec::new(),
         };
         let mut replies = self.replies.watch();
-        let mut generation = self.engine.generate(Prompt { messages, resume: None, settings });
+        let mut generation =
+            self.engine.generate(Prompt { messages, resume: None, settings: settings.into() });
         let mut answer = String::new();
         let ended = loop {
             tokio::select! {
@@ -90,6 +95,11 @@ impl App {
                     return Ok(Outcome::Interrupted);
                 }
                 progress = generation.progress.recv() => match progress {
+                    // It may have been chosen in the meantime.
+                    Some(Progress::Begun(begun)) if self.is_demo(&begun.model) => {
+                        self.engine.cancel(generation.id);
+                        return Ok(Outcome::Done);
+                    }
                     Some(Progress::Tokens(tokens)) => {
                         let said = tokens.iter().filter(|token| token.part == Part::Answer);
                         answer.extend(said.map(|token| token.text.as_str()));

@@ -1,4 +1,4 @@
-//! Processes that die in the middle of a reply.
+//! Processes that die, or stand still, in the middle of a reply.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -32,6 +32,33 @@ fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
     window.wait_for_text(20);
     assert_eq!(window.texts("message-assistant").len(), 2);
     assert!(window.texts("answer")[0].starts_with(settled(&shown)), "the first reply stays");
+    window.click("stop");
+    window.wait_for_end();
+    assert_eq!(desk.running("foretoken-engine").len(), 1);
+}
+
+#[test]
+fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.ask(QUESTION);
+    let shown = window.wait_for_text(200);
+    let _halted = desk.halt("foretoken-engine", "serve");
+    window.click("stop");
+    window.wait_for_end();
+
+    let message = window.text("reply-error");
+    for part in ["has done nothing for", "starts again by itself", "What was written until then is kept"] {
+        assert!(message.contains(part), "{part:?} is missing in: {message}");
+    }
+    let kept = window.text("answer");
+    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+    window.picture("engine-hung");
+
+    window.click("continue");
+    let longer = window.wait_for_text(kept.chars().count() + 100);
+    assert!(longer.starts_with(settled(&kept)), "it goes on where it ended:\n{kept}\nbecame\n{longer}");
     window.click("stop");
     window.wait_for_end();
     assert_eq!(desk.running("foretoken-engine").len(), 1);

@@ -57,6 +57,27 @@ fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
 }
 
 #[test]
+fn quitting_does_not_wait_for_an_engine_that_stands_still() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_endless_model(&window, &desk);
+    window.ask(QUESTION);
+    let shown = window.wait_for_text(50);
+    let _halted = desk.halt("foretoken-engine", "serve");
+    press_last(&window, 'q');
+    Dialog::wait(&desk, TITLE).agree();
+    window.wait_until("the app ends", || !runs(&desk));
+    window.wait_until("the engine ends with it", || desk.running("foretoken-engine").is_empty());
+    drop(window);
+
+    let window = desk.open(Theme::Light);
+    window.click("chat");
+    window.wait_until("the reply is there", || window.is_shown("continue"));
+    let kept = window.text("answer");
+    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+}
+
+#[test]
 fn quitting_asks_nobody_while_nothing_is_written() {
     for key in ['q', 'w'] {
         let desk = Desk::new(1280, 900);

@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
@@ -29,6 +31,8 @@ struct Engine {
     events: BufReader<ChildStdout>,
     /// Read already, and not asked for yet.
     early: VecDeque<Event>,
+    /// How many have come; they are no answers.
+    heartbeats: u32,
 }
 
 impl Drop for Engine {
@@ -49,7 +53,7 @@ impl Engine {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let requests = process.stdin.take();
         let events = BufReader::new(process.stdout.take().unwrap());
-        let mut engine = Self { process, requests, events, early: VecDeque::new() };
+        let mut engine = Self { process, requests, events, early: VecDeque::new(), heartbeats: 0 };
         let ready = engine.next().unwrap();
         assert!(
             matches!(&ready, Event::Ready { version, device } if !version.is_empty() && !device.is_empty())
@@ -103,9 +107,17 @@ impl Engine {
     }
 
     fn read(&mut self) -> Option<Event> {
-        let mut line = String::new();
-        self.events.read_line(&mut line).unwrap();
-        (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
+        loop {
+            let mut line = String::new();
+            self.events.read_line(&mut line).unwrap();
+            if line.is_empty() {
+                return None;
+            }
+            match serde_json::from_str(&line).unwrap() {
+                Event::Heartbeat => self.heartbeats += 1,
+                event => return Some(event),
+            }
+        }
     }
 
     fn load(&mut self, model: &Path) -> Result<ModelInfo, ErrorReport> {
@@ -223,7 +235,7 @@ struct Ended {
 
 fn id_of(event: &Event) -> Option<RequestId> {
     match event {
-        Event::Ready { .. } => None,
+        Event::Ready { .. } | Event::Heartbeat => None,
         Event::Failed { id, .. } => *id,
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }
@@ -418,6 +430,51 @@ fn tokens_are_counted_beside_a_reply_as_the_model_reads_them() {
     assert_eq!(tokens[2] as usize, demo.encode("An owl and a bell.").unwrap().len());
     engine.send(&Request::Cancel { id: 2 });
     assert_eq!(engine.end(2).reason, FinishReason::Cancelled);
+}
+
+/// Whoever supervises the engine learns from them that it is not stuck.
+#[test]
+fn heartbeats_come_while_something_is_done_and_only_then() {
+    let mut engine = Engine::with_endless_model();
+    assert!(engine.heartbeats > 0, "while it loads");
+    for id in 2..4 {
+        engine.heartbeats = 0;
+        let begin = Instant::now();
+        engine.generate(id, ENDLESS);
+        while engine.heartbeats < 3 {
+            let event = engine.next_about(Some(id));
+            assert!(!matches!(event, Event::Finished { .. }), "it is told while it is written");
+        }
+        engine.send(&Request::Cancel { id });
+        assert_eq!(engine.end(id).reason, FinishReason::Cancelled);
+        let most = begin.elapsed().as_millis() / 250 + 1;
+        assert!(u128::from(engine.heartbeats) <= most, "{} in a time for {most}", engine.heartbeats);
+    }
+    engine.heartbeats = 0;
+    sleep(Duration::from_secs(1));
+    engine.send(&Request::Count { id: 4, texts: vec!["owl".into()] });
+    assert!(matches!(engine.next_about(Some(4)), Event::Counted { .. }));
+    assert_eq!(engine.heartbeats, 0, "nothing was done");
+}
+
+/// Nobody but itself could end it.
+#[test]
+#[ignore = "takes a minute"]
+fn an_engine_that_is_stuck_ends_a_minute_after_its_input_has() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(demo_model()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let tokenizer = folder.path().join("tokenizer.json");
+    fs::remove_file(&tokenizer).unwrap();
+    // Whoever opens it waits for a writer.
+    assert!(Command::new("mkfifo").arg(&tokenizer).status().unwrap().success());
+    let mut engine = Engine::start();
+    engine.send(&load(LOAD, folder.path()));
+    let (events, status) = engine.close();
+    assert!(events.is_empty(), "{events:?}");
+    assert!(!status.success());
 }
 
 #[test]

@@ -1350,6 +1350,10 @@ export type RemoteModel = {
 
 /**  A reply as it is written, on the channel given with the question: at most one a frame. */
 export type ReplyEvent = 
+/**  Another model than was expected writes it. */
+{ type: "begun"; 
+/**  What it is called. */
+model: string } | 
 /**  It waits for others before its prompt is read. */
 { type: "waiting"; 
 /**  Replies that come before it in the queue. */

@@ -83,6 +83,12 @@ describe("a reply", () => {
     expect(written.live[2]).toMatchObject({ answer: "On a day", reading: null });
   });
 
+  it("is told of another model than was expected", () => {
+    const shown = replay(begun, reply(2, { type: "begun", model: "Qwen" }), reply(2, text("On a ")));
+    expect(shown.messages.map(({ model }) => model)).toEqual([null, "Qwen"]);
+    expect(shown.live[2]?.answer).toBe("On a ");
+  });
+
   it("knows since when its prompt is read, and how far it was then", () => {
     const reading = replay(
       begun,

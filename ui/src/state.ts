@@ -343,6 +343,7 @@ function withReply(shown: Shown, chat: number, reply: Message): Shown {
 
 function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): Shown {
   if (event.type === "ended") return endReply(shown, event.message);
+  if (event.type === "begun") return withModel(shown, id, event.model);
   const live = shown.live[id];
   if (!live) return shown;
   switch (event.type) {
@@ -379,6 +380,12 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
       });
     }
   }
+}
+
+/** Who writes a message is another than was expected. */
+function withModel(shown: Shown, id: number, model: string): Shown {
+  const messages = shown.messages.map((message) => (message.id === id ? { ...message, model } : message));
+  return { ...shown, messages };
 }
 
 function withLive(shown: Shown, id: number, live: LiveReply): Shown {

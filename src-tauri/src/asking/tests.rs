@@ -1,3 +1,5 @@
+mod dispatch;
+
 use std::sync::Arc;
 
 use foretoken_protocol::{

@@ -62,10 +62,13 @@ impl App {
         let warm_up = GenerationSettings { max_tokens: WARM_UP.min(settings.max_tokens), ..settings.clone() };
         let plain = GenerationSettings { drafting: Drafting::Off, ..settings.clone() };
         let written = async {
-            writer.write(Prompt { messages: messages.clone(), resume: None, settings: warm_up }).await?;
-            let plain =
-                writer.write(Prompt { messages: messages.clone(), resume: None, settings: plain }).await?;
-            Ok((plain, writer.write(Prompt { messages, resume: None, settings }).await?))
+            writer
+                .write(Prompt { messages: messages.clone(), resume: None, settings: warm_up.into() })
+                .await?;
+            let plain = writer
+                .write(Prompt { messages: messages.clone(), resume: None, settings: plain.into() })
+                .await?;
+            Ok((plain, writer.write(Prompt { messages, resume: None, settings: settings.into() }).await?))
         };
         let (plain, drafted) = match written.await {
             Ok(both) => both,
@@ -143,7 +146,7 @@ struct Page {
 impl Writer<'_> {
     /// Writes a reply. Returns when the engine is free again.
     async fn write(&mut self, prompt: Prompt) -> Result<ComparedReply, Ended> {
-        let drafts = prompt.settings.drafting != Drafting::Off;
+        let mut drafts = false;
         let mut generation = self.engine.generate(prompt);
         let mut tokens: Vec<TimedToken> = Vec::new();
         let (mut first, mut ended) = (None, None);
@@ -165,6 +168,7 @@ impl Writer<'_> {
                     ended = Some(Ended::Failed(model_changed()));
                 }
                 progress = generation.progress.recv() => match progress {
+                    Some(Progress::Begun(begun)) => drafts = begun.settings.drafting != Drafting::Off,
                     Some(Progress::Tokens(texts)) => {
                         let now = Instant::now();
                         let at = 1e3 * (now - *first.get_or_insert(now)).as_secs_f64();

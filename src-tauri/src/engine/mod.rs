@@ -1,10 +1,14 @@
 //! The engine process as the rest of the shell sees it: load a model, write replies, know its state.
 
+mod lines;
 mod process;
+mod reports;
 mod supervisor;
 #[cfg(test)]
 mod tests;
+mod watchdog;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +19,10 @@ use foretoken_protocol::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub(crate) use lines::Lines;
+pub(crate) use reports::closed;
 pub(crate) use supervisor::Supervisor;
+pub(crate) use watchdog::Patience;
 
 /// Speaks to the supervisor, which outlives every engine process.
 #[derive(Debug)]
@@ -34,6 +41,12 @@ pub(crate) struct Model {
     pub(crate) kv_precision: KvPrecision,
 }
 
+impl From<&ModelInfo> for Model {
+    fn from(model: &ModelInfo) -> Self {
+        Self { folder: model.path.clone(), kv_precision: model.kv_precision }
+    }
+}
+
 /// What a reply is made from.
 #[derive(Debug)]
 pub(crate) struct Prompt {
@@ -42,7 +55,34 @@ pub(crate) struct Prompt {
     /// The beginning of a reply that is to be continued.
     pub(crate) resume: Option<PartialReply>,
     /// How to write it.
-    pub(crate) settings: GenerationSettings,
+    pub(crate) settings: SettingsFor,
+}
+
+/// How a reply is written by the model that comes to write it, which may still have to be loaded when it is asked for.
+pub(crate) struct SettingsFor(Box<dyn FnOnce(&ModelInfo) -> GenerationSettings + Send>);
+
+impl SettingsFor {
+    /// Settings that depend on the model.
+    pub(crate) fn model(choose: impl FnOnce(&ModelInfo) -> GenerationSettings + Send + 'static) -> Self {
+        Self(Box::new(choose))
+    }
+
+    fn of(self, model: &ModelInfo) -> GenerationSettings {
+        (self.0)(model)
+    }
+}
+
+impl From<GenerationSettings> for SettingsFor {
+    /// The same settings for every model.
+    fn from(settings: GenerationSettings) -> Self {
+        Self::model(move |_| settings)
+    }
+}
+
+impl fmt::Debug for SettingsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SettingsFor")
+    }
 }
 
 /// A reply in the making.
@@ -54,9 +94,20 @@ pub(crate) struct Generation {
     pub(crate) progress: mpsc::UnboundedReceiver<Progress>,
 }
 
+/// Who writes a reply, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Begun {
+    /// The model that is loaded.
+    pub(crate) model: ModelInfo,
+    /// What it was told.
+    pub(crate) settings: GenerationSettings,
+}
+
 /// What happens to a reply.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Progress {
+    /// The engine was asked for it. Comes first, unless it never comes to that.
+    Begun(Box<Begun>),
     /// It waits for others.
     Waiting { ahead: u32 },
     /// The prompt is being read.
@@ -102,12 +153,13 @@ impl RequestIds {
 }
 
 impl Engine {
-    /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`.
-    pub(crate) fn new(program: PathBuf, state_dir: PathBuf) -> (Self, Supervisor) {
+    /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`. It is ended
+    /// and started again where it is silent for longer than `patience` allows.
+    pub(crate) fn new(program: PathBuf, state_dir: PathBuf, patience: Patience) -> (Self, Supervisor) {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (publisher, state) = watch::channel(EngineState::Starting);
         let ids = RequestIds::default();
-        let supervisor = Supervisor::new(program, state_dir, inbox, publisher, ids.clone());
+        let supervisor = Supervisor::new(program, state_dir, patience, inbox, publisher, ids.clone());
         (Self { orders, state, ids }, supervisor)
     }
 
@@ -156,14 +208,5 @@ impl Engine {
     fn order(&self, order: Order) {
         // The supervisor ends only with the app; what is asked of it then ends as interrupted.
         let _ = self.orders.send(order);
-    }
-}
-
-/// Why nothing can be asked of the engine any more.
-pub(crate) fn closed() -> ErrorReport {
-    ErrorReport {
-        code: "app_closed".into(),
-        message: "The app was closed before the reply was complete.".into(),
-        hint: "Continue the reply to go on.".into(),
     }
 }

@@ -1,42 +1,68 @@
 //! One run of the engine program: requests go to its stdin, events come from its stdout, a line of JSON each.
 
-use std::fmt;
+use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use foretoken_protocol::{Event, Request};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader, Lines};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
+use super::lines::{Line, Lines};
+
+/// The longest event, in bytes. What one step adds to a reply is far shorter.
+const LONGEST_EVENT: usize = 1 << 20;
+/// The longest line of stderr, in bytes, that is logged whole.
+const LONGEST_WORDS: usize = 2048;
+/// Lines of stderr that are logged in a second; what is said beyond them is only counted.
+const LOGGED_A_SECOND: u32 = 100;
 /// How long a process that has closed its output may take to end.
 const LAST_BREATH: Duration = Duration::from_secs(1);
+/// How long one that was killed may take; it may have to give back much memory.
+const DEATH: Duration = Duration::from_secs(10);
 
 /// The running program. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    requests: mpsc::UnboundedSender<Request>,
-    events: Lines<BufReader<ChildStdout>>,
+    requests: Requests,
+    events: Lines<ChildStdout>,
     last_words: JoinHandle<Option<String>>,
 }
 
+/// Takes requests for a process, however long it does not read them. If it has ended, [`Process::next_event`] tells.
+pub(super) type Requests = mpsc::UnboundedSender<Request>;
+
 /// How a run came to its end.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub(super) enum Ending {
     /// The program ended by itself, or something killed it.
+    #[error("The engine stopped ({}){}", cause(*status), after(last_words.as_deref()))]
     Exited {
         status: ExitStatus,
         /// The last line it wrote to stderr.
         last_words: Option<String>,
     },
-    /// It wrote something that is no event.
-    Unreadable { line: String },
+    /// It wrote something that is no event. What it was is not told: it may hold what was said in a chat.
+    #[error("The engine wrote a line of {bytes} bytes that is no message.")]
+    Unreadable { bytes: usize },
+    /// It wrote a line that is too long to be an event.
+    #[error("The engine wrote a line of more than {} MB.", LONGEST_EVENT >> 20)]
+    Endless,
+    /// It wrote many events that nobody waits for.
+    #[error("The engine wrote {count} messages in a row that belong to nothing.")]
+    Flood { count: u32 },
+    /// Its thread that owns MLX does not move.
+    #[error("The engine has done nothing for {seconds} seconds and was ended.")]
+    Hung { seconds: u64 },
     /// Its output could not be read, or its exit not awaited.
+    #[error("The engine cannot be reached: {0}.")]
     Io(std::io::Error),
 }
 
@@ -58,18 +84,21 @@ impl Process {
         let (requests, queue) = mpsc::unbounded_channel();
         tokio::spawn(write_requests(stdin, queue));
         let last_words = tokio::spawn(log_lines(stderr));
-        Ok(Self { child, requests, events: BufReader::new(stdout).lines(), last_words })
+        Ok(Self { child, requests, events: Lines::new(stdout, LONGEST_EVENT), last_words })
     }
 
-    /// Queues a request. If the process is ending, [`Process::next_event`] tells.
-    pub(super) fn send(&self, request: Request) {
-        let _ = self.requests.send(request);
+    /// Where requests for it go.
+    pub(super) fn requests(&self) -> Requests {
+        self.requests.clone()
     }
 
     /// The next event. Nothing is lost if the future is dropped before it is ready.
     pub(super) async fn next_event(&mut self) -> Result<Event, Ending> {
-        match self.events.next_line().await {
-            Ok(Some(line)) => serde_json::from_str(&line).map_err(|_| Ending::Unreadable { line }),
+        match self.events.next().await {
+            Ok(Some(Line::Whole(line))) => {
+                serde_json::from_slice(&line).map_err(|_| Ending::Unreadable { bytes: line.len() })
+            }
+            Ok(Some(Line::Cut(_))) => Err(Ending::Endless),
             Ok(None) => Err(self.exited().await),
             Err(error) => Err(Ending::Io(error)),
         }
@@ -79,7 +108,7 @@ impl Process {
         if timeout(LAST_BREATH, self.child.wait()).await.is_err() {
             let _ = self.child.start_kill();
         }
-        match self.child.wait().await {
+        match timeout(DEATH, self.child.wait()).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
             Ok(status) => {
                 let last_words = timeout(LAST_BREATH, &mut self.last_words).await;
                 Ending::Exited { status, last_words: last_words.ok().and_then(Result::ok).flatten() }
@@ -88,28 +117,12 @@ impl Process {
         }
     }
 
-    /// Ends the program and waits until it is gone.
+    /// Ends the program and waits until it is gone, but not for ever: what waits within the system cannot be ended.
     pub(super) async fn kill(mut self) {
-        if let Err(error) = self.child.kill().await {
-            tracing::warn!("the engine could not be ended: {error}");
-        }
-    }
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited { status, last_words: None } => {
-                write!(f, "The engine stopped ({}).", cause(*status))
-            }
-            Self::Exited { status, last_words: Some(words) } => {
-                write!(f, "The engine stopped ({}): {words}", cause(*status))
-            }
-            Self::Unreadable { line } => {
-                // Not the line itself: it may hold what was said in a chat.
-                write!(f, "The engine wrote a line of {} bytes that is no message.", line.len())
-            }
-            Self::Io(error) => write!(f, "The engine cannot be reached: {error}."),
+        match timeout(DEATH, self.child.kill()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!("the engine could not be ended: {error}"),
+            Err(_) => tracing::error!("the engine was killed and has not ended yet"),
         }
     }
 }
@@ -120,6 +133,11 @@ fn cause(status: ExitStatus) -> String {
         Some(signal) => format!("signal {signal}"),
         None => format!("exit code {}", status.code().unwrap_or_default()),
     }
+}
+
+/// The end of a sentence about a process that has said something last, or has not.
+fn after(last_words: Option<&str>) -> String {
+    last_words.map_or_else(|| ".".into(), |words| format!(": {words}"))
 }
 
 async fn write_requests(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<Request>) {
@@ -141,16 +159,37 @@ async fn write_requests(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceive
 
 /// Logs what the engine says on stderr and returns its last line.
 async fn log_lines(stderr: impl AsyncRead + Unpin) -> Option<String> {
-    let mut lines = BufReader::new(stderr).lines();
+    let mut lines = Lines::new(stderr, LONGEST_WORDS);
     let mut last = None;
-    while let Ok(Some(line)) = lines.next_line().await {
-        // After the time, the engine's own log names the level.
-        match line.split_whitespace().nth(1) {
-            Some("ERROR") => tracing::error!(target: "foretoken_engine", "{line}"),
-            Some("WARN") => tracing::warn!(target: "foretoken_engine", "{line}"),
-            _ => tracing::info!(target: "foretoken_engine", "{line}"),
+    let (mut second, mut said) = (Instant::now(), 0);
+    while let Ok(Some(line)) = lines.next().await {
+        let line = line.text();
+        if second.elapsed() >= Duration::from_secs(1) {
+            tell_left_out(said);
+            (second, said) = (Instant::now(), 0);
+        }
+        said += 1;
+        if said <= LOGGED_A_SECOND {
+            log(&line);
         }
         last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
     }
+    tell_left_out(said);
     last
+}
+
+fn log(line: &str) {
+    // After the time, the engine's own log names the level.
+    match line.split_whitespace().nth(1) {
+        Some("ERROR") => tracing::error!(target: "foretoken_engine", "{line}"),
+        Some("WARN") => tracing::warn!(target: "foretoken_engine", "{line}"),
+        _ => tracing::info!(target: "foretoken_engine", "{line}"),
+    }
+}
+
+/// So many lines were said within a second.
+fn tell_left_out(said: u32) {
+    if let Some(left_out @ 1..) = said.checked_sub(LOGGED_A_SECOND) {
+        tracing::warn!(target: "foretoken_engine", "{left_out} more lines are left out");
+    }
 }

@@ -1,24 +1,28 @@
-//! Keeps an engine process alive: starts it, loads the chosen model into it, starts it again when it dies.
+//! Keeps an engine process alive: starts it, loads the chosen model into it, starts it again when it dies or hangs.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::pending;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
 use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use super::process::{Ending, Process};
-use super::{Job, Model, Order, Progress, RequestIds, closed};
+use super::process::{Ending, Process, Requests};
+use super::reports::{closed, given_up, no_model, not_started, stopped, superseded};
+use super::watchdog::{Duty, Patience, Watchdog};
+use super::{Begun, Job, Model, Order, Progress, RequestIds};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
-/// A process that ran this long, or finished a reply, was sound: failures are counted from the start again.
-const STEADY: Duration = Duration::from_secs(60);
-
-/// The code of an engine that ended by itself.
-const STOPPED: &str = "engine_stopped";
+/// Events in a row that belong to nothing. Some may come from a load that another took the place of.
+const MOST_STRAYS: u32 = 10_000;
+/// The most entries that a token of a reply has, and those that come with its end.
+const ENTRIES_A_TOKEN: u64 = 2;
+const LAST_ENTRIES: u64 = 16;
 
 /// Owns the engine process of the moment. State goes out through the watch channel, answers through those in the
 /// orders.
@@ -26,25 +30,38 @@ const STOPPED: &str = "engine_stopped";
 pub(crate) struct Supervisor {
     program: PathBuf,
     state_dir: PathBuf,
+    patience: Patience,
     orders: mpsc::UnboundedReceiver<Order>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
+    /// The process, once it has said that it is ready.
+    link: Option<Link>,
     /// The model that loaded last; a new process loads it again.
     model: Option<Model>,
     /// The model that is being loaded, or is to be loaded as soon as a process is ready.
     loading: Option<Load>,
-    /// Why no model can answer, when neither of the two above is there.
+    /// Loads that the process was told to give up, and when, until it has.
+    superseded: HashMap<RequestId, Instant>,
+    /// Why no model can answer, when there is none.
     failure: ErrorReport,
     /// Replies that wait for a model.
     waiting: VecDeque<Job>,
     /// Replies that the process writes.
-    running: HashMap<RequestId, mpsc::UnboundedSender<Progress>>,
+    running: HashMap<RequestId, Running>,
     /// Texts whose tokens the process counts.
     counting: HashMap<RequestId, oneshot::Sender<Result<Vec<u32>, ErrorReport>>>,
-    /// What computes, once the process has said so.
-    device: Option<String>,
-    /// Starts in a row that came to nothing.
+    /// Starts in a row that came to nothing: neither finished the process a reply, nor did it have a model for long.
     failures: usize,
+}
+
+/// A process that takes requests.
+#[derive(Debug)]
+struct Link {
+    requests: Requests,
+    /// What computes.
+    device: String,
+    /// Since when it has had a model.
+    loaded: Option<Instant>,
 }
 
 /// A model on its way into the engine.
@@ -54,20 +71,25 @@ struct Load {
     model: Model,
     /// Whoever asked for it; nobody when a new process takes up the model of the last.
     answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
+    /// Bytes of weights that are still to be read; 0 while that is not known.
+    left: u64,
 }
 
-/// Why the supervisor no longer attends to a process.
-enum Parting {
-    /// It ended.
-    Ended(Ending),
-    /// The app closes.
-    ShutDown,
+/// A reply that the process writes.
+#[derive(Debug)]
+struct Running {
+    listener: mpsc::UnboundedSender<Progress>,
+    /// Entries of text that may still come: more than that is a fault of the engine.
+    room: u64,
+    /// When it was told to end it.
+    cancelled: Option<Instant>,
 }
 
 impl Supervisor {
     pub(super) fn new(
         program: PathBuf,
         state_dir: PathBuf,
+        patience: Patience,
         orders: mpsc::UnboundedReceiver<Order>,
         state: watch::Sender<EngineState>,
         ids: RequestIds,
@@ -75,222 +97,312 @@ impl Supervisor {
         Self {
             program,
             state_dir,
+            patience,
             orders,
             state,
             ids,
+            link: None,
             model: None,
             loading: None,
+            superseded: HashMap::new(),
             failure: no_model(),
             waiting: VecDeque::new(),
             running: HashMap::new(),
             counting: HashMap::new(),
-            device: None,
             failures: 0,
         }
     }
 
     /// Runs until the app closes.
     pub(crate) async fn run(mut self) {
+        // The process, if there is one, is killed when it is dropped: nobody has to wait until it is gone.
+        while self.run_once().await.is_continue() {}
+        self.interrupt(&closed());
+    }
+
+    /// Runs a process until it ends, and does what is due before the next one. Breaks when the app closes.
+    async fn run_once(&mut self) -> ControlFlow<()> {
+        self.state.send_replace(EngineState::Starting);
+        match Process::spawn(&self.program, &self.state_dir) {
+            Ok(mut process) => {
+                let ending = self.attend(&mut process).await?;
+                let report = stopped(&ending);
+                tracing::error!("{report}");
+                // Whoever waits is told before the process is gone, which may take a while.
+                self.interrupt(&report);
+                self.state.send_replace(EngineState::Starting);
+                self.meanwhile(process.kill()).await?;
+                match BACK_OFF.get(self.failures) {
+                    Some(pause) => {
+                        self.failures += 1;
+                        self.meanwhile(sleep(*pause)).await
+                    }
+                    None => self.give_up(given_up(report)).await,
+                }
+            }
+            Err(error) => {
+                let report = not_started(&self.program, &error);
+                tracing::error!("{report}");
+                self.give_up(report).await
+            }
+        }
+    }
+
+    /// Serves orders and events until the process ends or hangs. Breaks when the app closes.
+    async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Ending> {
+        let mut watchdog = Watchdog::new(self.patience, Instant::now());
+        let mut strays = 0;
         loop {
-            self.state.send_replace(EngineState::Starting);
-            let (report, pause) = match Process::spawn(&self.program, &self.state_dir) {
-                Ok(process) => match self.attend(process).await {
-                    Parting::Ended(ending) => (stopped(&ending), BACK_OFF.get(self.failures)),
-                    Parting::ShutDown => return self.interrupt(&closed()),
-                },
-                Err(error) => (not_started(&self.program, &error), None),
-            };
-            tracing::error!("{report}");
-            self.interrupt(&report);
-            if let Some(pause) = pause {
-                self.failures += 1;
-                sleep(*pause).await;
-            } else if self.give_up(report).await.is_break() {
-                return;
-            }
-        }
-    }
-
-    /// Serves orders and events until the process ends.
-    async fn attend(&mut self, mut process: Process) -> Parting {
-        let started = Instant::now();
-        let parting = loop {
+            watchdog.expect(self.duty(), Instant::now());
+            let deadline = watchdog.deadline();
             tokio::select! {
-                order = self.orders.recv() => match order {
-                    Some(Order::Load { model, answer }) => self.load(&process, model, Some(answer)),
-                    Some(Order::Generate(job)) => self.generate(&process, job),
-                    Some(Order::Count { texts, answer }) => self.count(&process, texts, answer),
-                    Some(Order::Cancel(id)) => self.cancel(&process, id),
-                    Some(Order::ShutDown) | None => break Parting::ShutDown,
-                },
+                order = self.orders.recv() => self.obey(order)?,
                 event = process.next_event() => match event {
-                    Ok(event) => self.on_event(&process, event),
-                    Err(ending) => break Parting::Ended(ending),
+                    Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
+                    Ok(event) => {
+                        strays = if self.on_event(process, event) { 0 } else { strays + 1 };
+                        if strays == MOST_STRAYS {
+                            return ControlFlow::Continue(Ending::Flood { count: strays });
+                        }
+                    }
+                    Err(ending) => return ControlFlow::Continue(ending),
                 },
+                () = until(deadline) => {
+                    let now = Instant::now();
+                    if watchdog.is_hung(now) {
+                        let seconds = watchdog.silence(now).as_secs();
+                        return ControlFlow::Continue(Ending::Hung { seconds });
+                    }
+                }
             }
-        };
-        process.kill().await;
-        if started.elapsed() > STEADY {
-            self.failures = 0;
         }
-        parting
     }
 
-    fn load(
-        &mut self,
-        process: &Process,
-        model: Model,
-        answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
-    ) {
-        let load = Load { id: self.ids.next(), model, answer };
-        if self.device.is_some() {
-            self.send_load(process, &load);
+    /// Serves orders while there is no process to serve them with, until `done`. Breaks when the app closes.
+    async fn meanwhile(&mut self, done: impl Future<Output = ()>) -> ControlFlow<()> {
+        let mut done = pin!(done);
+        loop {
+            tokio::select! {
+                () = &mut done => return ControlFlow::Continue(()),
+                order = self.orders.recv() => self.obey(order)?,
+            }
         }
-        if let Some(Load { answer: Some(answer), .. }) = self.loading.replace(load) {
+    }
+
+    /// Breaks when the app closes.
+    fn obey(&mut self, order: Option<Order>) -> ControlFlow<()> {
+        match order {
+            Some(Order::Load { model, answer }) => self.load(model, Some(answer)),
+            Some(Order::Generate(job)) => self.generate(job),
+            Some(Order::Count { texts, answer }) => self.count(texts, answer),
+            Some(Order::Cancel(id)) => self.cancel(id),
+            Some(Order::ShutDown) | None => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What the process owes.
+    fn duty(&self) -> Duty {
+        match &self.loading {
+            _ if self.link.is_none() => Duty::Start,
+            // The process loads when it has written what it was asked for before.
+            _ if !self.running.is_empty() => {
+                Duty::Write { ended: self.running.values().filter_map(|running| running.cancelled).min() }
+            }
+            Some(load) => Duty::Load { left: load.left, ended: self.superseded.values().min().copied() },
+            None => Duty::None,
+        }
+    }
+
+    /// Without a process that is ready, nothing is asked.
+    fn send(&self, request: Request) {
+        if let Some(link) = &self.link {
+            // It fails only while the process ends.
+            let _ = link.requests.send(request);
+        }
+    }
+
+    fn load(&mut self, model: Model, answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>) {
+        let load = Load { id: self.ids.next(), model, answer, left: 0 };
+        self.send_load(&load);
+        let Some(before) = self.loading.replace(load) else { return };
+        if self.link.is_some() {
+            self.send(Request::Cancel { id: before.id });
+            self.superseded.insert(before.id, Instant::now());
+        }
+        if let Some(answer) = before.answer {
             let _ = answer.send(Err(superseded()));
         }
     }
 
-    fn send_load(&self, process: &Process, load: &Load) {
-        let Model { folder, kv_precision } = load.model.clone();
-        self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
-        process.send(Request::Load { id: load.id, model: folder, kv_precision });
-    }
-
-    fn generate(&mut self, process: &Process, job: Job) {
-        if self.device.is_none() || self.loading.is_some() {
-            self.waiting.push_back(job);
-        } else if self.model.is_none() {
-            let _ = job.progress.send(Progress::Failed(self.failure.clone()));
-        } else {
-            let Job { id, prompt, progress } = job;
-            self.running.insert(id, progress);
-            process.send(Request::Generate {
-                id,
-                messages: prompt.messages,
-                resume: prompt.resume,
-                settings: prompt.settings,
-                logprobs: None,
-            });
+    /// A process that is not ready is sent it when it is.
+    fn send_load(&self, load: &Load) {
+        if self.link.is_some() {
+            let Model { folder, kv_precision } = load.model.clone();
+            self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
+            self.send(Request::Load { id: load.id, model: folder, kv_precision });
         }
     }
 
-    fn count(
-        &mut self,
-        process: &Process,
-        texts: Vec<String>,
-        answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>>,
-    ) {
+    fn generate(&mut self, job: Job) {
+        if self.link.is_none() || self.loading.is_some() {
+            return self.waiting.push_back(job);
+        }
+        let EngineState::Ready { model, .. } = self.state.borrow().clone() else {
+            let _ = job.progress.send(Progress::Failed(self.failure.clone()));
+            return;
+        };
+        let Job { id, prompt, progress } = job;
+        let settings = prompt.settings.of(&model);
+        let room = ENTRIES_A_TOKEN * u64::from(settings.max_tokens) + LAST_ENTRIES;
+        let begun = Begun { model, settings: settings.clone() };
+        let _ = progress.send(Progress::Begun(Box::new(begun)));
+        self.running.insert(id, Running { listener: progress, room, cancelled: None });
+        self.send(Request::Generate {
+            id,
+            messages: prompt.messages,
+            resume: prompt.resume,
+            settings,
+            logprobs: None,
+        });
+    }
+
+    fn count(&mut self, texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>>) {
         let EngineState::Ready { .. } = *self.state.borrow() else {
             return drop(answer.send(Err(no_model())));
         };
         let id = self.ids.next();
         self.counting.insert(id, answer);
-        process.send(Request::Count { id, texts });
+        self.send(Request::Count { id, texts });
     }
 
-    fn cancel(&mut self, process: &Process, id: RequestId) {
+    fn cancel(&mut self, id: RequestId) {
         if let Some(index) = self.waiting.iter().position(|job| job.id == id)
             && let Some(job) = self.waiting.remove(index)
         {
             let stats = Box::default();
             let _ = job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
-        } else if self.running.contains_key(&id) {
-            process.send(Request::Cancel { id });
+        } else if let Some(running) = self.running.get_mut(&id) {
+            // Whoever asks again does not make it wait longer.
+            running.cancelled.get_or_insert_with(Instant::now);
+            self.send(Request::Cancel { id });
         }
     }
 
-    fn on_event(&mut self, process: &Process, event: Event) {
+    /// Says whether the event belongs to anything.
+    fn on_event(&mut self, process: &Process, event: Event) -> bool {
         match event {
-            Event::Ready { version, device } => {
+            Event::Ready { version, device } if self.link.is_none() => {
                 tracing::info!("engine {version} runs on {device}");
-                self.device = Some(device);
+                self.link = Some(Link { requests: process.requests(), device, loaded: None });
                 if let Some(load) = &self.loading {
-                    self.send_load(process, load);
+                    self.send_load(load);
                 } else if let Some(model) = self.model.clone() {
-                    self.load(process, model, None);
+                    self.load(model, None);
                 } else {
                     self.fail(self.failure.clone());
                 }
+                true
             }
             Event::Loading { id, done, total } => {
-                if let Some(load) = self.loading.as_ref().filter(|load| load.id == id) {
-                    let path = load.model.folder.clone();
-                    self.state.send_replace(EngineState::Loading { path, done, total });
-                }
+                let Some(load) = self.loading.as_mut().filter(|load| load.id == id) else { return false };
+                load.left = total.saturating_sub(done);
+                let path = load.model.folder.clone();
+                self.state.send_replace(EngineState::Loading { path, done, total });
+                true
             }
-            Event::Loaded { id, model } => {
-                if let Some(load) = self.loading.take_if(|load| load.id == id) {
-                    self.loaded(process, load, model);
+            Event::Loaded { id, model } => match self.loading.take_if(|load| load.id == id) {
+                Some(load) => {
+                    self.loaded(load, model);
+                    true
                 }
-            }
+                None => self.superseded.remove(&id).is_some(),
+            },
             Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
             Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
             Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
-            Event::Tokens { id, tokens, .. } => self.report(id, Progress::Tokens(tokens)),
+            Event::Tokens { id, tokens, .. } => {
+                let Some(running) = self.running.get_mut(&id) else { return false };
+                match running.room.checked_sub(tokens.len() as u64) {
+                    Some(room) => running.room = room,
+                    None => return false,
+                }
+                self.report(id, Progress::Tokens(tokens))
+            }
             Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
             Event::Finished { id, reason, stats } => {
-                self.failures = 0;
-                self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
-                self.running.remove(&id);
+                let known = self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
+                if known {
+                    self.running.remove(&id);
+                    self.failures = 0;
+                }
+                known
             }
-            // The app does not ask for conversions.
-            Event::Converting { .. } | Event::Converted { .. } | Event::Discarded { .. } => {}
             Event::Failed { id: Some(id), error } => {
                 if let Some(load) = self.loading.take_if(|load| load.id == id) {
-                    self.load_failed(process, load, error);
+                    self.load_failed(load, error);
+                    true
                 } else if self.counting.contains_key(&id) {
-                    self.counted(id, Err(error));
+                    self.counted(id, Err(error))
                 } else {
                     self.report(id, Progress::Failed(error));
-                    self.running.remove(&id);
+                    self.running.remove(&id).is_some() || self.superseded.remove(&id).is_some()
                 }
             }
             Event::Failed { id: None, error } => {
-                tracing::error!("the engine could not read a request: {error}")
+                tracing::error!("the engine could not read a request: {error}");
+                false
             }
+            // The app does not ask for conversions, and heartbeats have been heard.
+            Event::Ready { .. }
+            | Event::Heartbeat
+            | Event::Converting { .. }
+            | Event::Converted { .. }
+            | Event::Discarded { .. } => false,
         }
     }
 
-    fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) {
-        if let Some(answer) = self.counting.remove(&id) {
+    fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) -> bool {
+        let answer = self.counting.remove(&id);
+        let known = answer.is_some();
+        if let Some(answer) = answer {
             let _ = answer.send(counted);
         }
+        known
     }
 
-    fn report(&self, id: RequestId, progress: Progress) {
-        if let Some(listener) = self.running.get(&id) {
-            let _ = listener.send(progress);
-        }
+    fn report(&self, id: RequestId, progress: Progress) -> bool {
+        let Some(running) = self.running.get(&id) else { return false };
+        let _ = running.listener.send(progress);
+        true
     }
 
-    fn loaded(&mut self, process: &Process, load: Load, model: ModelInfo) {
+    fn loaded(&mut self, load: Load, model: ModelInfo) {
         self.model = Some(load.model);
-        let device = self.device.clone().unwrap_or_default();
-        self.state.send_replace(EngineState::Ready { model: model.clone(), device });
+        if let Some(link) = &mut self.link {
+            link.loaded = Some(Instant::now());
+            let device = link.device.clone();
+            self.state.send_replace(EngineState::Ready { model: model.clone(), device });
+        }
         if let Some(answer) = load.answer {
             let _ = answer.send(Ok(model));
         }
         for job in std::mem::take(&mut self.waiting) {
-            self.generate(process, job);
+            self.generate(job);
         }
     }
 
     /// Goes back to the model before, if there is one and it is not the one that failed.
-    fn load_failed(&mut self, process: &Process, load: Load, error: ErrorReport) {
+    fn load_failed(&mut self, load: Load, error: ErrorReport) {
         let before = self.model.take();
         if let Some(answer) = load.answer {
             let _ = answer.send(Err(error.clone()));
             if let Some(before) = before {
-                return self.restore(process, before);
+                self.model = Some(before.clone());
+                return self.load(before, None);
             }
         }
         self.fail(error);
-    }
-
-    fn restore(&mut self, process: &Process, model: Model) {
-        self.model = Some(model.clone());
-        self.load(process, model, None);
     }
 
     /// Says that nothing can answer, and why.
@@ -302,32 +414,31 @@ impl Supervisor {
         self.failure = error;
     }
 
-    /// What a process that is gone leaves undone. Replies that wait go on waiting.
+    /// What a process that is gone, or is about to be, leaves undone. Replies that wait go on waiting.
     fn interrupt(&mut self, error: &ErrorReport) {
-        self.device = None;
-        for (_, listener) in self.running.drain() {
-            let _ = listener.send(Progress::Interrupted(error.clone()));
+        let link = self.link.take();
+        if link.and_then(|link| link.loaded).is_some_and(|loaded| loaded.elapsed() > self.patience.steady) {
+            self.failures = 0;
+        }
+        for (_, running) in self.running.drain() {
+            let _ = running.listener.send(Progress::Interrupted(error.clone()));
         }
         for (_, answer) in self.counting.drain() {
             let _ = answer.send(Err(error.clone()));
         }
-        // With a model to go back to, the one that was being loaded is not tried again: it may be what failed.
+        // With a model to go back to, the one that was being loaded is not tried again: it may be what failed, unless
+        // the process was still busy with another one.
+        let blameless = !std::mem::take(&mut self.superseded).is_empty();
         if self.model.is_some()
+            && !blameless
             && let Some(Load { answer: Some(answer), .. }) = self.loading.take()
         {
             let _ = answer.send(Err(error.clone()));
         }
     }
 
-    /// Starts nothing until somebody chooses a model again.
+    /// Starts nothing until somebody chooses a model again. Breaks when the app closes.
     async fn give_up(&mut self, error: ErrorReport) -> ControlFlow<()> {
-        let error = match error.code.as_str() {
-            STOPPED => ErrorReport {
-                hint: "It ended again and again. Choose the model again, or another one.".into(),
-                ..error
-            },
-            _ => error,
-        };
         if let Some(Load { answer: Some(answer), .. }) = self.loading.take() {
             let _ = answer.send(Err(error.clone()));
         }
@@ -336,7 +447,7 @@ impl Supervisor {
             match order {
                 Order::Load { model, answer } => {
                     self.failures = 0;
-                    self.loading = Some(Load { id: self.ids.next(), model, answer: Some(answer) });
+                    self.load(model, Some(answer));
                     return ControlFlow::Continue(());
                 }
                 Order::Generate(job) => {
@@ -351,34 +462,10 @@ impl Supervisor {
     }
 }
 
-fn stopped(ending: &Ending) -> ErrorReport {
-    ErrorReport {
-        code: STOPPED.into(),
-        message: ending.to_string(),
-        hint: "It starts again by itself. Continue the reply, or ask again.".into(),
-    }
-}
-
-fn not_started(program: &Path, error: &std::io::Error) -> ErrorReport {
-    ErrorReport {
-        code: "engine_not_started".into(),
-        message: format!("The engine at {} cannot be started: {error}.", program.display()),
-        hint: "Install Foretoken again, then choose the model again.".into(),
-    }
-}
-
-fn no_model() -> ErrorReport {
-    ErrorReport {
-        code: "no_model".into(),
-        message: "No model is loaded.".into(),
-        hint: "Choose a model.".into(),
-    }
-}
-
-fn superseded() -> ErrorReport {
-    ErrorReport {
-        code: "another_model_chosen".into(),
-        message: "Another model was chosen while this one was being loaded.".into(),
-        hint: "Wait for that one, or choose this one again.".into(),
+/// Waits for a moment, or for ever where there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => pending().await,
     }
 }

@@ -1,3 +1,6 @@
+mod floods;
+mod hung;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,14 +10,18 @@ use foretoken_protocol::{
 };
 use tokio::time::{sleep, timeout};
 
-use super::{Engine, Generation, Model, Progress, Prompt};
+use super::{Engine, Generation, Model, Patience, Progress, Prompt};
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn started(program: PathBuf) -> Engine {
+    started_with(program, Patience::default())
+}
+
+fn started_with(program: PathBuf, patience: Patience) -> Engine {
     let state_dir = program.with_file_name("state");
-    let (engine, supervisor) = Engine::new(program, state_dir);
+    let (engine, supervisor) = Engine::new(program, state_dir, patience);
     tokio::spawn(supervisor.run());
     engine
 }
@@ -25,24 +32,21 @@ fn at(folder: impl AsRef<Path>) -> Model {
 }
 
 fn prompt(max_tokens: u32) -> Prompt {
-    Prompt {
-        messages: vec![ChatMessage { role: Role::User, content: "Tell me about the sea.".into() }],
-        resume: None,
-        settings: GenerationSettings {
-            sampling: Sampling::default(),
-            drafting: Drafting::Auto,
-            max_tokens,
-            thinking: false,
-            stop: Vec::new(),
-        },
-    }
+    asked("Tell me about the sea.", Sampling::default(), max_tokens)
 }
 
 fn endless_prompt() -> Prompt {
-    let mut prompt = prompt(4096);
-    prompt.messages[0].content = ENDLESS_QUESTION.into();
-    prompt.settings.sampling = endless();
-    prompt
+    asked(ENDLESS_QUESTION, endless(), 4096)
+}
+
+fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
+    let drafting = Drafting::Auto;
+    let settings = GenerationSettings { sampling, drafting, max_tokens, thinking: false, stop: Vec::new() };
+    Prompt {
+        messages: vec![ChatMessage { role: Role::User, content: question.into() }],
+        resume: None,
+        settings: settings.into(),
+    }
 }
 
 /// What a reply said, and how it ended.
@@ -55,8 +59,18 @@ async fn read(mut generation: Generation) -> (String, Progress) {
                     tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
                 );
             }
-            Progress::Waiting { .. } | Progress::Reading { .. } | Progress::Live(_) => {}
+            Progress::Begun(_) | Progress::Waiting { .. } | Progress::Reading { .. } | Progress::Live(_) => {}
             end => return (answer, end),
+        }
+    }
+}
+
+/// How a reply ended, however long that took.
+async fn ended(mut generation: Generation) -> Progress {
+    loop {
+        let progress = generation.progress.recv().await.unwrap();
+        if let Progress::Finished { .. } | Progress::Failed(_) | Progress::Interrupted(_) = progress {
+            return progress;
         }
     }
 }

@@ -6,13 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use foretoken_protocol::ErrorReport;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::AsyncRead;
 use tokio::process::Command;
+
+use crate::engine::Lines;
 
 /// The code of what the engine itself refuses.
 pub(super) const ENGINE_REFUSED: &str = "engine_refused";
 /// The code of a command that did not come to its end.
 pub(crate) const ENGINE_DIED: &str = "engine_died";
+
+/// The longest line of output that is read whole, in bytes: more than any file's text that is sent with a message.
+const LONGEST_OUTPUT: usize = 16 << 20;
+/// The same of what a command says when something is wrong.
+const LONGEST_WORDS: usize = 2048;
 
 /// What a command is told for keys and values in 8 bits.
 pub(crate) const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
@@ -67,9 +74,9 @@ impl Tool {
         let stdout = child.stdout.take();
         let running = async {
             if let Some(stdout) = stdout {
-                let mut lines = BufReader::new(stdout).lines();
-                while let Some(line) = lines.next_line().await? {
-                    on_line(&line);
+                let mut lines = Lines::new(stdout, LONGEST_OUTPUT);
+                while let Some(line) = lines.next().await? {
+                    on_line(&line.text());
                 }
             }
             child.wait().await
@@ -125,16 +132,18 @@ fn refused(line: &str) -> ErrorReport {
 }
 
 async fn last_line(stderr: impl AsyncRead + Unpin) -> Option<String> {
-    let mut lines = BufReader::new(stderr).lines();
+    let mut lines = Lines::new(stderr, LONGEST_WORDS);
     let mut last = None;
-    while let Ok(Some(line)) = lines.next_line().await {
-        last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
+    while let Ok(Some(line)) = lines.next().await {
+        last = Some(line.text()).filter(|line| !line.trim().is_empty()).or(last);
     }
     last
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::testing::{demo_model, engine_program, process_of};
 
@@ -161,6 +170,19 @@ mod tests {
         assert!(!refusal.hint.is_empty(), "{refusal}");
         let missing = Tool::new(folder.path().join("nothing")).output(["inspect"]).await.unwrap_err();
         assert_eq!(missing.code, "engine_not_started");
+    }
+
+    #[tokio::test]
+    async fn output_that_is_no_text_holds_no_command_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("rubbish");
+        let script = "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' '\\377' >&2\nprintf '\\n\\376 last\\n' >&2\n\
+                      printf 'a\\377b\\n'\nexit $1\n";
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let tool = Tool::new(program);
+        assert_eq!(tool.output(["0"]).await.unwrap(), "a\u{fffd}b\n");
+        assert_eq!(tool.output(["1"]).await.unwrap_err().message, "\u{fffd} last");
     }
 
     #[tokio::test]

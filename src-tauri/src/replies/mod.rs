@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ChatId, Message, MessageId, PlainSpeed, ReplyEvent, ReplyStats, RequestId};
+use foretoken_protocol::{
+    ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+};
 use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::chats::Chats;
-use crate::engine::Generation;
+use crate::engine::{Generation, Model};
 use writer::{Attach, Writer};
 
 /// How many ends may wait to be told.
@@ -70,13 +72,26 @@ struct Running {
     pages: mpsc::UnboundedSender<Attach>,
 }
 
-/// Tells what the speed of a reply can be compared with.
-type Compare = dyn Fn(&ReplyStats) -> Option<PlainSpeed> + Send + Sync;
+/// What a model is called.
+type Name = dyn Fn(&ModelInfo) -> String + Send + Sync;
+/// Tells what the speed of a model's reply can be compared with.
+type Compare = dyn Fn(&Model, &ReplyStats) -> Option<PlainSpeed> + Send + Sync;
+
+/// A reply that has ended.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// As it was stored.
+    pub(crate) message: Message,
+    /// The model that wrote it; `None` if it never came to that.
+    pub(crate) model: Option<Model>,
+}
 
 /// What it takes to write a reply.
 pub(crate) struct Means {
     /// Where it is kept.
     pub(crate) chats: Chats,
+    /// Knows what people call the model that writes it.
+    pub(crate) name: Box<Name>,
     /// Knows what its speed can be compared with.
     pub(crate) compare: Box<Compare>,
     /// How long it has thought already, in seconds; not zero where it is continued.
@@ -95,7 +110,7 @@ impl Replies {
         generation: Generation,
         means: Means,
         ended: Ended,
-    ) -> impl Future<Output = Message> + Send + 'static + use<Ended, Done>
+    ) -> impl Future<Output = Written> + Send + 'static + use<Ended, Done>
     where
         Ended: FnOnce(bool) -> Done + Send + 'static,
         Done: Future<Output = ()> + Send + 'static,
@@ -108,7 +123,8 @@ impl Replies {
         async move {
             let begun = Instant::now();
             let writer = Writer { message, page, means };
-            let (page, message) = writer.run(generation.progress, attachments).await;
+            let (page, written) = writer.run(generation.progress, attachments).await;
+            let message = &written.message;
             ended(message.error.is_some()).await;
             replies.lock().remove(&id);
             // Nobody may be there to be told.
@@ -119,7 +135,7 @@ impl Replies {
             });
             let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.tell_count();
-            message
+            written
         }
     }
 

@@ -10,10 +10,10 @@ use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::Means;
 use super::outbox::{Outbox, Reading};
 use super::provenance::Traced;
-use crate::engine::{Progress, closed};
+use super::{Means, Written};
+use crate::engine::{Begun, Model, Progress, closed};
 
 /// The page is told at most once in this time.
 const FRAME: Duration = Duration::from_millis(16);
@@ -65,18 +65,19 @@ struct Ending {
 }
 
 impl Writer {
-    /// Writes until the reply ends, and returns the page that listened last with the message as it was stored.
+    /// Writes until the reply ends, and returns the page that listened last.
     pub(super) async fn run(
         mut self,
         mut progress: mpsc::UnboundedReceiver<Progress>,
         mut pages: mpsc::UnboundedReceiver<Attach>,
-    ) -> (Channel<ReplyEvent>, Message) {
+    ) -> (Channel<ReplyEvent>, Written) {
         let mut outbox = Outbox::default();
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut save = interval(SAVE_EVERY);
         save.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut unsaved = Unsaved::default();
+        let mut model: Option<Model> = None;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
         // What was remembered of the prompt that is being read.
@@ -84,6 +85,10 @@ impl Writer {
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
+                    Progress::Begun(begun) => {
+                        model = Some(Model::from(&begun.model));
+                        self.begin(*begun).await;
+                    }
                     Progress::Waiting { ahead } => {
                         (waiting, cached) = (Some(ahead), None);
                         outbox.waiting(ahead);
@@ -107,7 +112,8 @@ impl Writer {
                         }
                     }
                     Progress::Finished { reason, stats } => {
-                        let mut stats = ReplyStats { plain: (self.means.compare)(&stats), ..*stats };
+                        let plain = model.as_ref().and_then(|model| (self.means.compare)(model, &stats));
+                        let mut stats = ReplyStats { plain, ..*stats };
                         stats.thinking.seconds += self.means.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
@@ -140,7 +146,23 @@ impl Writer {
             }
         };
         let message = self.end(ending, unsaved).await;
-        (self.page, message)
+        (self.page, Written { message, model })
+    }
+
+    /// Notes who writes it, and how: a model that was being loaded when it was asked for may have taken the place of the
+    /// one before.
+    async fn begin(&mut self, Begun { model, settings }: Begun) {
+        let name = (self.means.name)(&model);
+        if self.message.model.as_ref() != Some(&name) {
+            self.message.model = Some(name.clone());
+            // A page that is gone finds it in the store.
+            let _ = self.page.send(ReplyEvent::Begun { model: name.clone() });
+        }
+        let id = self.message.id;
+        let noted = self.means.chats.call(move |store| store.set_reply_means(id, &name, &settings)).await;
+        if let Err(error) = noted {
+            tracing::error!("who writes a reply could not be noted: {error}");
+        }
     }
 
     /// Stores what is new, and returns what is not stored: nothing, or all of it where that failed.
@@ -198,7 +220,12 @@ mod tests {
         let (engine, progress) = mpsc::unbounded_channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
-        let means = Means { chats, compare: Box::new(|_| None), thought_seconds: 0.0 };
+        let means = Means {
+            chats,
+            name: Box::new(|_| String::new()),
+            compare: Box::new(|_, _| None),
+            thought_seconds: 0.0,
+        };
         let writing = tokio::spawn(Writer { message, page, means }.run(progress, attachments));
 
         let mut written = String::new();
@@ -224,7 +251,7 @@ mod tests {
         assert!(messages <= frames, "{messages} messages in {frames} frames");
 
         drop(engine);
-        let (_, message) = writing.await.unwrap();
-        assert_eq!(message.text, written);
+        let (_, ended) = writing.await.unwrap();
+        assert_eq!(ended.message.text, written);
     }
 }

@@ -60,6 +60,20 @@ impl Store {
         self.write(|db| add(db, chat, Some(parent), reply))
     }
 
+    /// Replaces who writes a reply, and how: what was said when it was begun held before a model had taken it up.
+    pub fn set_reply_means(
+        &mut self,
+        id: MessageId,
+        model: &str,
+        settings: &GenerationSettings,
+    ) -> Result<(), ChatsError> {
+        self.write(|db| {
+            let settings = rows::to_json(settings)?;
+            let set = "model = :model, settings = :settings";
+            change(db, id, set, &[(":model", &model), (":settings", &settings)])
+        })
+    }
+
     /// Adds to the end of a reply that is being written. A reply that was deleted meanwhile goes on, so that undoing brings
     /// all of it back.
     pub fn append_to_reply(
@@ -220,6 +234,21 @@ mod tests {
             .query_row("SELECT settings FROM message WHERE id = ?1", [reply.id], |row| row.get(0))
             .unwrap();
         assert_eq!(serde_json::from_str::<GenerationSettings>(&json).unwrap(), settings());
+    }
+
+    #[test]
+    fn another_model_than_was_expected_may_write_a_reply() {
+        let (_folder, mut store) = store();
+        let reply = finished_reply(&mut store);
+        let other = GenerationSettings { max_tokens: 3, ..settings() };
+        store.set_reply_means(reply.id, "another", &other).unwrap();
+        let known = Message { model: Some("another".into()), ..reply };
+        assert_eq!(store.message(known.id).unwrap(), known);
+        let json: String = store
+            .db
+            .query_row("SELECT settings FROM message WHERE id = ?1", [known.id], |row| row.get(0))
+            .unwrap();
+        assert_eq!(serde_json::from_str::<GenerationSettings>(&json).unwrap(), other);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use foretoken_protocol::{
     ConversionProgress, ConversionSettings, ErrorReport, Event, FinishReason, KvPrecision, ReplyStats,
     Request, RequestId,
 };
+use rustix::process::{Signal, getpid, kill_process};
 
 use self::prompts::{Asked, Chat, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::convert::{self, Conversion, ConvertError, Limits};
@@ -25,6 +26,12 @@ use crate::session::{Prepared, Progress, Reply, ReplyRequest, Session};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How often whoever reads the output is told at most that the thread that owns MLX moves on.
+const HEARTBEAT: Duration = Duration::from_millis(250);
+
+/// How long what runs may take to end once standard input has ended.
+const FAREWELL: Duration = Duration::from_secs(60);
 
 /// How long after a reply the model stays where it can answer at once.
 const LINGER: Duration = Duration::from_secs(60);
@@ -43,12 +50,15 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
             }
         }
         let _ = sender.send(News::End);
+        thread::sleep(FAREWELL);
+        // The thread that owns MLX is stuck, and nobody is left who would end this process and free its memory.
+        let _ = kill_process(getpid(), Signal::KILL);
     })?;
     let mut server = Server {
         inbox: Inbox::new(news),
         found,
         preparing: Preparing::default(),
-        out: Output(BufWriter::new(io::stdout())),
+        out: Output { lines: BufWriter::new(io::stdout()), heartbeat: None },
         session: None,
         state_dir,
         learned: None,
@@ -306,7 +316,8 @@ impl Server {
     /// Moves all replies forward.
     fn turn(&mut self) -> io::Result<()> {
         let progress = self.session.as_mut().map(Session::turn).unwrap_or_default();
-        self.tell(progress)
+        self.tell(progress)?;
+        self.out.beat()
     }
 
     fn cancel(&mut self, ids: &[RequestId]) -> io::Result<()> {
@@ -402,6 +413,9 @@ impl<'a> Work<'a> {
         if complete || self.last.is_none_or(|at| at.elapsed() > LIVE_INTERVAL) {
             self.last = Some(Instant::now());
             self.sent = self.out.send(&progress());
+        }
+        if self.sent.is_ok() {
+            self.sent = self.out.beat();
         }
         if self.sent.is_err() || self.inbox.is_cancelled(self.id) {
             ControlFlow::Break(())
@@ -521,9 +535,22 @@ impl Inbox {
     }
 }
 
-struct Output(BufWriter<io::Stdout>);
+struct Output {
+    lines: BufWriter<io::Stdout>,
+    /// When the last heartbeat was sent.
+    heartbeat: Option<Instant>,
+}
 
 impl Output {
+    /// Says that a piece of work is done, unless that was said a moment ago.
+    fn beat(&mut self) -> io::Result<()> {
+        if self.heartbeat.is_some_and(|at| at.elapsed() < HEARTBEAT) {
+            return Ok(());
+        }
+        self.heartbeat = Some(Instant::now());
+        self.send(&Event::Heartbeat)
+    }
+
     /// Sends an event, and all before it.
     fn send(&mut self, event: &Event) -> io::Result<()> {
         self.write(event)?;
@@ -536,11 +563,11 @@ impl Output {
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.0, event)?;
-        self.0.write_all(b"\n")
+        serde_json::to_writer(&mut self.lines, event)?;
+        self.lines.write_all(b"\n")
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.lines.flush()
     }
 }

@@ -251,6 +251,11 @@ pub struct DeletedMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReplyEvent {
+    /// Another model than was expected writes it.
+    Begun {
+        /// What it is called.
+        model: String,
+    },
     /// It waits for others before its prompt is read.
     Waiting {
         /// Replies that come before it in the queue.

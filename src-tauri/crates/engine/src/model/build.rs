@@ -1,6 +1,6 @@
 //! From a checkpoint to a network.
 
-use super::weights::{LoadProgress, Weights};
+use super::weights::{LoadProgress, Weights, report};
 use super::wide::WideLinear;
 use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
@@ -25,7 +25,7 @@ impl Qwen {
             FloatType::Float32 => Dtype::Float32,
         };
         let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
-        let model = builder.qwen(layout)?;
+        let model = builder.qwen(layout, progress)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)
@@ -39,15 +39,21 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn qwen(&mut self, layout: &Layout) -> Result<Qwen, EngineError> {
+    /// Puts the network together; `progress` hears of each layer, and that all bytes are read.
+    fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, EngineError> {
         let config = self.config;
+        let bytes = layout.weight_bytes();
         let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
         let layers = config
             .layers
             .iter()
             .enumerate()
-            .map(|(i, kind)| self.layer(&format!("layers.{i}"), *kind))
-            .collect::<Result<_, _>>()?;
+            .map(|(i, kind)| {
+                let layer = self.layer(&format!("layers.{i}"), *kind)?;
+                report(progress, bytes, bytes)?;
+                Ok(layer)
+            })
+            .collect::<Result<_, EngineError>>()?;
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };

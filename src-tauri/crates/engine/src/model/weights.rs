@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
 
-/// Gets bytes read and bytes to read, between tensors, and may end the loading.
+/// Gets bytes read and bytes to read, between tensors and then between layers, and may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
 /// The tensors of a checkpoint by canonical name, in memory and checked.
@@ -67,7 +67,7 @@ impl Weights {
     }
 }
 
-fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), EngineError> {
+pub(super) fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), EngineError> {
     match progress(done, total) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(EngineError::Cancelled),

@@ -76,8 +76,8 @@ function onAppEvent(event: AppEvent): void {
   else if (event.type === "closing") handOver();
 }
 
-/** Lets the shell keep what was typed last, before the app ends. */
-const handOver = () => saveDrafts().then(shell.handedOver);
+/** Lets the shell keep what was typed and chosen last, before the app ends. */
+const handOver = () => Promise.all([saveDrafts(), changing]).then(shell.handedOver);
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {

@@ -328,6 +328,13 @@ describe("a message", () => {
     expect(first).not.toContain("There is no later version.");
   });
 
+  it("is drawn in pieces where it is a megabyte without a line break", () => {
+    const long = markup(<Question message={{ ...message, text: "a".repeat(1 << 20) }} />);
+    expect(long).toContain('class="question long"');
+    expect(long.match(/<div>a+<\/div>/g)).toHaveLength(256);
+    expect(markup(<Question message={message} />)).toContain('class="question"');
+  });
+
   it("is a field while it is edited, and says that nothing is lost", () => {
     const edited = markup(<Question message={message} />, { editing: 2, opened: true });
     expect(edited).toContain('data-text="Hello"');

@@ -109,7 +109,6 @@ describe("an edit that is not sent", () => {
     expect(state().edits[3]).toBe("Who is it?");
     leaveEdit(3);
     await vi.advanceTimersByTimeAsync(400);
-    // Leaving the chat lets the shell keep it at once.
     expect(kept).toEqual(["3: Who is it?", "3: null"]);
     await show(opened("Who is it"));
     expect(drawn()).not.toContain("Continue editing");

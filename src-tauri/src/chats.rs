@@ -141,7 +141,11 @@ impl Chats {
         let found = self.beside(Reader::check).await;
         if let Err(damage @ ChatsError::Corrupt { .. }) = &found {
             let damage = damage.clone();
-            self.run(move |held| Ok(held.refuse(damage))).await?;
+            let refuse = self.run(move |held| {
+                held.refuse(damage);
+                Ok(())
+            });
+            refuse.await?;
         }
         Ok(found?)
     }

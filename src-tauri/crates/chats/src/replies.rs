@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
-use crate::store::now;
+use crate::store::{first, now};
 use crate::{ChatsError, Store, rows, tree};
 
 /// What a message is made of when it is added.
@@ -68,9 +68,11 @@ impl Store {
         settings: &GenerationSettings,
     ) -> Result<(), ChatsError> {
         self.write(|db| {
-            let settings = rows::to_json(settings)?;
-            let set = "model = :model, settings = :settings";
-            change(db, id, set, &[(":model", &model), (":settings", &settings)])
+            let sql = "UPDATE message SET model = ?2, settings = ?3 WHERE id = ?1 AND role = 'assistant'";
+            match db.execute(sql, (id, model, rows::to_json(settings)?))? {
+                1 => Ok(()),
+                _ => Err(ChatsError::UnknownMessage { id }.into()),
+            }
         })
     }
 

@@ -55,7 +55,8 @@ function onAppEvent(event: AppEvent): void {
 }
 
 /** Lets the shell keep what was typed and chosen last, before the app ends. */
-const handOver = () => Promise.all([saveDrafts(), changing]).then(shell.handedOver);
+const handOver = () =>
+  Promise.all([saveDrafts(), chatLine.settled(), settingsLine.settled()]).then(shell.handedOver);
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {

@@ -13,6 +13,8 @@ const COMMANDS: &[&str] = &[
     "places",
     "reveal_place",
     "log_lines",
+    "notices",
+    "notice_text",
     "report",
     "new_chat",
     "open_chat",

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, Store, title_from};
 use foretoken_protocol::{
-    BranchMessage, ChatId, EngineState, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
-    MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role, Sent,
+    Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
+    GenerationSettings, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role, Sent,
 };
 use tauri::ipc::Channel;
 
@@ -79,34 +79,41 @@ impl App {
     /// Adds a question to a chat, or to a new one, and begins the reply.
     pub(crate) async fn ask(
         self: &Arc<Self>,
-        chat: Option<ChatId>,
+        to: impl Into<Destination>,
         text: String,
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
         if text.trim().is_empty() {
             return Err(no_question());
         }
+        let to = to.into();
         let _one_at_a_time = self.asking.lock().await;
-        self.check_free(chat)?;
-        let (answering, new) = (self.answering(), self.new_chat_settings());
+        self.check_free(match to {
+            Destination::Chat(chat) => Some(chat),
+            Destination::New(_) => None,
+        })?;
+        let (answering, open) = (self.answering(), self.open.clone());
         let begun = self
             .chats
             .call(move |store| {
-                let (chat, parent) = match chat {
-                    Some(chat) => (chat, store.messages(chat)?.last().map(|message| message.id)),
-                    None => {
+                let (chat, parent, from) = match to {
+                    Destination::Chat(chat) => {
+                        (chat, store.messages(chat)?.last().map(|message| message.id), None)
+                    }
+                    Destination::New(Beginning { navigation, settings }) => {
                         let chat = store.create_chat(&title_from(&text))?.id;
-                        store.set_chat_settings(chat, &new)?;
-                        (chat, None)
+                        store.set_chat_settings(chat, &settings)?;
+                        (chat, None, Some(navigation))
                     }
                 };
                 let question = store.add_user_message(chat, parent, &text)?;
-                answering.begin(store, chat, question.id, Some(question))
+                let begun = answering.begin(store, chat, question.id, Some(question))?;
+                if let Some(navigation) = from {
+                    open.begin(navigation, chat);
+                }
+                Ok(begun)
             })
             .await?;
-        if chat.is_none() {
-            self.new_chat_begun(begun.chat);
-        }
         Ok(self.write(begun, page).await)
     }
 
@@ -248,7 +255,7 @@ impl App {
     }
 
     /// Refuses what cannot be done while a reply is written in a chat.
-    pub(crate) fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
+    fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
         if self.replies.is_writing_in(chat) { Err(still_writing()) } else { Ok(()) }
     }
 
@@ -286,18 +293,23 @@ impl App {
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
             thought_seconds,
         };
-        let writing = self.replies.begin(chat, reply, page, generation, means);
+        let id = reply.id;
+        let app = Arc::clone(self);
+        let ended = move |failed| async move { app.mark_unseen(chat, failed).await };
+        let writing = self.replies.begin(chat, reply, page, generation, means, ended);
         let app = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;
-            app.mark_unseen(chat, &message).await;
             app.publish_chat(chat).await;
             app.want_title(chat);
             if let Some(model) = model {
                 app.library.used(model, message.stats).await;
             }
         });
-        self.publish_chat(chat).await;
+        // Whoever deleted the chat just before did not find the reply.
+        if !self.publish_chat(chat).await {
+            self.stop(id);
+        }
         sent
     }
 }
@@ -310,7 +322,7 @@ pub(crate) fn no_question() -> ErrorReport {
     }
 }
 
-fn still_writing() -> ErrorReport {
+pub(crate) fn still_writing() -> ErrorReport {
     ErrorReport {
         code: "still_writing".into(),
         message: "A reply is still being written in this chat.".into(),

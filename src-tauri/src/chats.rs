@@ -1,12 +1,20 @@
-//! The store of chats on a thread of its own: SQLite never holds up the window.
+//! The store of chats on a thread of its own, so that SQLite never holds up the window; beside it, those who only read and
+//! take long.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
-use foretoken_chats::{ChatsError, Store, backups, restore_backup};
-use foretoken_protocol::{ChatMessage, ChatsTrouble, ErrorReport, Message, MessageId, Role};
-use tokio::sync::oneshot;
+use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restore_backup};
+use foretoken_protocol::{
+    ChatMessage, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, Message, MessageId, Role,
+};
+use tokio::sync::{Mutex, RwLock, oneshot, watch};
+
+use crate::library::blocking;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 /// The code of a store that a backup can take the place of.
 const DAMAGED: &str = "chats_corrupt";
@@ -14,76 +22,183 @@ const DAMAGED: &str = "chats_corrupt";
 const BACKUP_EVERY: Duration = Duration::from_hours(24);
 
 /// Does one thing with the store, or learns why there is none.
-type Job = Box<dyn FnOnce(&mut Result<Store, ErrorReport>) + Send>;
+type Job = Box<dyn FnOnce(&mut Held) + Send>;
+
+/// Whether there is a store, or why there is none; `None` while it is being opened.
+pub(crate) type State = Option<Result<(), ErrorReport>>;
+
+/// What the thread of the store has.
+struct Held {
+    store: Result<Store, ChatsError>,
+    state: watch::Sender<State>,
+}
+
+impl Held {
+    /// Takes another store, or the reason why there is none, and gives up the one before.
+    fn hold(&mut self, store: Result<Store, ChatsError>) {
+        if let Err(error) = &store {
+            tracing::error!("{error}");
+        }
+        self.state.send_replace(Some(store.as_ref().map(|_| ()).map_err(ErrorReport::from)));
+        self.store = store;
+    }
+
+    fn store(&mut self) -> Result<&mut Store, ChatsError> {
+        self.store.as_mut().map_err(|error| error.clone())
+    }
+
+    /// Gives up a store whose file is damaged, and leaves the file as it is.
+    fn refuse(&mut self, error: ChatsError) {
+        if let Ok(store) = std::mem::replace(&mut self.store, Err(error.clone()))
+            && let Err(error) = store.leave()
+        {
+            tracing::warn!("damaged chats were not left as they are: {error}");
+        }
+        self.hold(Err(error));
+    }
+}
 
 /// Hands jobs to the thread that owns the store. They are done in the order in which they were called for.
 #[derive(Debug, Clone)]
 pub(crate) struct Chats {
     path: PathBuf,
     jobs: mpsc::Sender<Job>,
+    state: watch::Receiver<State>,
+    /// Shared by those who read beside the store, and taken whole where another file takes its place.
+    reading: Arc<RwLock<()>>,
+    /// Held by the one who looks for damage.
+    checking: Arc<Mutex<()>>,
 }
 
 impl Chats {
     /// Opens the chats at `path`. If that fails, every call says why.
     pub(crate) fn open(path: PathBuf) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        let chats = Self { path: path.clone(), jobs };
+        let (told, state) = watch::channel(None);
+        let chats =
+            Self { path: path.clone(), jobs, state, reading: Arc::default(), checking: Arc::default() };
         std::thread::Builder::new().name("chats".into()).spawn(move || {
-            let mut store = open(&path);
+            let store = Store::open(&path);
+            let mut held = Held { store: Err(gone(&path)), state: told };
+            held.hold(store);
             for job in queue {
-                job(&mut store);
+                job(&mut held);
             }
         })?;
         Ok(chats)
     }
 
-    /// Does one thing with the store.
+    /// Does one thing with the store, short enough for everybody else to wait.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
     ) -> Result<T, ErrorReport> {
-        self.run(|store| match store {
-            Ok(store) => job(store).map_err(ErrorReport::from),
-            Err(error) => Err(error.clone()),
-        })
-        .await?
+        let done = self.run(|held| job(held.store()?)).await;
+        self.report(done).await
+    }
+
+    /// Does something that only reads, beside the store and however long it takes. It sees what was committed when it began.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Reader) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
+        self.opened().await?;
+        let done = self.beside(job).await;
+        self.report(done).await
+    }
+
+    /// Adds the chats of a file, by pieces between which others have their turn.
+    pub(crate) async fn import(&self, file: PathBuf) -> Result<ImportReport, ErrorReport> {
+        let chats = self.clone();
+        let done = blocking(move || import(&file, &|piece| chats.turn(piece))).await;
+        self.report(done).await
+    }
+
+    /// Removes for good what was deleted before the app was started.
+    pub(crate) async fn purge(&self) -> Result<(), ErrorReport> {
+        while self.call(Store::purge_deleted).await? {}
+        Ok(())
     }
 
     /// Why there is no store, and what could take its place.
     pub(crate) async fn trouble(&self) -> Option<ChatsTrouble> {
-        let error = match self.run(|store| store.as_ref().err().cloned()).await {
-            Ok(error) => error?,
-            Err(stopped) => stopped,
-        };
+        let error = self.opened().await.err()?;
         let backups = if error.code == DAMAGED { backups(&self.path) } else { Vec::new() };
         Some(ChatsTrouble { error, backups })
     }
 
+    /// Tells of every change in whether there is a store.
+    pub(crate) fn watch(&self) -> watch::Receiver<State> {
+        self.state.clone()
+    }
+
+    /// Reads the whole file, to find damage before anybody meets it. Where there is some, every call says so until
+    /// [`Chats::restore`].
+    pub(crate) async fn check(&self) -> Result<(), ErrorReport> {
+        // Many may come upon the same damage.
+        let _one_at_a_time = self.checking.lock().await;
+        self.opened().await?;
+        let found = self.beside(Reader::check).await;
+        if let Err(damage @ ChatsError::Corrupt { .. }) = &found {
+            let damage = damage.clone();
+            self.run(move |held| Ok(held.refuse(damage))).await?;
+        }
+        Ok(found?)
+    }
+
     /// Puts the newest sound backup in the place of chats that are damaged. Those are kept beside it.
     pub(crate) async fn restore(&self) -> Result<(), ErrorReport> {
+        // Who still reads the damaged file would not know which one its log belongs to.
+        let _nobody_reads = self.reading.write().await;
         let path = self.path.clone();
-        self.run(move |store| {
-            if store.as_ref().err().is_none_or(|error| error.code != DAMAGED) {
-                return Err(not_damaged());
+        let restored = self.run(move |held| {
+            if !matches!(held.store, Err(ChatsError::Corrupt { .. })) {
+                return Ok(Err(not_damaged()));
             }
             let restored = restore_backup(&path)?;
             tracing::warn!("the chats of {} took the place of damaged ones", restored.backup.display());
-            *store = open(&path);
-            store.as_ref().map(|_| ()).map_err(Clone::clone)
-        })
-        .await?
+            held.hold(Store::open(&path));
+            held.store()?;
+            Ok(Ok(()))
+        });
+        restored.await?
     }
 
     /// Copies all chats for the case that they are damaged, unless there is a copy of today.
     pub(crate) async fn back_up(&self) -> Result<(), ErrorReport> {
+        if is_due(backups(&self.path).first(), now()) {
+            self.read(Reader::back_up).await?;
+        }
+        Ok(())
+    }
+
+    /// What an error is to those who asked. Where it speaks of damage, the whole file is looked at first.
+    async fn report<T>(&self, done: Result<T, ChatsError>) -> Result<T, ErrorReport> {
+        if matches!(done, Err(ChatsError::Corrupt { .. }))
+            && let Err(error) = self.check().await
+        {
+            tracing::debug!("{error}");
+        }
+        Ok(done?)
+    }
+
+    /// Waits until the store is opened, or tells why it is not.
+    async fn opened(&self) -> Result<(), ErrorReport> {
+        let mut state = self.state.clone();
+        let known = state.wait_for(Option::is_some).await.ok().and_then(|state| state.clone());
+        known.unwrap_or_else(|| Err(gone(&self.path).into()))
+    }
+
+    /// Reads beside the store.
+    async fn beside<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Reader) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ChatsError> {
+        let reading = Arc::clone(&self.reading).read_owned().await;
         let path = self.path.clone();
-        self.call(move |store| {
-            let newest = backups(&path).first().map(|backup| Duration::from_millis(backup.made_at));
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            if newest.is_none_or(|made_at| now.saturating_sub(made_at) > BACKUP_EVERY) {
-                store.back_up()?;
-            }
-            Ok(())
+        blocking(move || {
+            let _reading = reading;
+            job(&Reader::open(&path)?)
         })
         .await
     }
@@ -91,28 +206,41 @@ impl Chats {
     /// Does one thing where the store is, or would be.
     async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Result<Store, ErrorReport>) -> T + Send + 'static,
-    ) -> Result<T, ErrorReport> {
+        job: impl FnOnce(&mut Held) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ChatsError> {
+        self.submit(job).await.unwrap_or_else(|_| Err(gone(&self.path)))
+    }
+
+    /// Does a piece of long work when its turn comes, and waits for it without giving the thread to others.
+    fn turn(&self, piece: Piece) -> Result<(), ChatsError> {
+        let done = self.submit(|held| piece(held.store()?)).blocking_recv();
+        done.unwrap_or_else(|_| Err(gone(&self.path)))
+    }
+
+    fn submit<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Held) -> Result<T, ChatsError> + Send + 'static,
+    ) -> oneshot::Receiver<Result<T, ChatsError>> {
         let (answer, done) = oneshot::channel();
-        let job: Job = Box::new(move |store| drop(answer.send(job(store))));
-        self.jobs.send(job).map_err(|_| stopped())?;
-        done.await.map_err(|_| stopped())
+        // Where the thread is gone, so is the answer.
+        let _ = self.jobs.send(Box::new(move |held| drop(answer.send(job(held)))));
+        done
     }
 }
 
-fn open(path: &Path) -> Result<Store, ErrorReport> {
-    Store::open(path).map_err(|error| {
-        tracing::error!("{error}");
-        ErrorReport::from(error)
-    })
+/// Whether a backup is to be made: there is none, or the newest is of another day by a clock that may have been changed.
+fn is_due(newest: Option<&ChatsBackup>, now: Duration) -> bool {
+    let made_at = newest.map(|backup| Duration::from_millis(backup.made_at));
+    made_at.is_none_or(|made_at| made_at > now || now - made_at > BACKUP_EVERY)
 }
 
-fn stopped() -> ErrorReport {
-    ErrorReport {
-        code: "chats_stopped".into(),
-        message: "The chats can no longer be read or written.".into(),
-        hint: "Quit Foretoken and open it again.".into(),
-    }
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// The thread of the store has ended, which only a bug does.
+fn gone(path: &Path) -> ChatsError {
+    ChatsError::Io { path: path.to_owned(), detail: "they are no longer open".into() }
 }
 
 fn not_damaged() -> ErrorReport {
@@ -136,59 +264,4 @@ pub(crate) fn conversation(store: &Store, last: MessageId) -> Result<Vec<ChatMes
         .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
         .map(|Message { role, text, .. }| ChatMessage { role, content: text });
     Ok(instructions.into_iter().chain(said).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, Sampling};
-
-    use super::*;
-
-    #[test]
-    fn replies_without_an_answer_are_left_out_of_the_conversation() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&folder.path().join("chats.sqlite")).unwrap();
-        let settings = GenerationSettings {
-            sampling: Sampling::default(),
-            drafting: Drafting::Off,
-            max_tokens: 1,
-            thinking: false,
-            stop: Vec::new(),
-        };
-        let chat = store.create_chat("A chat").unwrap().id;
-        let mut last = None;
-        for answer in ["One.", "", "Three."] {
-            let question = store.add_user_message(chat, last, &format!("Before {answer:?}")).unwrap().id;
-            let reply = store.begin_reply(chat, question, "model", &settings).unwrap().id;
-            store.update_reply(reply, answer, "").unwrap();
-            store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
-            last = Some(reply);
-        }
-        let texts: Vec<String> =
-            conversation(&store, last.unwrap()).unwrap().into_iter().map(|message| message.content).collect();
-        assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
-    }
-
-    #[tokio::test]
-    async fn damaged_chats_give_way_to_the_newest_copy_and_others_do_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("chats.sqlite");
-        let mut store = Store::open(&path).unwrap();
-        store.create_chat("A chat").unwrap();
-        store.back_up().unwrap();
-        drop(store);
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[..64].fill(0xa5);
-        std::fs::write(&path, bytes).unwrap();
-
-        let chats = Chats::open(path.clone()).unwrap();
-        let trouble = chats.trouble().await.unwrap();
-        assert_eq!((trouble.error.code.as_str(), trouble.backups.len()), (DAMAGED, 1));
-        assert_eq!(chats.call(|store| store.tags()).await.unwrap_err(), trouble.error);
-        chats.restore().await.unwrap();
-        assert_eq!(chats.trouble().await, None);
-        let page = chats.call(|store| store.chat_page(None, None, 9)).await.unwrap();
-        assert_eq!(page.chats[0].title, "A chat");
-        assert_eq!(chats.restore().await.unwrap_err().code, "chats_not_damaged");
-    }
 }

@@ -234,6 +234,7 @@ mod tests {
             bytes_per_second: None,
             seconds_left: None,
             files: Vec::new(),
+            note: None,
         }
     }
 

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
 use std::fs::{self, File};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,6 +23,8 @@ const FILTER: &str = "info";
 const LINES: usize = 2000;
 /// The longest line that is kept, in characters.
 const LONGEST: usize = 2000;
+/// The most bytes of a file. There are two: when one is full, it takes the place of the one before.
+const FILE_BYTES: usize = 8 * 1024 * 1024;
 
 /// The newest lines of the log.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +44,7 @@ impl Log {
     pub(crate) fn start(path: &Path) -> Self {
         let log = Self::default();
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
-        let (writer, refused) = match new_file(path) {
+        let (writer, refused) = match LogFile::begin(path) {
             Ok(file) => (BoxMakeWriter::new(std::io::stderr.and(Mutex::new(file))), None),
             Err(error) => (BoxMakeWriter::new(std::io::stderr), Some(error)),
         };
@@ -114,15 +117,42 @@ impl Visit for Words {
     }
 }
 
-/// A new log; the one before is kept beside it.
-fn new_file(path: &Path) -> std::io::Result<File> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+/// The file of the log. The one before is kept beside it.
+#[derive(Debug)]
+struct LogFile {
+    path: PathBuf,
+    file: File,
+    bytes: usize,
+}
+
+impl LogFile {
+    /// Begins a new file.
+    fn begin(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if path.exists() {
+            fs::rename(path, path.with_extension("previous.log"))?;
+        }
+        Ok(Self { path: path.to_owned(), file: File::create(path)?, bytes: 0 })
     }
-    if path.exists() {
-        fs::rename(path, path.with_extension("previous.log"))?;
+}
+
+impl io::Write for LogFile {
+    /// Writes a line, or as much of it as a file holds.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let kept = &line[..line.len().min(FILE_BYTES)];
+        if self.bytes + kept.len() > FILE_BYTES {
+            *self = Self::begin(&self.path)?;
+        }
+        self.file.write_all(kept)?;
+        self.bytes += kept.len();
+        Ok(line.len())
     }
-    File::create(path)
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn now() -> u64 {
@@ -173,10 +203,33 @@ mod tests {
     fn the_log_of_the_start_before_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/foretoken.log");
-        new_file(&path).unwrap();
+        LogFile::begin(&path).unwrap();
         fs::write(&path, "first").unwrap();
-        new_file(&path).unwrap();
+        LogFile::begin(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "");
         assert_eq!(fs::read_to_string(folder.path().join("deep/foretoken.previous.log")).unwrap(), "first");
+    }
+
+    #[test]
+    fn a_flood_fills_two_files_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("foretoken.log");
+        let file = Mutex::new(LogFile::begin(&path).unwrap());
+        let subscriber =
+            tracing_subscriber::registry().with(text::layer().with_ansi(false).with_writer(file));
+        tracing::subscriber::with_default(subscriber, || {
+            let words = "the same again ".repeat(1000);
+            for number in 0..3 * FILE_BYTES / words.len() {
+                tracing::info!("{number} {words}");
+            }
+            tracing::warn!("{}", "x".repeat(2 * FILE_BYTES));
+            tracing::info!("the last words");
+        });
+        let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 2, "{files:?}");
+        for file in &files {
+            assert!(fs::metadata(file).unwrap().len() <= FILE_BYTES as u64, "{}", file.display());
+        }
+        assert!(fs::read_to_string(&path).unwrap().ends_with("the last words\n"));
     }
 }

@@ -14,11 +14,14 @@ mod diagnostics;
 mod engine;
 mod events;
 mod filing;
+mod handed;
 mod library;
 mod log;
 #[cfg(target_os = "macos")]
 mod menu;
 mod models;
+mod notices;
+mod open;
 mod places;
 mod quit;
 mod replies;

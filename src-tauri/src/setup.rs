@@ -82,7 +82,11 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     tauri::async_runtime::spawn(Arc::clone(&app).make_titles());
     tauri::async_runtime::spawn({
         let app = Arc::clone(&app);
-        async move { app.keep_backups().await }
+        async move { app.look_after_chats().await }
+    });
+    tauri::async_runtime::spawn({
+        let app = Arc::clone(&app);
+        async move { app.publish_damage().await }
     });
     tauri::async_runtime::spawn(async move { app.load_selected_model().await });
     Ok(())

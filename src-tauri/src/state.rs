@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_library::Machine;
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatPage, ChatSettings, Draft, EngineState, ErrorReport, GenerationSettings,
-    KvPrecision, MachineName, Message, ModelInfo, NewChat, OpenedChat, Place, PlaceKind, Preferences,
-    Snapshot, UnseenReply,
+    AppEvent, ChatId, ChatPage, Draft, EngineState, ErrorReport, GenerationChange, KvPrecision, MachineName,
+    ModelInfo, OpenedChat, Place, PlaceKind, Preferences, Snapshot, UnseenReply,
 };
 
 use tokio::sync::{mpsc, watch};
@@ -19,9 +18,11 @@ use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Patience, Supervisor};
 use crate::events::AppEvents;
+use crate::handed::{Handed, Purpose};
 use crate::library::{ModelLibrary, Surroundings, Tool};
 use crate::log::Log;
 use crate::models::Models;
+use crate::open::{OpenChat, OpenPlace, has_left};
 use crate::places::Places;
 use crate::replies::Replies;
 use crate::settings::{Settings, SettingsFile};
@@ -34,7 +35,8 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) chats: Chats,
     pub(crate) replies: Arc<Replies>,
-    pub(crate) events: AppEvents,
+    /// Shared with what is done in the store, so that it is told in the order in which it is done.
+    pub(crate) events: Arc<AppEvents>,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
     /// The engine program as a tool.
@@ -46,11 +48,11 @@ pub(crate) struct App {
     pub(crate) log: Log,
     settings: Arc<SettingsFile>,
     /// Shared with what is done in the store, so that a reply which ends while its chat is opened knows it.
-    open_chat: Arc<Mutex<Option<ChatId>>>,
-    /// How replies of the next new chat are written.
-    new_chat: Mutex<ChatSettings>,
-    /// The files that were dropped on the window last.
-    dropped: Mutex<Vec<PathBuf>>,
+    pub(crate) open: OpenChat,
+    /// Whether the page has everything that it shows when it opens.
+    pub(crate) shown: watch::Sender<bool>,
+    /// The paths that the person chose in a dialog or dropped on the window.
+    pub(crate) handed: Handed,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
     /// Takes chats that may have a title of their own.
@@ -72,7 +74,7 @@ impl App {
     ) -> std::io::Result<(Self, Supervisor)> {
         let (engine, supervisor) =
             Engine::new(engine_program.clone(), places.engine_state.clone(), Patience::default());
-        let settings = Arc::new(SettingsFile::open(places.settings.clone()));
+        let settings = Arc::new(SettingsFile::open(places.settings.clone())?);
         let replies: Arc<Replies> = Arc::default();
         let machine = Machine::detect(&places.data);
         let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
@@ -99,12 +101,12 @@ impl App {
             places: places.clone(),
             log,
             moves: Mutex::new(Some(moves)),
-            events: AppEvents::default(),
+            events: Arc::default(),
             models: Models::new(built_in_model),
             settings,
-            open_chat: Arc::default(),
-            new_chat: Mutex::default(),
-            dropped: Mutex::default(),
+            open: OpenChat::default(),
+            shown: watch::Sender::default(),
+            handed: Handed::default(),
             quitting: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
@@ -123,37 +125,54 @@ impl App {
             chats: ChatPage::default(),
             tags: Vec::new(),
             presets: Vec::new(),
+            deletions: Vec::new(),
+            navigation: 0,
             open: None,
-            new_chat: NewChat { settings: self.new_chat_settings(), draft: Draft::default() },
+            draft: Draft::default(),
             preferences: settings.preferences,
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
             trouble: self.chats.trouble().await,
         };
-        if snapshot.trouble.is_some() {
-            return Ok(snapshot);
+        if snapshot.trouble.is_none() {
+            let (open, mut whole) = (self.open.clone(), snapshot.clone());
+            let stored = self.chats.call(move |store| {
+                let OpenPlace { navigation, chat } = open.place();
+                whole.navigation = navigation;
+                whole.open = match chat.map(|chat| store.open_chat(chat)).transpose() {
+                    // As where other chats have taken the place of damaged ones.
+                    Err(ChatsError::UnknownChat { id }) => {
+                        open.leave(id);
+                        None
+                    }
+                    opened => opened?,
+                };
+                whole.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
+                whole.tags = store.tags()?;
+                whole.presets = store.presets()?;
+                whole.deletions = store.deletions()?;
+                whole.draft = store.draft(None)?;
+                Ok(whole)
+            });
+            snapshot = match stored.await {
+                Ok(whole) => whole,
+                // It may be that this was the first to meet damage.
+                Err(error) => match self.chats.trouble().await {
+                    Some(trouble) => Snapshot { trouble: Some(trouble), ..snapshot },
+                    None => return Err(error),
+                },
+            };
         }
-        let open = self.open_chat();
-        self.chats
-            .call(move |store| {
-                snapshot.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
-                snapshot.tags = store.tags()?;
-                snapshot.presets = store.presets()?;
-                snapshot.open = open.map(|chat| store.open_chat(chat)).transpose()?;
-                snapshot.new_chat.draft = store.draft(None)?;
-                Ok(snapshot)
-            })
-            .await
+        if snapshot.trouble.is_some() {
+            snapshot.navigation = self.open_chat().navigation;
+        }
+        self.shown.send_replace(true);
+        Ok(snapshot)
     }
 
-    /// The chat that is open; `None` is a new one.
-    pub(crate) fn open_chat(&self) -> Option<ChatId> {
-        *lock(&self.open_chat)
-    }
-
-    /// Makes a chat the open one.
-    pub(crate) fn set_open_chat(&self, chat: Option<ChatId>) {
-        *lock(&self.open_chat) = chat;
+    /// Where the person is.
+    pub(crate) fn open_chat(&self) -> OpenPlace {
+        self.open.place()
     }
 
     /// Tells the page what was dropped on the window.
@@ -163,73 +182,62 @@ impl App {
             |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
         // Before the page can ask for them.
-        *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) = files;
+        self.handed.dropped(paths);
         self.events.publish(event);
     }
 
     /// Those files, which must be among what was dropped on the window last.
     pub(crate) fn dropped(&self, files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
-        attachments::among(&self.dropped.lock().unwrap_or_else(PoisonError::into_inner), files)
+        attachments::among(&self.handed.last_drop(), files)
     }
 
-    /// Goes on in the chat that a new one has become, unless the person has gone elsewhere meanwhile. The next new one
-    /// follows the app again.
-    pub(crate) fn new_chat_begun(&self, chat: ChatId) {
-        self.set_new_chat_settings(ChatSettings::default());
-        lock(&self.open_chat).get_or_insert(chat);
+    /// The model folder that the page names: one that it shows, or one that the person has handed over.
+    pub(crate) fn model_folder(&self, named: &str) -> Result<PathBuf, ErrorReport> {
+        let shown = self.models.entries(&self.settings.current()).iter().any(|entry| entry.path == named)
+            || self.library.lists(Path::new(named));
+        if shown { Ok(named.into()) } else { self.handed.take(Purpose::Model, named) }
     }
 
-    /// How replies of the next new chat are written.
-    pub(crate) fn new_chat_settings(&self) -> ChatSettings {
-        self.new_chat.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Changes how replies of the next new chat are written.
-    pub(crate) fn set_new_chat_settings(&self, settings: ChatSettings) {
-        *self.new_chat.lock().unwrap_or_else(PoisonError::into_inner) = settings;
-    }
-
-    /// Leaves the open chat for a new one, which follows the app.
-    pub(crate) async fn begin_chat(&self) -> Result<NewChat, ErrorReport> {
-        self.set_open_chat(None);
-        self.set_new_chat_settings(ChatSettings::default());
-        let draft = self.chats.call(|store| store.draft(None)).await?;
-        Ok(NewChat { settings: ChatSettings::default(), draft })
+    /// Leaves the open chat for a new one.
+    pub(crate) fn begin_chat(&self, navigation: u32) {
+        self.open.go(navigation, None);
     }
 
     /// Opens a chat.
-    pub(crate) async fn show_chat(&self, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-        self.show(move |_| Ok(chat)).await
+    pub(crate) async fn show_chat(&self, navigation: u32, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
+        self.show(navigation, move |_| Ok(chat)).await
     }
 
-    /// Opens the chat that `find` leads to. What ended in it unseen is seen now.
+    /// Opens the chat that `find` leads to, unless the person has gone elsewhere since this navigation. What ended in it
+    /// unseen is seen now.
     pub(crate) async fn show(
         &self,
+        navigation: u32,
         find: impl FnOnce(&mut Store) -> Result<ChatId, ChatsError> + Send + 'static,
     ) -> Result<OpenedChat, ErrorReport> {
-        let open = Arc::clone(&self.open_chat);
-        let (opened, was_unseen) = self
-            .chats
-            .call(move |store| {
-                let chat = find(store)?;
-                let was_unseen = store.set_unseen(chat, None)?;
-                let opened = store.open_chat(chat)?;
-                *lock(&open) = Some(chat);
-                Ok((opened, was_unseen))
-            })
-            .await?;
-        if was_unseen {
-            self.events.publish(AppEvent::Chat { chat: opened.chat.clone() });
-        }
-        Ok(opened)
+        let (open, events) = (self.open.clone(), Arc::clone(&self.events));
+        let opened = self.chats.call(move |store| {
+            if open.has_left(navigation) {
+                return Ok(None);
+            }
+            let chat = find(store)?;
+            let was_unseen = store.set_unseen(chat, None)?;
+            let opened = store.open_chat(chat)?;
+            open.go(navigation, Some(chat));
+            if was_unseen {
+                events.publish(AppEvent::Chat { chat: opened.chat.clone() });
+            }
+            Ok(Some(opened))
+        });
+        opened.await?.ok_or_else(has_left)
     }
 
     /// Marks a chat in which a reply has ended, unless it is open.
-    pub(crate) async fn mark_unseen(&self, chat: ChatId, reply: &Message) {
-        let unseen = if reply.error.is_some() { UnseenReply::Failed } else { UnseenReply::Written };
-        let open = Arc::clone(&self.open_chat);
+    pub(crate) async fn mark_unseen(&self, chat: ChatId, failed: bool) {
+        let unseen = if failed { UnseenReply::Failed } else { UnseenReply::Written };
+        let open = self.open.clone();
         let marked = self.chats.call(move |store| {
-            if *lock(&open) == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
+            if open.place().chat == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
         });
         if let Err(error) = marked.await {
             tracing::info!("{error}");
@@ -248,21 +256,28 @@ impl App {
         self.settings.current()
     }
 
-    /// Takes over settings for the next reply.
-    pub(crate) async fn set_generation(&self, generation: GenerationSettings) -> Result<(), ErrorReport> {
-        self.update_settings(|settings| settings.set_generation(generation)).await
+    /// Changes settings of the next reply, and tells the page.
+    pub(crate) async fn set_generation(
+        &self,
+        change: impl Into<GenerationChange>,
+    ) -> Result<(), ErrorReport> {
+        let writing = self.settings.update(|settings| settings.set_generation(change));
+        self.publish_generation();
+        Ok(writing.written().await?)
     }
 
     /// Keeps whether text that came from drafts is marked.
     pub(crate) async fn set_reveal_drafts(&self, reveal: bool) -> Result<(), ErrorReport> {
-        self.update_settings(move |settings| settings.reveal_drafts = reveal).await
+        Ok(self.settings.update(|settings| settings.reveal_drafts = reveal).written().await?)
     }
 
     /// Takes over how the app looks and behaves, and tells the page.
     pub(crate) async fn set_preferences(&self, preferences: Preferences) -> Result<(), ErrorReport> {
-        let kept = self.update_settings(move |settings| settings.preferences = preferences).await;
-        self.events.publish(AppEvent::Preferences { preferences });
-        kept
+        let writing = self.settings.update(|settings| settings.preferences = preferences);
+        self.settings.tell(|settings| {
+            self.events.publish(AppEvent::Preferences { preferences: settings.preferences })
+        });
+        Ok(writing.written().await?)
     }
 
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
@@ -270,13 +285,12 @@ impl App {
         let kv_precision = self.settings.current().kv_precision;
         let model = self.engine.load(Model { folder: path.to_owned(), kv_precision }).await?;
         let (key, recommended) = (self.models.key(path), model.defaults);
-        if let Err(error) =
-            self.update_settings(move |settings| settings.select_model(key, recommended)).await
-        {
+        let writing = self.settings.update(|settings| settings.select_model(key, recommended));
+        self.publish_models();
+        self.publish_generation();
+        if let Err(error) = writing.written().await {
             tracing::error!("{error}");
         }
-        self.publish_models();
-        self.events.publish(AppEvent::Settings { settings: self.settings.current().generation });
         Ok(model)
     }
 
@@ -285,17 +299,25 @@ impl App {
     pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
         let folder = self.models.selected(&self.settings.current());
         self.engine.load(Model { folder, kv_precision }).await?;
-        self.update_settings(move |settings| settings.kv_precision = kv_precision).await?;
+        let writing = self.settings.update(|settings| settings.kv_precision = kv_precision);
         self.library.judge_anew();
-        Ok(())
+        Ok(writing.written().await?)
     }
 
     /// Tells the page which models there are to choose from.
     pub(crate) fn publish_models(&self) {
-        let settings = self.settings.current();
-        self.events.publish(AppEvent::Models {
-            models: self.models.entries(&settings),
-            selected_model: self.models.selected(&settings),
+        self.settings.tell(|settings| {
+            self.events.publish(AppEvent::Models {
+                models: self.models.entries(settings),
+                selected_model: self.models.selected(settings),
+            });
+        });
+    }
+
+    /// Tells the page how the next reply is written.
+    fn publish_generation(&self) {
+        self.settings.tell(|settings| {
+            self.events.publish(AppEvent::Settings { settings: settings.generation.clone() })
         });
     }
 
@@ -341,24 +363,13 @@ impl App {
         }
     }
 
-    /// Ends the engine and waits until what was written is stored.
+    /// Ends the engine and waits until what was written and chosen is stored.
     pub(crate) async fn close(&self) {
         self.engine.shut_down();
-        tokio::join!(self.replies.all_ended(), self.library.close());
-    }
-
-    async fn update_settings(
-        &self,
-        change: impl FnOnce(&mut Settings) + Send + 'static,
-    ) -> Result<(), ErrorReport> {
-        let settings = Arc::clone(&self.settings);
-        match tokio::task::spawn_blocking(move || settings.update(change)).await {
-            Ok(written) => Ok(written?),
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        let settings = self.settings.flush().written();
+        let ((), (), kept) = tokio::join!(self.replies.all_ended(), self.library.close(), settings);
+        if let Err(error) = kept {
+            tracing::error!("{error}");
         }
     }
-}
-
-fn lock(open_chat: &Mutex<Option<ChatId>>) -> MutexGuard<'_, Option<ChatId>> {
-    open_chat.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -114,16 +114,14 @@ impl App {
         let Some(title) = title_in(&answer).filter(|_| ended == FinishReason::Stop) else {
             return Ok(Outcome::Done);
         };
-        let summary = self
-            .chats
-            .call(move |store| {
-                let given = store.set_automatic_title(chat, &title)?;
-                given.then(|| store.chat(chat)).transpose()
-            })
-            .await?;
-        if let Some(chat) = summary {
-            self.events.publish(AppEvent::Chat { chat });
-        }
+        let events = Arc::clone(&self.events);
+        let given = self.chats.call(move |store| {
+            if store.set_automatic_title(chat, &title)? {
+                events.publish(AppEvent::Chat { chat: store.chat(chat)? });
+            }
+            Ok(())
+        });
+        given.await?;
         Ok(Outcome::Done)
     }
 }

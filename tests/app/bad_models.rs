@@ -50,8 +50,7 @@ fn the_picker_says_what_is_wrong_and_the_model_before_goes_on() {
     window.click("model-picker");
     let mut before = String::new();
     for bad in bad_models(folder.path()) {
-        window.fill("model-path", bad.path.to_str().unwrap());
-        window.click("open-path");
+        window.choose_model(&bad.path);
         let message = window.wait("another message appears", || {
             Some(window.text("model-error")).filter(|message| !message.is_empty() && *message != before)
         });

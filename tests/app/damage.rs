@@ -53,6 +53,34 @@ fn restore(theme: Theme) {
 }
 
 #[test]
+fn damage_that_is_found_behind_the_window_is_restored_in_it() {
+    let desk = Desk::new(1280, 900);
+    let path = data(&desk).join("chats.sqlite");
+    fs::create_dir_all(data(&desk)).unwrap();
+    let mut store = Store::open(&path).unwrap();
+    for number in 0..100 {
+        let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
+        store.add_user_message(chat, None, &"words ".repeat(20_000)).unwrap();
+    }
+    store.back_up().unwrap();
+    drop(store);
+    // In the texts of some chats, which nobody reads who opens the window.
+    let file = File::options().write(true).open(&path).unwrap();
+    let middle = file.metadata().unwrap().len() / 2 / 4096 * 4096;
+    file.write_all_at(&[0xa5; 3 * 4096], middle).unwrap();
+
+    let window = desk.open(Theme::Light);
+    window.wait_until("the list is there", || window.text("chat-list").contains("Chat 99"));
+    window.wait_until("the damage is told", || window.is_shown("chats-trouble"));
+    assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
+    window.picture("damage-3-behind-the-window");
+    window.click("restore-chats");
+    window.wait_until("the chats can be used", || window.is_shown("composer"));
+    assert!(!window.answer("Hello!").is_empty());
+    assert!(data(&desk).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+}
+
+#[test]
 fn chats_of_another_program_come_in_with_a_report() {
     let desk = Desk::new(1280, 900);
     let file = desk.home().join("conversations.json");
@@ -68,18 +96,14 @@ fn chats_of_another_program_come_in_with_a_report() {
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
     let window = desk.open(Theme::Light);
-    // As if it was dropped on the window, which WebDriver cannot do.
-    let import = "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] })";
-    let report = window.driver.async_script(import, json!([file])).unwrap();
-    assert_eq!(report, json!({ "chats": 1, "messages": 2, "left_out": 0 }));
-    let refused = window.driver.async_script(
-        "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: '/etc/hostname' })
-             .then(() => 'done', (error) => error.code)",
-        json!([]),
-    );
-    assert_eq!(refused.unwrap(), json!("not_importable"));
-    drop(window);
-    let window = desk.open(Theme::Light);
+    window.import_chats(&file);
+    window
+        .wait_until("the report is shown", || window.text("note").contains("1 chat with 2 messages added."));
+    let other = desk.home().join("letter.json");
+    fs::write(&other, "Dear Ines").unwrap();
+    window.import_chats(&other);
+    window
+        .wait_until("what holds no chats is refused", || window.text("action-error").contains("letter.json"));
     window.click_one("chat", "From elsewhere");
     window.wait_until("it is shown", || window.text("answer") == "It rings.");
 }

@@ -38,8 +38,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     window.picture("attached-file");
     window.fill("composer", "Who keeps the bell?");
     window.wait_until("the draft is kept", || {
-        let body =
-            "const { text, files } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).new_chat.draft;
+        let body = "const { text, files } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).draft;
                     return text + files.length";
         window.script(body, Value::Array(Vec::new())) == "Who keeps the bell?1"
     });
@@ -164,8 +163,7 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     let written: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
     assert_eq!(written["chats"].as_array().unwrap().len(), 1);
 
-    window.choose_in_menu("chats-more", "More", "Import chats");
-    Dialog::wait(&desk, "Import chats").choose(&exported);
+    window.import_chats(&exported);
     window.wait_until("the chats are read", || window.text("note").contains("1 chat with 2 messages added."));
     window.wait_until("both are listed", || window.texts("chat").len() == 2);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use foretoken_library::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with_vocab};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::desk::{Desk, Halted, Theme};
 use crate::drag::Drag;
@@ -481,7 +481,11 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     let folder = tempfile::tempdir().unwrap();
     let served = folder.path().join("served");
     copy_demo_model(&served);
-    let hub = Hub::with(&served, &[]);
+    // A list of models under the name of nobody whom the person knows.
+    let lists = folder.path().join("lists");
+    write_list(&lists, "Planted");
+    let lists = format!("foretoken/catalogue={}", lists.display());
+    let hub = Hub::with(&served, &[&lists]);
     let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
     let desk = desk_with(&hub);
     let window = desk.open(Theme::Light);
@@ -496,11 +500,12 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
 
     let newer = format!("{older}\n");
     fs::write(served.join("generation_config.json"), &newer).unwrap();
-    let _hub = Hub::with(&served, &["--port", &port, "--rate", "300000"]);
+    let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "300000"]);
     let is_told = || row(&window, NAME).contains("A newer version is on the Hub");
     assert!(!is_told(), "nobody has asked yet");
     window.click("refresh-catalogue");
     window.wait_until("the newer version is told of", is_told);
+    assert!(!window.texts("remote-model").iter().any(|model| model.contains("Planted")));
     window.picture("models-update");
     window.click("look-at-update");
     window.click("download");
@@ -512,6 +517,35 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     });
     window.wait_until("it is the newest", || row(&window, NAME).contains("Use") && !is_told());
     assert!(files_below(&library(&desk).join(".foretoken/downloads")).is_empty());
+}
+
+/// Writes a list of models that is newer than the app's, whose first model has this name.
+fn write_list(folder: &Path, first: &str) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../src-tauri/crates/library/src/catalogue/catalogue.json");
+    let mut list: Value = serde_json::from_str(&fs::read_to_string(source).unwrap()).unwrap();
+    list["updated"] = "2999-01-01".into();
+    list["entries"][0]["name"] = first.into();
+    fs::create_dir(folder).unwrap();
+    fs::write(folder.join("catalogue.json"), list.to_string()).unwrap();
+}
+
+#[test]
+fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let lists = folder.path().join("lists");
+    write_list(&lists, "My own model");
+    let hub = Hub::with(&demo_model(), &[&format!("mine/lists={}", lists.display())]);
+    let mut desk = desk_with(&hub);
+    let address = format!("{}/mine/lists/resolve/main/catalogue.json", hub.endpoint());
+    desk.set("FORETOKEN_CATALOGUE", &address);
+    let window = desk.open(Theme::Light);
+    open_models(&window);
+    assert!(!window.texts("remote-model").iter().any(|model| model.contains("My own model")));
+    window.click("refresh-catalogue");
+    window.wait_until("the list is shown", || {
+        window.texts("remote-model").iter().any(|model| model.contains("My own model"))
+    });
 }
 
 #[test]

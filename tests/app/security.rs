@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use foretoken_tests::fixtures::endless_model;
+use foretoken_tests::fixtures::{copy_demo_model, endless_model};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Theme};
@@ -107,6 +107,31 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         let outcome = call(command, arguments);
         assert!(outcome.contains("unknown_model"), "{command}: {outcome}");
     }
+    // What no dialog and no drop has given is not opened, also where it is what the command asks for.
+    let model = desk.home().join("model");
+    copy_demo_model(&model);
+    let chats = desk.home().join("chats.json");
+    fs::write(&chats, r#"{"chats": []}"#).unwrap();
+    let library = desk.home().join("library");
+    fs::create_dir(&library).unwrap();
+    for (command, path) in [
+        ("open_model", &model),
+        ("select_model", &model),
+        ("import_model", &model),
+        ("move_library", &library),
+        ("import_chats", &chats),
+    ] {
+        let outcome = call(command, json!({ "path": path }));
+        assert!(outcome.contains("not_handed_over"), "{command}: {outcome}");
+    }
+    let outcome = call("attach_dropped", json!({ "files": [&chats] }));
+    assert!(outcome.contains("attachment_not_dropped"), "{outcome}");
+    assert_eq!(fs::read_dir(&library).unwrap().count(), 0, "the library has not moved");
+    // For what the person chose for one thing, nothing else is done.
+    window.open_model(&library);
+    window.wait_until("there is no model", || window.is_shown("model-error"));
+    assert!(call("move_library", json!({ "path": &library })).contains("not_handed_over"));
+
     for address in ["file:///etc/passwd", "javascript:alert(1)", "/usr/bin/id", "x-other-app://do"] {
         let outcome = call("open_link", json!({ "address": address }));
         assert!(outcome.contains("link_refused"), "{address}: {outcome}");
@@ -188,11 +213,7 @@ fn a_link_opens_in_the_browser_only_from_its_address() {
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
     let window = desk.open(Theme::Light);
-    let import = "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] })";
-    window.driver.async_script(import, json!([file])).unwrap();
-    drop(window);
-
-    let window = desk.open(Theme::Light);
+    window.import_chats(&file);
     window.click_one("chat", "Links");
     let link = "return document.querySelector('.link')?.click() === undefined && document.querySelector('.link') !== null";
     window.wait_until("the link is clicked", || window.script(link, json!([])) == json!(true));

@@ -37,6 +37,25 @@ fn width(window: &Window<'_>) -> f64 {
 }
 
 #[test]
+fn the_notices_of_others_can_be_read() {
+    let desk = Desk::new(1280, 900);
+    let window = desk.open(Theme::Light);
+    open_settings(&window);
+    window.click("settings-notices");
+    window.wait_until("all are listed", || window.texts("notice").len() > 300);
+    let place = window.texts("notice").iter().position(|notice| notice.starts_with("MLX ")).unwrap();
+    let click = "document.querySelectorAll('[data-testid=notice-open]')[arguments[0]].click()";
+    window.script(click, json!([place]));
+    window.wait_until("a licence is shown", || window.text("notice-text").contains("Apple Inc."));
+    window.script(click, json!([0]));
+    window.wait_until("another is shown in its place", || {
+        !window.text("notice-text").is_empty() && !window.text("notice-text").contains("Apple Inc.")
+    });
+    assert_eq!(window.texts("notice-text").len(), 1, "one is drawn at a time");
+    window.picture("notices");
+}
+
+#[test]
 fn preferences_hold_at_once_and_after_a_start() {
     let desk = Desk::new(1280, 900);
     let window = desk.open(Theme::System);
@@ -184,11 +203,10 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     window.press(&[], ENTER);
     desk.kill("foretoken-engine");
     window.wait_for_end();
-    let import =
-        "return window.__TAURI_INTERNALS__.invoke('import_chats', { path: arguments[0] }).catch(() => 0)";
     let broken = desk.home().join("broken.json");
     fs::write(&broken, format!("{{\"chats\": \"{own}\"}}")).unwrap();
-    window.driver.async_script(import, json!([broken])).unwrap();
+    window.import_chats(&broken);
+    window.wait_until("it is refused", || window.is_shown("action-error"));
     window.fill("composer", &format!("A draft about a {SECRET}."));
 
     window.press(&[CONTROL], 'k');
@@ -254,4 +272,10 @@ fn looks(theme: Theme) {
     window.click("settings-diagnostics");
     window.wait_until("the log is shown", || window.text("log").contains("engine"));
     looks.check("settings-3-diagnostics");
+    open_settings(&window);
+    window.click("settings-notices");
+    window.wait_until("the notices are listed", || window.texts("notice").len() > 300);
+    window.script("document.querySelector('[data-testid=notice-open]').click()", json!([]));
+    window.wait_until("a licence is shown", || window.text("notice-text").len() > 100);
+    looks.check("settings-4-notices");
 }

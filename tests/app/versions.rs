@@ -113,6 +113,26 @@ fn what_is_deleted_can_be_brought_back() {
 }
 
 #[test]
+fn all_that_was_deleted_is_listed_until_the_app_quits() {
+    let desk = Desk::new(1280, 900);
+    let (window, owl) = asked(&desk, Theme::Light);
+    assert!(!window.is_shown("deletions"), "nothing was deleted");
+    window.choose_in_menu("message-more", "the reply", "Delete");
+    window.wait_until("the reply is gone", || !window.is_shown("message-assistant"));
+    window.choose_in_menu("chat-more", OWL, "Delete");
+    window.wait_until("the chat is gone", || !window.is_shown("chat"));
+    for (deleted, back) in [("the chat", "message-user"), ("the reply", "message-assistant")] {
+        window.click("deletions");
+        window.wait_until(&format!("{deleted} is listed"), || window.texts("bring-back").len() == 1);
+        window.click("bring-back");
+        window.wait_until(&format!("{deleted} is back"), || window.is_shown(back));
+        window.press(&[], ESCAPE);
+    }
+    assert_eq!(window.text("answer"), owl);
+    window.wait_until("nothing is left to bring back", || !window.is_shown("deletions"));
+}
+
+#[test]
 fn versions_look_right() {
     look(Theme::Light);
 }
@@ -144,4 +164,9 @@ fn look(theme: Theme) {
     window.choose_in_menu("message-more", "the reply", "Delete");
     window.wait_until("it can be brought back", || window.is_shown("undo"));
     looks.check("versions-4-deleted");
+    window.choose_in_menu("chat-more", OWL, "Delete");
+    window.wait_until("the chat is gone", || !window.is_shown("chat"));
+    window.click("deletions");
+    window.wait_until("what was deleted is listed", || window.is_shown("bring-back"));
+    looks.check("versions-5-deletions");
 }

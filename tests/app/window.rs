@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
+use crate::dialog::Dialog;
 use crate::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
@@ -199,8 +200,19 @@ impl<'desk> Window<'desk> {
     /// Opens the model in a folder through the picker.
     pub(crate) fn open_model(&self, path: &std::path::Path) {
         self.click("model-picker");
-        self.fill("model-path", &path.to_string_lossy());
-        self.click("open-path");
+        self.choose_model(path);
+    }
+
+    /// Chooses a model folder through the picker, which is open.
+    pub(crate) fn choose_model(&self, path: &std::path::Path) {
+        self.click("open-folder");
+        Dialog::wait(self.desk, "Open a model folder").choose(path);
+    }
+
+    /// Reads a file with chats.
+    pub(crate) fn import_chats(&self, path: &std::path::Path) {
+        self.choose_in_menu("chats-more", "More", "Import chats");
+        Dialog::wait(self.desk, "Import chats").choose(path);
     }
 
     /// Opens a popover, chooses something in it, and waits until it is closed.

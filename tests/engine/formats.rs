@@ -3,7 +3,6 @@
 use foretoken_engine::decode::Batch;
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::Sampling;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{fixture, load, write_converted, write_raw};
 use foretoken_tests::reference::shortfall;
@@ -37,7 +36,7 @@ fn same_text_at_every_depth(model: &Qwen, tie: f64) {
                 assert_eq!(alone(model, &spec, depth).tokens, plain, "prompt {seed}, depth {depth}");
             }
         }
-        let below = shortfall(model, &spec.prompt, &plain, &Sampling::default(), 0);
+        let below = shortfall(model, &spec, &plain);
         assert!(below < tie, "prompt {seed}: {below} below the best choice");
     }
 }

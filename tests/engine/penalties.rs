@@ -1,10 +1,14 @@
-//! Penalised rows see the prompt and every token before each position, each once, drafts included.
+//! Penalised rows see every token before each position once, drafts included: of the prompt for the repetition penalty, of
+//! the reply for all. What ends replies is never penalised.
+
+use std::ops::ControlFlow;
 
 use foretoken_engine::decode::RowSpec;
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::Sampling;
+use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
 use foretoken_tests::dice::Dice;
-use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::reference::shortfall;
 use foretoken_tests::runs::{alone, forced, greedy};
 
@@ -27,22 +31,25 @@ fn cases() -> Vec<Sampling> {
     penalties.into_iter().chain(sampled).collect()
 }
 
-/// A row whose prompt ends with what the model would write anyway, so that the prompt's tokens compete.
-fn spec(model: &Qwen, sampling: Sampling, seed: u64) -> RowSpec {
+/// A row whose prompt ends with what the model would write anyway, so that the prompt's tokens compete. `continued`: that
+/// much is the beginning of the reply.
+fn spec(model: &Qwen, sampling: Sampling, seed: u64, continued: bool) -> RowSpec {
     let opening = Dice::new(seed).prompt(6);
     let written = alone(model, &greedy(&opening, 10), 0).tokens;
-    RowSpec { sampling, seed, ..greedy(&[opening, written].concat(), 24) }
+    let spec = greedy(&[&*opening, &written].concat(), 24);
+    let reply_from = if continued { opening.len() } else { spec.reply_from };
+    RowSpec { sampling, seed, reply_from, stop_ids: vec![opening[0]], ..spec }
 }
 
-fn same_at_every_depth(model: &Qwen, sampling: Sampling, seed: u64) -> f64 {
-    let spec = spec(model, sampling, seed);
-    let plain = alone(model, &spec, 0).tokens;
-    let below = shortfall(model, &spec.prompt, &plain, &sampling, seed);
+fn same_at_every_depth(model: &Qwen, spec: &RowSpec) -> f64 {
+    let sampling = spec.sampling;
+    let plain = alone(model, spec, 0).tokens;
+    let below = shortfall(model, spec, &plain);
     assert!(below < TIE, "{sampling:?}: {below} below the best choice");
     for depth in [1, 2, 3, 8] {
-        assert_eq!(alone(model, &spec, depth).tokens, plain, "{sampling:?} at depth {depth}");
+        assert_eq!(alone(model, spec, depth).tokens, plain, "{sampling:?} at depth {depth}");
         for rate in [0.5, 1.0] {
-            let reply = alone(model, &forced(&spec, &plain, rate), depth);
+            let reply = alone(model, &forced(spec, &plain, rate), depth);
             assert_eq!(reply.tokens, plain, "{sampling:?} at depth {depth}, rate {rate}");
             if rate == 1.0 {
                 assert_eq!(reply.accepted, reply.drafted, "{sampling:?}: right drafts are accepted");
@@ -55,14 +62,46 @@ fn same_at_every_depth(model: &Qwen, sampling: Sampling, seed: u64) -> f64 {
 #[test]
 fn penalised_rows_follow_the_definition_at_every_depth() {
     let model = tiny_dense(Stored::F32);
-    let unpenalised = alone(&model, &spec(&model, Sampling::default(), 1), 0).tokens;
-    let mut changed = 0;
+    let unpenalised = alone(&model, &spec(&model, Sampling::default(), 1, false), 0).tokens;
     let mut most = 0.0f64;
     for sampling in cases() {
-        most = most.max(same_at_every_depth(&model, sampling, 1));
-        let text = alone(&model, &spec(&model, sampling, 1), 0).tokens;
-        changed += usize::from(sampling.temperature == 0.0 && text != unpenalised);
+        let [new, continued] = [false, true].map(|continued| spec(&model, sampling, 1, continued));
+        most = most.max(same_at_every_depth(&model, &new)).max(same_at_every_depth(&model, &continued));
+        if sampling.temperature == 0.0 {
+            let text = alone(&model, &continued, 0).tokens;
+            assert_ne!(text, unpenalised, "{sampling:?} changes the greedy text");
+        }
     }
-    assert_eq!(changed, 8, "each penalty changes the greedy text");
     println!("largest distance below the best choice: {most:.1e}");
+}
+
+/// In a long chat every message before has ended with the token that ends this one.
+#[test]
+fn a_long_chat_with_a_penalty_still_stops() {
+    const TURNS: usize = 20;
+    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let message = |role, content: &str| ChatMessage { role, content: content.into() };
+    let turn = [message(Role::User, "Tell me a story."), message(Role::Assistant, "An owl slept.")];
+    let mut chat: Vec<ChatMessage> = std::iter::repeat_n(turn, TURNS).flatten().collect();
+    chat.push(message(Role::User, "Tell me a story."));
+    let prompt = session.chat_prompt(&chat, None, false).unwrap();
+    let base = Sampling::default();
+    for sampling in [
+        base,
+        Sampling { frequency_penalty: 0.5, ..base },
+        Sampling { presence_penalty: 2.0, ..base },
+        Sampling { repetition_penalty: 1.5, ..base },
+    ] {
+        let settings = GenerationSettings {
+            sampling,
+            drafting: Drafting::Off,
+            max_tokens: 1000,
+            thinking: false,
+            stop: Vec::new(),
+        };
+        let request = ReplyRequest::new(prompt.clone(), settings);
+        let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
+        println!("{sampling:?}: {} tokens", reply.ids.len());
+        assert_eq!(reply.reason, FinishReason::Stop, "{sampling:?}");
+    }
 }

@@ -271,6 +271,55 @@ fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request 
     Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
 }
 
+/// More text than any model here reads, which takes a while to be cut into tokens.
+fn endless_question(id: RequestId) -> Request {
+    let Request::Generate { settings, .. } = generate(id, 8) else { unreachable!() };
+    let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500_000) };
+    Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
+}
+
+#[test]
+fn a_reply_goes_on_while_another_ones_prompt_is_made() {
+    let mut engine = Engine::with_endless_model();
+    engine.generate(2, ENDLESS);
+    engine.first_text(2);
+    engine.send_all(&[endless_question(3), generate(4, 8)]);
+    let mut meanwhile = 0;
+    let error = loop {
+        match engine.next().expect("the engine answers") {
+            Event::Failed { id: Some(3), error } => break error,
+            Event::Tokens { id: 2, .. } => meanwhile += 1,
+            Event::Live { id: 2, .. } => {}
+            other => panic!("{other:?}: nobody overtakes, and the reply need not end first"),
+        }
+    };
+    assert_eq!(error.code, "prompt_too_long");
+    assert!(meanwhile > 20, "the reply stood still: {meanwhile}");
+    assert_eq!(engine.end(4).stats.emitted, 8);
+
+    // Whoever is not wanted any more leaves at once, and holds nobody up. Nothing comes of it later.
+    engine.send_all(&[endless_question(5), generate(6, 8), load(7, &demo_model())]);
+    for _ in 0..10 {
+        assert!(matches!(engine.next(), Some(Event::Tokens { id: 2, .. } | Event::Live { id: 2, .. })));
+    }
+    engine.send_all(&[Request::Cancel { id: 5 }, Request::Cancel { id: 2 }]);
+    let cancelled = engine.end(5);
+    assert_eq!((cancelled.reason, cancelled.text.as_str()), (FinishReason::Cancelled, ""));
+    assert_eq!(engine.end(6).stats.emitted, 8);
+    engine.loaded(7).unwrap();
+    engine.generate(5, 8);
+    assert_eq!(engine.end(5).reason, FinishReason::Length);
+
+    // The end of its input ends the engine, whatever it does.
+    engine.send(&endless_question(8));
+    let (last, status) = engine.close();
+    assert!(status.success());
+    assert!(
+        matches!(last.last(), Some(Event::Finished { id: 8, reason: FinishReason::Cancelled, .. })),
+        "{last:?}"
+    );
+}
+
 #[test]
 fn requests_are_answered() {
     let mut engine = Engine::start();

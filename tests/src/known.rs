@@ -38,7 +38,7 @@ impl Known {
     /// Runs the row alone and checks its text against the definition of its law.
     pub fn new(model: &Qwen, spec: RowSpec) -> Self {
         let tokens = alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
-        let below = shortfall(model, &spec.prompt, &tokens, &spec.sampling, spec.seed);
+        let below = shortfall(model, &spec, &tokens);
         assert!(below < TIE, "{:?}: {below} below the best choice", spec.sampling);
         Self { spec, tokens }
     }

@@ -16,9 +16,9 @@ const SLACK: f64 = 1e-4;
 /// How far the emitted tokens of a reply lie below the best choice of the definition, at worst. Zero where every token
 /// is the best choice; a value within the rounding of the logits is a near tie; infinite where a filter forbids a
 /// token.
-pub fn shortfall(model: &Qwen, prompt: &[u32], reply: &[u32], sampling: &Sampling, seed: u64) -> f64 {
-    let laws = laws(model, prompt, reply, sampling, seed);
-    let tokens = reply.iter().zip(prompt.len()..);
+pub fn shortfall(model: &Qwen, spec: &RowSpec, reply: &[u32]) -> f64 {
+    let laws = laws(model, spec, reply);
+    let tokens = reply.iter().zip(spec.prompt.len()..);
     laws.iter()
         .zip(tokens)
         .map(|(law, (&token, position))| law.below_best(Stream::Token, position, token, None))
@@ -40,9 +40,9 @@ pub struct Step {
 /// with the probability that the model gives it, and otherwise another token is drawn. Infinite where a draft stayed
 /// that should not have, or the other way round.
 pub fn rejection_shortfall(model: &Qwen, spec: &RowSpec, steps: &[Step]) -> f64 {
-    let RowSpec { prompt, sampling, seed, .. } = spec;
+    let RowSpec { prompt, seed, .. } = spec;
     let reply: Vec<u32> = steps.iter().flat_map(|step| step.tokens.iter().copied()).collect();
-    let laws = laws(model, prompt, &reply, sampling, *seed);
+    let laws = laws(model, spec, &reply);
     let verdicts = steps.iter().flat_map(|step| {
         let verdict = |(i, &token)| (token, step.drafts.get(i).map(|&draft| (draft, i < step.accepted)));
         step.tokens.iter().enumerate().map(verdict)
@@ -61,7 +61,8 @@ pub fn rejection_shortfall(model: &Qwen, spec: &RowSpec, steps: &[Step]) -> f64 
 }
 
 /// The law of each token of a reply.
-fn laws(model: &Qwen, prompt: &[u32], reply: &[u32], sampling: &Sampling, seed: u64) -> Vec<Law> {
+fn laws(model: &Qwen, spec: &RowSpec, reply: &[u32]) -> Vec<Law> {
+    let RowSpec { prompt, sampling, seed, .. } = spec;
     let text = [prompt, reply].concat();
     let logits = score(model, &text, CHUNK).unwrap().logits;
     let vocab = logits.dim(1) as usize;
@@ -69,25 +70,25 @@ fn laws(model: &Qwen, prompt: &[u32], reply: &[u32], sampling: &Sampling, seed: 
     let rows = logits.chunks(vocab).skip(prompt.len() - 1);
     (prompt.len()..text.len())
         .zip(rows)
-        .map(|(position, row)| {
-            Law::new(penalised(row, &text[..position], sampling), sampling, seed, position)
-        })
+        .map(|(position, row)| Law::new(penalised(row, &text[..position], spec), sampling, *seed, position))
         .collect()
 }
 
-/// Logits after the penalties for what the history holds.
-fn penalised(logits: &[f32], history: &[u32], sampling: &Sampling) -> Vec<f64> {
-    let mut counts: HashMap<u32, u32> = HashMap::new();
-    for &token in history {
-        *counts.entry(token).or_insert(0) += 1;
-    }
+/// Logits after the penalties for what a row's history holds: the repetition penalty looks at all of it, the others at the
+/// reply, and none at the tokens that end replies.
+fn penalised(logits: &[f32], history: &[u32], spec: &RowSpec) -> Vec<f64> {
+    let sampling = &spec.sampling;
     let mut logits: Vec<f64> = logits.iter().map(|&l| f64::from(l)).collect();
-    for (token, count) in counts {
+    let mut counts: HashMap<u32, u32> = HashMap::new();
+    for (position, token) in history.iter().enumerate().filter(|(_, token)| !spec.stop_ids.contains(token)) {
+        *counts.entry(*token).or_insert(0) += u32::from(position >= spec.reply_from);
+    }
+    for (token, in_reply) in counts {
         let logit = &mut logits[token as usize];
         let repetition = f64::from(sampling.repetition_penalty);
         *logit = if *logit < 0.0 { *logit * repetition } else { *logit / repetition };
-        *logit -= f64::from(sampling.presence_penalty);
-        *logit -= f64::from(sampling.frequency_penalty) * f64::from(count);
+        *logit -= if in_reply > 0 { f64::from(sampling.presence_penalty) } else { 0.0 };
+        *logit -= f64::from(sampling.frequency_penalty) * f64::from(in_reply);
     }
     logits
 }

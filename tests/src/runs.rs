@@ -8,6 +8,7 @@ use foretoken_protocol::Sampling;
 pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
     RowSpec {
         prompt: prompt.to_vec(),
+        reply_from: prompt.len(),
         sampling: Sampling::default(),
         seed: 0,
         xtc_exempt: Vec::new(),

@@ -2,9 +2,8 @@ import type {
   AppEvent,
   Attachment,
   ChatSettings,
+  Destination,
   GenerationSettings,
-  Message,
-  OpenedChat,
   Sampling,
   Sent,
   Snapshot,
@@ -14,70 +13,49 @@ import { attachDropped } from "./chats/attaching";
 import { withFiles } from "./chats/attachments";
 import { dropDraft, followDraft, saveDrafts, setEdit, setFiles, takeDraft, takeEdits } from "./chats/drafts";
 import { importChats } from "./chats/files";
+import { chatLine, settingsLine } from "./inOrder";
+import { Kept } from "./kept";
 import { addModels, loadLibrary } from "./library/actions";
+import { follow, listener } from "./listening";
+import { openChat, readAgain } from "./navigation";
 import { run } from "./palette/table";
-import { arePreferencesChanging, changeDefaults } from "./settings/actions";
-import { generation, streamingReply } from "./state";
+import { changeDefaults, hearDefaults, hearPreferences } from "./settings/actions";
+import { generation, isThere, type Place, streamingReply } from "./state";
 import { dispatch, setView, useStore } from "./store";
 
 const state = () => useStore.getState();
 
-/** Who speaks of a reply, by message: where writing it was begun anew, the one before may still be heard. */
-const speakers = new Map<number, object>();
-
-function listener(from: number | null): ReplyListener<Sent> {
-  const speaker = {};
-  return {
-    begun: (sent) => {
-      const reply = sent.messages.at(-1);
-      if (reply) speakers.set(reply.message.id, speaker);
-      dispatch({ kind: "sent", from, sent });
-      if (from === null && state().note?.unbegun) setView({ note: null });
-    },
-    event: (message, event) => {
-      if (speakers.get(message) === speaker)
-        dispatch({ kind: "reply", message, event, at: performance.now() });
-    },
-  };
-}
-
-/** Follows replies of an opened chat that were begun before this page was there to see it. */
-function follow({ chat: { id: chat }, messages }: OpenedChat): void {
-  for (const { message } of messages) {
-    const { id, status } = message;
-    if (status.state !== "streaming" || state().live[id]) continue;
-    const speaker = {};
-    const attached: ReplyListener<Message> = {
-      begun: (message) => {
-        speakers.set(id, speaker);
-        dispatch({ kind: "attached", chat, message });
-      },
-      event: (message, event) => {
-        if (speakers.get(id) === speaker) dispatch({ kind: "reply", message, event, at: performance.now() });
-      },
-    };
-    shell.attach(id, attached).catch(showError);
-  }
-}
-
 /** Says why something failed: in the chat that it was about where that is shown, or else in a note. */
 export function showError(error: unknown, chat = state().chat): void {
-  const report = reportOf(error);
-  if (state().screen === "chat" && state().chat === chat) setView({ actionError: report });
-  else setView({ note: { words: [report.message, report.hint].filter(Boolean).join(" "), undo: null } });
+  if (state().screen === "chat" && state().chat === chat) setView({ actionError: reportOf(error) });
+  else noteError(error);
+}
+
+/** Says why something failed that has nothing to do with what is shown. */
+export function noteError(error: unknown): void {
+  const { message, hint } = reportOf(error);
+  setView({ note: { words: [message, hint].filter(Boolean).join(" "), undo: null } });
 }
 
 function onAppEvent(event: AppEvent): void {
-  if (event.type === "preferences" && arePreferencesChanging()) return;
-  dispatch({ kind: "app", event });
-  if (event.type === "dropped") onDropped(event.folders, event.files);
-  else if (event.type === "action") run(event.action);
-  else if (event.type === "open_chat") openChat(event.chat);
-  else if (event.type === "closing") handOver();
+  switch (event.type) {
+    case "preferences":
+      hearPreferences(event.preferences);
+      break;
+    case "settings":
+      hearDefaults(event.settings);
+      break;
+    default:
+      dispatch({ kind: "app", event });
+      if (event.type === "dropped") onDropped(event.folders, event.files);
+      else if (event.type === "action") run(event.action);
+      else if (event.type === "open_chat") openChat(event.chat);
+      else if (event.type === "closing") handOver();
+  }
 }
 
-/** Lets the shell keep what was typed last, before the app ends. */
-const handOver = () => saveDrafts().then(shell.handedOver);
+/** Lets the shell keep what was typed and chosen last, before the app ends. */
+const handOver = () => Promise.all([saveDrafts(), changing]).then(shell.handedOver);
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {
@@ -94,11 +72,11 @@ const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
 
 function take(snapshot: Snapshot): void {
   dispatch({ kind: "snapshot", snapshot });
-  takeDraft(null, snapshot.new_chat.draft);
+  takeDraft(null, snapshot.draft);
   if (snapshot.open) {
     takeDraft(snapshot.open.chat.id, snapshot.open.draft);
     takeEdits(snapshot.open.edits);
-    follow(snapshot.open);
+    follow(snapshot.open, showError);
   }
 }
 
@@ -120,21 +98,37 @@ export async function start(): Promise<void> {
   loadLibrary();
 }
 
-/** Begins a reply. Returns its chat; `null` if none was begun. */
-async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): Promise<number | null> {
+/** Where the person is. */
+function here(): Place {
+  const { navigation, chat } = state();
+  return { navigation: navigation.shown, chat };
+}
+
+/** Begins a reply from where the person is. Returns its chat; null if none was begun. */
+async function begin(
+  start: (listener: ReplyListener<Sent>) => Promise<void>,
+  begun: (sent: Sent) => void = () => {},
+): Promise<number | null> {
   if (state().sending) return null;
+  const from = here();
   setView({ sending: true, actionError: null });
-  const replies = listener(state().chat);
   let chat: number | null = null;
-  const begun = (sent: Sent) => {
-    chat = sent.chat;
-    replies.begun(sent);
-  };
   try {
-    await start({ ...replies, begun });
+    // It goes by what was changed before.
+    await Promise.all([chatLine.settled(), settingsLine.settled()]);
+    await start(
+      listener((sent) => {
+        chat = sent.chat;
+        const stays = isThere(state(), from, sent);
+        dispatch({ kind: "sent", from, sent });
+        if (stays) begun(sent);
+        // Another branch of the chat has been opened meanwhile.
+        else if (state().chat === sent.chat) readAgain(sent.chat);
+      }),
+    );
     return chat;
   } catch (error) {
-    showError(error);
+    showError(error, from.chat);
     return null;
   } finally {
     setView({ sending: false });
@@ -143,16 +137,24 @@ async function begin(start: (listener: ReplyListener<Sent>) => Promise<void>): P
 
 /** Sends `text` with files. Both are given up only once the shell has them. */
 export async function send(text: string, files: Attachment[] = []): Promise<void> {
-  const { chat, tag } = state();
-  const begun = await begin((replies) => shell.send(chat, withFiles(text, files), replies));
+  const { chat, chatSettings: settings, navigation, tag } = state();
+  const to: Destination = chat === null ? { new: { navigation: navigation.shown, settings } } : { chat };
+  const begun = await begin(
+    (replies) => shell.send(to, withFiles(text, files), replies),
+    (sent) => {
+      // What was changed while the chat began.
+      if (chat === null && state().chatSettings !== settings) changeChat(state().chatSettings, sent.chat);
+    },
+  );
   if (begun === null) return;
+  if (chat === null && state().note?.unbegun === navigation.shown) setView({ note: null });
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
   if (chat !== null) return;
   followDraft(begun);
   // It was begun among the chats with a tag.
-  if (tag !== null) shell.tagChat(begun, [tag]).catch(showError);
+  if (tag !== null) chatLine.run(() => shell.tagChat(begun, [tag])).catch(showError);
 }
 
 /** Takes a file away from the next message. */
@@ -192,46 +194,6 @@ export function stop(): boolean {
   return true;
 }
 
-export async function newChat(): Promise<void> {
-  setView({ screen: "chat", editing: null, numbers: null });
-  try {
-    saveDrafts();
-    dispatch({ kind: "new", chat: await shell.newChat() });
-    setView({ actionError: null });
-  } catch (error) {
-    showError(error);
-  }
-}
-
-/** Shows what a chat has become. */
-export function show(opened: OpenedChat): void {
-  takeDraft(opened.chat.id, opened.draft);
-  takeEdits(opened.edits);
-  dispatch({ kind: "opened", opened });
-  setView({ actionError: null, editing: null, numbers: null });
-  follow(opened);
-}
-
-/** Shows the chat that `open` comes to. */
-export async function showChat(open: () => Promise<OpenedChat>): Promise<boolean> {
-  setView({ screen: "chat" });
-  saveDrafts();
-  try {
-    show(await open());
-    return true;
-  } catch (error) {
-    showError(error);
-    return false;
-  }
-}
-
-export async function openChat(chat: number): Promise<void> {
-  setView({ screen: "chat" });
-  // One that is marked as unseen is told to the shell, which takes the mark away.
-  const marked = state().chats.some(({ id, unseen }) => id === chat && unseen !== null);
-  if (state().chat !== chat || marked) await showChat(() => shell.openChat(chat));
-}
-
 /** Changes settings of the next reply: those of the chat where it has its own, or else those of the app. */
 export async function changeSettings(change: Partial<GenerationSettings>): Promise<void> {
   const { generation } = state().chatSettings;
@@ -244,12 +206,8 @@ export async function changeSettings(change: Partial<GenerationSettings>): Promi
 export async function toggleRevealDrafts(): Promise<void> {
   const reveal = !state().revealDrafts;
   dispatch({ kind: "reveal drafts", reveal });
-  try {
-    await shell.setRevealDrafts(reveal);
-  } catch (error) {
-    if (state().revealDrafts === reveal) dispatch({ kind: "reveal drafts", reveal: !reveal });
-    showError(error);
-  }
+  // It holds even where it cannot be written.
+  await settingsLine.run(() => shell.setRevealDrafts(reveal)).catch(showError);
 }
 
 /** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
@@ -271,22 +229,36 @@ export function toggleNumbers(): boolean {
   return true;
 }
 
-/** The last change of a chat's settings; the next one comes after it. */
-let changing: Promise<unknown> = Promise.resolve();
+/** The settings of the chat that were changed last. */
+let changing: { chat: number; kept: Kept<ChatSettings> } | undefined;
 
-/** Changes how replies are written in the open chat. Returns whether that is kept. */
-export async function changeChat(change: Partial<ChatSettings>): Promise<boolean> {
-  const { chat, chatSettings: before } = state();
-  const settings = { ...before, ...change };
-  dispatch({ kind: "chat settings", settings });
-  const changed = changing.then(() => shell.setChatSettings(chat, settings));
-  changing = changed.catch(() => {});
+function keptSettings(chat: number): Kept<ChatSettings> {
+  if (changing?.chat !== chat) {
+    const kept = new Kept<ChatSettings>({
+      line: chatLine,
+      now: () => state().chatSettings,
+      show: (settings) => {
+        if (state().chat === chat) dispatch({ kind: "chat settings", settings });
+      },
+      send: (_, settings) => shell.setChatSettings(chat, settings),
+    });
+    changing = { chat, kept };
+  }
+  return changing.kept;
+}
+
+/** Changes how replies are written in the open chat. Returns whether that is kept. One that is not begun takes it along
+ *  when it begins. */
+export async function changeChat(change: Partial<ChatSettings>, chat = state().chat): Promise<boolean> {
+  if (chat === null) {
+    dispatch({ kind: "chat settings", settings: { ...state().chatSettings, ...change } });
+    return true;
+  }
   try {
-    await changed;
+    await keptSettings(chat).change(change);
     return true;
   } catch (error) {
-    if (state().chatSettings === settings) dispatch({ kind: "chat settings", settings: before });
-    showError(error);
+    showError(error, chat);
     return false;
   }
 }
@@ -294,14 +266,22 @@ export async function changeChat(change: Partial<ChatSettings>): Promise<boolean
 export const changeSampling = (change: Partial<Sampling>) =>
   changeSettings({ sampling: { ...generation(state()).sampling, ...change } });
 
+/** The model that was chosen last. */
+let loading = 0;
+
 async function load(open: () => Promise<unknown>): Promise<void> {
+  loading += 1;
+  const [mine, { screen }] = [loading, state()];
   setView({ modelError: null });
   try {
     await open();
-    setView({ modelPicker: false });
+    if (mine === loading) setView({ modelPicker: false });
   } catch (error) {
-    // Why it failed stands in the picker.
-    setView({ screen: "chat", modelError: reportOf(error), modelPicker: true });
+    // Why it failed stands in the picker, for whoever is still there.
+    if (mine !== loading) return;
+    if (state().screen === screen)
+      setView({ screen: "chat", modelError: reportOf(error), modelPicker: true });
+    else noteError(error);
   }
 }
 

@@ -26,16 +26,23 @@ export const commands = {
 	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  What others have made and the app carries, by name. */
+	notices: () => typedError<Notice[], ErrorReport>(__TAURI_INVOKE("notices")),
+	/**  The text of the licences of one of them, which is named by its place in the list, from 0. */
+	noticeText: (place: number) => typedError<string, ErrorReport>(__TAURI_INVOKE("notice_text", { place })),
 	/**  What one can tell others about this app and this machine: nothing of any chat, and no token. */
 	report: () => typedError<string, ErrorReport>(__TAURI_INVOKE("report")),
-	/**  Leaves the open chat; the next message begins a new one. */
-	newChat: () => typedError<NewChat, ErrorReport>(__TAURI_INVOKE("new_chat")),
+	/**
+	 *  Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
+	 *  grows; what comes after one with a higher number opens nothing.
+	 */
+	newChat: (navigation: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("new_chat", { navigation })),
 	/**  Opens a chat. Attach to a reply that is still streaming. */
-	openChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("open_chat", { chat })),
+	openChat: (navigation: number, chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("open_chat", { navigation, chat })),
 	/**  Opens the chat of a message and shows the branch that leads through it. */
-	showMessage: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { message })),
+	showMessage: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { navigation, message })),
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
-	branchChat: (message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { message })),
+	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
 	chatPage: (tag: string | null, after: ChatCursor | null, limit: number) => typedError<ChatPage, ErrorReport>(__TAURI_INVOKE("chat_page", { tag, after, limit })),
 	/**  Finds up to `limit` titles and messages that hold all words of `query`. */
@@ -58,8 +65,8 @@ export const commands = {
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
 	/**  Keeps what a message of the person's is being changed to; `null` gives that up. */
 	setEdit: (message: number, text: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_edit", { message, text })),
-	/**  Changes how replies are written in a chat, or in the one that is not begun yet. */
-	setChatSettings: (chat: number | null, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
+	/**  Changes how replies are written in a chat. */
+	setChatSettings: (chat: number, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
 	addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) => typedError<Preset, ErrorReport>(__TAURI_INVOKE("add_preset", { name, systemPrompt, generation })),
 	/**  Gives the preset of that id another content. Chats that were set by it keep their settings. */
@@ -73,7 +80,10 @@ export const commands = {
 	exportChats: (chat: number | null, format: ExportFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format })),
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
-	/**  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again. */
+	/**
+	 *  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
+	 *  be asked for again.
+	 */
 	importChats: (path: string) => typedError<ImportReport, ErrorReport>(__TAURI_INVOKE("import_chats", { path })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
@@ -81,7 +91,7 @@ export const commands = {
 	 *  Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
 	 *  before this returns.
 	 */
-	sendMessage: (chat: number | null, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { chat, text, events })),
+	sendMessage: (to: Destination, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, events })),
 	/**  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it. */
 	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */
@@ -113,15 +123,15 @@ export const commands = {
 	provenance: (message: number) => typedError<Provenance, ErrorReport>(__TAURI_INVOKE("provenance", { message })),
 	/**  Ends a reply early; its `ended` event says so. Does nothing if it has ended. */
 	stopReply: (message: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
-	/**  Keeps the settings of the next reply. A reply that streams goes on with its own. */
-	setSettings: (settings: GenerationSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { settings })),
+	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
+	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
 	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
-	 *  Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
-	 *  the model before it is loaded again and stays selected.
+	 *  Loads the model in a folder that is listed, or was chosen or dropped, and, once it has loaded, adds it to the picker
+	 *  and selects it. If it does not load, the model before it is loaded again and stays selected.
 	 */
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
@@ -134,8 +144,8 @@ export const commands = {
 	/**  The library as it is now. Changes come as `library` events. */
 	library: () => typedError<LibrarySnapshot, ErrorReport>(__TAURI_INVOKE("library")),
 	/**
-	 *  The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
-	 *  fetched first, and the Hub is asked for newer commits of the models that are here.
+	 *  The models to recommend, as they came with the app. With `refresh` the Hub is asked for newer commits of the models
+	 *  that are here, and a newer list is fetched where the person has named a place for one.
 	 */
 	catalogue: (refresh: boolean) => typedError<RemoteModel[], ErrorReport>(__TAURI_INVOKE("catalogue", { refresh })),
 	/**  Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words. */
@@ -171,11 +181,17 @@ export const commands = {
 	deleteModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_model", { path })),
 	/**  Brings a deleted model back. */
 	restoreModel: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_model", { path })),
-	/**  Adds the model in a folder, which is used where it is, and returns the folder as the list names it. */
+	/**
+	 *  Adds the model in a folder that was chosen or dropped, which is used where it is, and returns the folder as the list
+	 *  names it.
+	 */
 	importModel: (path: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("import_model", { path })),
 	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
 	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
-	/**  Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is. */
+	/**
+	 *  Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
+	 *  as it is.
+	 */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
 	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
@@ -252,6 +268,10 @@ engine: EngineState } |
 models: ModelEntry[]; 
 /**  The folder of the chosen one. */
 selected_model: string } | 
+/**  The chats turned out to be damaged; a backup can take their place. */
+{ type: "chats_trouble"; 
+/**  What is wrong, and what could take their place. */
+trouble: ChatsTrouble } | 
 /**  A chat is new in the list, or has changed. */
 { type: "chat"; 
 /**  The chat as it stands in the list. */
@@ -260,6 +280,10 @@ chat: ChatSummary } |
 { type: "chat_gone"; 
 /**  The chat. */
 chat: number } | 
+/**  Something was deleted, or brought back. */
+{ type: "deletions"; 
+/**  What can be brought back, the last one first. */
+deletions: Deletion[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -342,6 +366,14 @@ export type Availability =
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
 "with_previous_chat";
+
+/**  A chat that its first question begins. */
+export type Beginning = {
+	/**  The navigation that led to the empty chat. The person stays in it, unless there was another one since. */
+	navigation: number,
+	/**  How its replies are written. */
+	settings: ChatSettings,
+};
 
 /**  What a benchmark found. */
 export type Benchmark = {
@@ -589,6 +621,20 @@ export type DeletedModel = {
 	disk_bytes: number,
 };
 
+/**  Something that was deleted and can be brought back. */
+export type Deletion = {
+	/**  Names it. */
+	id: number,
+	/**  The chat that was deleted, or that the message was deleted from. */
+	chat: number,
+	/**  The chat's title. */
+	title: string,
+	/**  The message that was deleted with all that followed it; `None` is the whole chat. */
+	message: number | null,
+	/**  How the message begins, on one line; empty for a chat. */
+	excerpt: string,
+};
+
 /**  Decoding with this many drafts a step. */
 export type DepthSpeed = {
 	/**  Drafts a step; 0 is plain decoding. */
@@ -610,6 +656,13 @@ export type DepthTrace = {
 	/**  The mean number of drafts in a pass. */
 	depths: number[],
 };
+
+/**  Where a question goes. */
+export type Destination = 
+/**  Into a chat. */
+({ chat: number }) & { new?: never } | 
+/**  Into a chat that it begins. */
+({ new: Beginning }) & { chat?: never };
 
 /**  A message that is not sent yet. */
 export type Draft = {
@@ -726,6 +779,20 @@ export type FitVerdict =
 /**  Not at all. */
 "too_big";
 
+/**  A change of [`GenerationSettings`]. What is `None` stays as it is, whatever became of it meanwhile. */
+export type GenerationChange = {
+	/**  See [`GenerationSettings::sampling`]. */
+	sampling: Sampling | null,
+	/**  See [`GenerationSettings::drafting`]. */
+	drafting: Drafting | null,
+	/**  See [`GenerationSettings::max_tokens`]. */
+	max_tokens: number | null,
+	/**  See [`GenerationSettings::thinking`]. */
+	thinking: boolean | null,
+	/**  See [`GenerationSettings::stop`]. */
+	stop: string[] | null,
+};
+
 /**  Everything that shapes one reply. */
 export type GenerationSettings = {
 	/**  How tokens are drawn. */
@@ -783,6 +850,8 @@ export type Job = {
 	seconds_left: number | null,
 	/**  The files of a download. */
 	files: FileProgress[],
+	/**  What to know about how it ended, a sentence or two. */
+	note: string | null,
 };
 
 /**  What a job does now. */
@@ -1091,12 +1160,14 @@ declared: boolean } |
 /**  There is a head, but it cannot be used; a note of the model says why. */
 { state: "unusable" };
 
-/**  A chat that has no message yet. */
-export type NewChat = {
-	/**  How its replies will be written. */
-	settings: ChatSettings,
-	/**  What the person has written and not sent. */
-	draft: Draft,
+/**  Something that others have made and the app carries. */
+export type Notice = {
+	/**  What it is called. */
+	name: string,
+	/**  Its version; empty where it has none of its own. */
+	version: string,
+	/**  Its licence, as an SPDX expression. */
+	licence: string,
 };
 
 /**  A chat as it opens. */
@@ -1385,11 +1456,11 @@ export type Sampling = {
 	xtc_probability: number,
 	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
 	xtc_threshold: number,
-	/**  Divides positive and multiplies negative logits of tokens seen before; 1 is off. */
+	/**  Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off. */
 	repetition_penalty: number,
-	/**  Subtracted once from the logit of every token seen before; 0 is off. */
+	/**  Subtracted once from the logit of every token that the reply has; 0 is off. */
 	presence_penalty: number,
-	/**  Subtracted from a token's logit for each time it was seen; 0 is off. */
+	/**  Subtracted from a token's logit for each time that the reply has it; 0 is off. */
 	frequency_penalty: number,
 	/**  When a draft stays. */
 	acceptance: AcceptanceRule,
@@ -1441,10 +1512,14 @@ export type Snapshot = {
 	tags: Tag[],
 	/**  The presets by name. */
 	presets: Preset[],
+	/**  What was deleted and can be brought back, the last one first. */
+	deletions: Deletion[],
+	/**  The navigation that led to the open chat. */
+	navigation: number,
 	/**  The open chat; `None` is a new one. */
 	open: OpenedChat | null,
-	/**  The chat that has no message yet. */
-	new_chat: NewChat,
+	/**  What the person has written in a chat that has no message yet, and not sent. */
+	draft: Draft,
 	/**  Settings of the next reply where the chat has none of its own. */
 	settings: GenerationSettings,
 	/**  Whether text that came from drafts is marked. */

@@ -10,8 +10,10 @@ import {
   type ComparisonSource,
   type ConversionChoice,
   commands,
+  type Destination,
   type ErrorReport,
   type ExportFormat,
+  type GenerationChange,
   type GenerationSettings,
   type KvPrecision,
   type MenuState,
@@ -75,6 +77,15 @@ async function listen<T>(
   channel.onmessage = (event) => listener.event(id, event);
 }
 
+/** Changes nothing. */
+const SAME: GenerationChange = {
+  sampling: null,
+  drafting: null,
+  max_tokens: null,
+  thinking: null,
+  stop: null,
+};
+
 const replyOf = (sent: Sent) => sent.messages.at(-1)?.message.id;
 
 export const shell = {
@@ -105,9 +116,11 @@ export const shell = {
   places: () => answered(commands.places()),
   revealPlace: (kind: PlaceKind) => answered(commands.revealPlace(kind)),
   logLines: (after: number) => answered(commands.logLines(after)),
+  notices: () => answered(commands.notices()),
+  noticeText: (place: number) => answered(commands.noticeText(place)),
   report: () => answered(commands.report()),
-  send: (chat: number | null, text: string, listener: ReplyListener<Sent>) =>
-    listen((events) => commands.sendMessage(chat, text, events), replyOf, listener),
+  send: (to: Destination, text: string, listener: ReplyListener<Sent>) =>
+    listen((events) => commands.sendMessage(to, text, events), replyOf, listener),
   edit: (message: number, text: string, listener: ReplyListener<Sent>) =>
     listen((events) => commands.editMessage(message, text, events), replyOf, listener),
   retry: (message: number, listener: ReplyListener<Sent>) =>
@@ -132,10 +145,10 @@ export const shell = {
   provenance: (message: number) => answered(commands.provenance(message)),
   setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),
   stop: (message: number) => answered(commands.stopReply(message)),
-  newChat: () => answered(commands.newChat()),
-  openChat: (chat: number) => answered(commands.openChat(chat)),
-  showMessage: (message: number) => answered(commands.showMessage(message)),
-  branchChat: (message: number) => answered(commands.branchChat(message)),
+  newChat: (navigation: number) => answered(commands.newChat(navigation)),
+  openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
+  showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
+  branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
     answered(commands.chatPage(tag, after, limit)),
   searchChats: (query: string, limit: number) => answered(commands.searchChats(query, limit)),
@@ -148,7 +161,7 @@ export const shell = {
   setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
   setEdit: (message: number, text: string | null) => answered(commands.setEdit(message, text)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
-  setChatSettings: (chat: number | null, settings: ChatSettings) =>
+  setChatSettings: (chat: number, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
     answered(commands.addPreset(name, systemPrompt, generation)),
@@ -158,7 +171,8 @@ export const shell = {
   chooseChatsFile: () => answered(commands.chooseChatsFile()),
   importChats: (path: string) => answered(commands.importChats(path)),
   restoreChats: () => answered(commands.restoreChats()),
-  setSettings: (settings: GenerationSettings) => answered(commands.setSettings(settings)),
+  setSettings: (change: Partial<GenerationSettings>) =>
+    answered(commands.setSettings({ ...SAME, ...change })),
   chooseModelFolder: () => answered(commands.chooseModelFolder()),
   openModel: (path: string): Promise<ModelInfo> => answered(commands.openModel(path)),
   selectModel: (path: string): Promise<ModelInfo> => answered(commands.selectModel(path)),

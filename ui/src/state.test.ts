@@ -45,12 +45,13 @@ const versioned = (message: Message, ...others: number[]) => ({
 });
 const sentFrom = (from: number | null, chat: number, ...messages: Message[]): Change => ({
   kind: "sent",
-  from,
+  from: { navigation: 0, chat: from },
   sent: { chat, messages: messages.map((message) => versioned(message)) },
 });
 const sent = (chat: number, ...messages: Message[]): Change => sentFrom(null, chat, ...messages);
 const opened = (chat: number, ...messages: Message[]): Change => ({
   kind: "opened",
+  navigation: 0,
   opened: openedChat(
     chat,
     messages.map((message) => versioned(message)),
@@ -158,7 +159,7 @@ describe("a reply", () => {
     const ended = message(2, "assistant", 1, { text: "No." });
     const shown = replay(begun, reply(2, { type: "ended", message: ended }), {
       kind: "sent",
-      from: 7,
+      from: { navigation: 0, chat: 7 },
       sent: { chat: 7, messages: [versioned(streaming(3, 1), 2)] },
     });
     expect(shown.messages.map(({ id }) => id)).toEqual([1, 3]);
@@ -169,7 +170,7 @@ describe("a reply", () => {
     const asked = message(3, "user", null, { text: "Hi" });
     const shown = replay(begun, reply(2, { type: "ended", message: message(2, "assistant", 1) }), {
       kind: "sent",
-      from: 7,
+      from: { navigation: 0, chat: 7 },
       sent: { chat: 7, messages: [versioned(asked, 1), versioned(streaming(4, 3))] },
     });
     expect(shown.messages.map(({ id }) => id)).toEqual([3, 4]);
@@ -216,7 +217,9 @@ describe("the window", () => {
       tags: [],
       presets: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
-      new_chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
+      draft: { text: "", files: [] },
+      navigation: 3,
+      deletions: [],
       settings,
       reveal_drafts: true,
       preferences,
@@ -224,9 +227,17 @@ describe("the window", () => {
     };
     const shown = replay({ kind: "snapshot", snapshot });
     expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
+    expect(shown.navigation).toMatchObject({ asked: 3, shown: 3, pending: false });
+    const under = replay({ kind: "snapshot", snapshot }, { kind: "departed" });
+    const again: Change = { kind: "snapshot", snapshot: { ...snapshot, open: null } };
+    expect(reduce(under, again).chat, "what is asked for on the way there is older").toBe(1);
+    expect(reduce(reduce(under, { kind: "stayed" }), again).chat).toBe(null);
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
+    const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };
+    const trouble = { error, backups: [] };
     const changed = [
+      { kind: "app", event: { type: "chats_trouble", trouble } },
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
@@ -238,6 +249,7 @@ describe("the window", () => {
       selectedModel: "/m",
       chats: [{ id: 1, title: "Named" }],
       about: { title: "Named" },
+      trouble,
       settings: { max_tokens: 5 },
       engine: { state: "loading", done: 1 },
     });
@@ -305,7 +317,7 @@ describe("the window", () => {
   it("is empty in a new chat", () => {
     const shown = replay(sent(7, message(1, "user", null), streaming(2, 1)), {
       kind: "new",
-      chat: { settings: FOLLOWS, draft: { text: "", files: [] } },
+      navigation: 0,
     });
     expect(shown).toMatchObject({ chat: null, messages: [] });
   });

@@ -6,13 +6,13 @@ import type {
   ChatSettings,
   ChatSummary,
   ChatsTrouble,
+  Deletion,
   EngineState,
   GenerationSettings,
   LibrarySnapshot,
   LiveStats,
   Message,
   ModelEntry,
-  NewChat,
   OpenedChat,
   Preferences,
   Preset,
@@ -55,6 +55,24 @@ export interface Reading {
   first: { done: number; at: number };
 }
 
+/** The ways that the person goes through the window. Each has a number, which the shell knows it by. */
+export interface Navigation {
+  /** The number of the last one. */
+  asked: number;
+  /** The number of the one that led to what is shown. */
+  shown: number;
+  /** Whether the last one is still under way. */
+  pending: boolean;
+  /** Chats that were deleted since it was asked for: an answer may be older. */
+  gone: number[];
+}
+
+/** Where a person was. */
+export interface Place {
+  navigation: number;
+  chat: number | null;
+}
+
 /** What the shell knows, as far as the page shows it. */
 export interface Shown {
   engine: EngineState;
@@ -67,6 +85,11 @@ export interface Shown {
   /** The tag that the listed chats have; null lists all. */
   tag: string | null;
   tags: Tag[];
+  /** What was deleted and can be brought back, the last one first. */
+  deletions: Deletion[];
+  /** How often the list of chats was told to change. */
+  listChanges: number;
+  navigation: Navigation;
   /** The open chat; null is a new one. */
   chat: number | null;
   /** The open chat as it stands in the list; null for a new one. */
@@ -103,11 +126,14 @@ export type Change =
   | { kind: "app"; event: AppEvent }
   | { kind: "library"; library: LibrarySnapshot }
   | { kind: "listed"; tag: string | null; after: ChatCursor | null; page: ChatPage }
-  | { kind: "opened"; opened: OpenedChat }
-  | { kind: "new"; chat: NewChat }
+  | { kind: "departed" }
+  | { kind: "stayed" }
+  | { kind: "opened"; navigation: number; opened: OpenedChat }
+  | { kind: "new"; navigation: number }
+  | { kind: "changed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
   | { kind: "presets"; presets: Preset[] }
-  | { kind: "sent"; from: number | null; sent: Sent }
+  | { kind: "sent"; from: Place; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
   | { kind: "reply"; message: number; event: ReplyEvent; at: number }
   | { kind: "settings"; settings: GenerationSettings }
@@ -121,7 +147,8 @@ export function reduce(shown: Shown, change: Change): Shown {
         reveal_drafts: revealDrafts,
         chats: page,
         open,
-        new_chat,
+        navigation,
+        draft: _,
         ...rest
       } = change.snapshot;
       const next = {
@@ -133,7 +160,16 @@ export function reduce(shown: Shown, change: Change): Shown {
         moreChats: page.next,
         tag: null,
       };
-      return open ? opened(next, open) : closed(next, new_chat.settings);
+      const { asked, pending } = shown.navigation;
+      // Whoever has set out for elsewhere since is not called back.
+      if (pending && navigation < asked) return next;
+      const there = arrived(
+        { ...next, navigation: { ...next.navigation, asked: Math.max(asked, navigation) } },
+        navigation,
+      );
+      if (open) return opened(there, open);
+      const isHere = shown.chat === null && shown.navigation.shown === navigation;
+      return closed(there, isHere ? shown.chatSettings : FOLLOWS);
     }
     case "app":
       return onAppEvent(shown, change.event);
@@ -142,10 +178,26 @@ export function reduce(shown: Shown, change: Change): Shown {
       return shown.library === null ? { ...shown, library: change.library } : shown;
     case "listed":
       return onListed(shown, change.tag, change.after, change.page);
-    case "opened":
-      return opened(shown, change.opened);
+    case "departed": {
+      const { asked, shown: from } = shown.navigation;
+      return { ...shown, navigation: { asked: asked + 1, shown: from, pending: true, gone: [] } };
+    }
+    case "stayed":
+      return { ...shown, navigation: { ...shown.navigation, pending: false } };
+    case "opened": {
+      if (change.navigation !== shown.navigation.asked) return shown;
+      const there = arrived(shown, change.navigation);
+      return shown.navigation.gone.includes(change.opened.chat.id)
+        ? closed(there)
+        : opened(there, change.opened);
+    }
     case "new":
-      return closed(shown, change.chat.settings);
+      return change.navigation === shown.navigation.asked ? closed(arrived(shown, change.navigation)) : shown;
+    case "changed":
+      // Its settings are changed on this page alone.
+      return change.opened.chat.id === shown.chat
+        ? opened(shown, { ...change.opened, settings: shown.chatSettings })
+        : shown;
     case "chat settings":
       return { ...shown, chatSettings: change.settings };
     case "presets":
@@ -169,15 +221,26 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
       return { ...shown, engine: event.engine };
     case "models":
       return { ...shown, models: event.models, selectedModel: event.selected_model };
+    case "chats_trouble":
+      return { ...shown, trouble: event.trouble };
     case "chat": {
       const about = event.chat.id === shown.chat ? event.chat : shown.about;
       const complete = shown.moreChats === null;
-      return { ...shown, about, chats: withChat(shown.chats, event.chat, shown.tag, complete) };
+      const chats = withChat(shown.chats, event.chat, shown.tag, complete);
+      return { ...shown, about, chats, listChanges: shown.listChanges + 1 };
     }
     case "chat_gone": {
-      const next = { ...shown, chats: withoutChat(shown.chats, event.chat) };
+      const { navigation } = shown;
+      const next = {
+        ...shown,
+        chats: withoutChat(shown.chats, event.chat),
+        listChanges: shown.listChanges + 1,
+        navigation: { ...navigation, gone: [...navigation.gone, event.chat] },
+      };
       return event.chat === shown.chat ? closed(next) : next;
     }
+    case "deletions":
+      return { ...shown, deletions: event.deletions };
     case "tags":
       return { ...shown, tags: event.tags };
     case "settings":
@@ -195,6 +258,10 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
     case "open_chat":
       return shown;
   }
+}
+
+function arrived(shown: Shown, navigation: number): Shown {
+  return { ...shown, navigation: { ...shown.navigation, shown: navigation, pending: false } };
 }
 
 function opened(shown: Shown, { chat, settings, messages }: OpenedChat): Shown {
@@ -226,12 +293,15 @@ function onListed(shown: Shown, tag: string | null, after: ChatCursor | null, pa
   return { ...shown, chats: joinPage(shown.chats, page.chats), moreChats: page.next };
 }
 
-function onSent(shown: Shown, from: number | null, sent: Sent): Shown {
+/** Whether what was sent from a place still concerns what is shown: the person is where they were. */
+export const isThere = ({ chat, navigation }: Shown, from: Place, sent: Sent): boolean =>
+  navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
+
+function onSent(shown: Shown, from: Place, sent: Sent): Shown {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
   if (!reply) return shown;
-  const stillOpen = shown.chat === from || shown.chat === sent.chat;
-  const next = stillOpen
+  const next = isThere(shown, from, sent)
     ? {
         ...shown,
         chat: sent.chat,

@@ -22,7 +22,7 @@ import {
 } from "./state";
 
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics";
+export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics" | "notices";
 
 /** Models that the Hub was asked for. What came last stays while it is asked again. */
 export interface Listing {
@@ -45,8 +45,8 @@ export interface Done {
   words: string;
   /** What brings back what was there before; null where nothing can. `false`: it could not, and why is said. */
   undo: (() => Promise<unknown>) | null;
-  /** Whether it was done to a chat that is not begun. The note goes when the chat begins. */
-  unbegun?: boolean;
+  /** Where it was done to a chat that is not begun, the navigation that led there. The note goes when the chat begins. */
+  unbegun?: number | null;
 }
 
 /** What only the page knows. */
@@ -130,6 +130,9 @@ const FIRST: Shown & View = {
   moreChats: null,
   tag: null,
   tags: [],
+  deletions: [],
+  listChanges: 0,
+  navigation: { asked: 0, shown: 0, pending: false, gone: [] },
   chat: null,
   about: null,
   messages: [],

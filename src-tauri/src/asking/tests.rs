@@ -3,8 +3,8 @@ mod dispatch;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    AppEvent, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings, MessageStatus, ReplyEvent,
-    Role, Sampling,
+    AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
+    MessageStatus, ReplyEvent, Role, Sampling,
 };
 use tokio::time::timeout;
 
@@ -127,9 +127,8 @@ async fn a_gain_is_known_once_the_same_was_done_without_drafts() {
     let speed = async |drafting, sampling| {
         let settings = GenerationSettings { drafting, sampling, ..app.settings().generation };
         app.set_generation(settings).await.unwrap();
-        app.set_open_chat(None);
         let (channel, mut events) = page();
-        app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+        app.ask(Destination::New(Beginning::default()), QUESTION.into(), channel).await.unwrap();
         let (_, message) = rest(&mut events).await;
         let stats = message.stats.unwrap();
         assert!(stats.emitted >= 24, "long enough to tell a speed: {stats:?}");
@@ -178,7 +177,7 @@ async fn chats_are_answered_side_by_side() {
     let one = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut first).await;
 
-    app.set_open_chat(None);
+    app.begin_chat(1);
     let (channel, mut second) = page();
     let two = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     assert_ne!(one.chat, two.chat);
@@ -290,7 +289,7 @@ async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
     assert_eq!(refused.code, "not_a_question");
     assert_eq!(app.edit(question.message.id, " ".into(), page().0).await.unwrap_err().code, "no_question");
 
-    let shown = app.show_message(answer.id).await.unwrap();
+    let shown = app.show_message(1, answer.id).await.unwrap();
     let ids: Vec<_> = shown.messages.iter().map(|shown| shown.message.id).collect();
     assert_eq!(ids, [first.messages[0].message.id, answer.id]);
     assert_eq!(shown.messages[0].versions, question.versions);

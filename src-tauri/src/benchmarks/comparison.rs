@@ -283,7 +283,7 @@ fn no_head(name: &str) -> ErrorReport {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{FinishReason, KvPrecision, Part, ReplyStats};
+    use foretoken_protocol::{Beginning, Destination, FinishReason, KvPrecision, Part, ReplyStats};
 
     use super::*;
     use crate::testing::{ENDLESS_QUESTION, Running, endless, page, running, some_text, write};
@@ -340,7 +340,7 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 24, Sampling::default()).await;
         let (channel, mut events) = page();
-        let sent = app.ask(None, QUESTION.into(), channel).await.unwrap();
+        let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
         let (_, reply) = crate::testing::rest(&mut events).await;
         let question = sent.messages[0].message.id;
         let (channel, _told) = page();
@@ -360,7 +360,7 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 4000, endless()).await;
         let (channel, mut events) = page();
-        let sent = app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap();
+        let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
         some_text(&mut events).await;
         let (channel, _told) = page();
         assert_eq!(app.compare(prompt(QUESTION), channel).await.unwrap_err().code, "engine_busy");
@@ -375,7 +375,12 @@ mod tests {
             let another = app.compare(prompt(QUESTION), page_of_another).await;
             assert_eq!(another.unwrap_err().code, "engine_busy", "one comparison at a time");
             let (channel, events) = page();
-            (app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap(), events)
+            (
+                app.ask(Destination::New(Beginning::default()), ENDLESS_QUESTION.into(), channel)
+                    .await
+                    .unwrap(),
+                events,
+            )
         };
         let (compared, (sent, mut events)) = tokio::join!(compare, ask);
         assert_eq!(compared.unwrap_err().code, "chat_goes_first");

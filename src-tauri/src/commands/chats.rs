@@ -5,27 +5,33 @@ use std::sync::Arc;
 
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, GenerationSettings, ImportReport, MessageId, NewChat, OpenedChat, Preset, PresetId,
-    SearchResults,
+    ExportFormat, GenerationSettings, ImportReport, MessageId, OpenedChat, Preset, PresetId, SearchResults,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use tokio::sync::oneshot;
 
+use crate::handed::Purpose;
 use crate::state::App;
 
-/// Leaves the open chat; the next message begins a new one.
+/// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
+/// grows; what comes after one with a higher number opens nothing.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn new_chat(app: State<'_, Arc<App>>) -> Result<NewChat, ErrorReport> {
-    app.begin_chat().await
+pub(crate) async fn new_chat(app: State<'_, Arc<App>>, navigation: u32) -> Result<(), ErrorReport> {
+    app.begin_chat(navigation);
+    Ok(())
 }
 
 /// Opens a chat. Attach to a reply that is still streaming.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-    app.show_chat(chat).await
+pub(crate) async fn open_chat(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+    chat: ChatId,
+) -> Result<OpenedChat, ErrorReport> {
+    app.show_chat(navigation, chat).await
 }
 
 /// Opens the chat of a message and shows the branch that leads through it.
@@ -33,9 +39,10 @@ pub(crate) async fn open_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<
 #[specta::specta]
 pub(crate) async fn show_message(
     app: State<'_, Arc<App>>,
+    navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.show_message(message).await
+    app.show_message(navigation, message).await
 }
 
 /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
@@ -43,9 +50,10 @@ pub(crate) async fn show_message(
 #[specta::specta]
 pub(crate) async fn branch_chat(
     app: State<'_, Arc<App>>,
+    navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.branch(message).await
+    app.branch(navigation, message).await
 }
 
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
@@ -68,7 +76,7 @@ pub(crate) async fn search_chats(
     query: String,
     limit: u32,
 ) -> Result<SearchResults, ErrorReport> {
-    app.chats.call(move |store| store.search(&query, limit)).await
+    app.search(query, limit).await
 }
 
 /// Gives a chat a title. An empty one leaves the choice to the app again.
@@ -164,12 +172,12 @@ pub(crate) async fn set_edit(
     app.chats.call(move |store| store.set_edit(message, text.as_deref())).await
 }
 
-/// Changes how replies are written in a chat, or in the one that is not begun yet.
+/// Changes how replies are written in a chat.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_chat_settings(
     app: State<'_, Arc<App>>,
-    chat: Option<ChatId>,
+    chat: ChatId,
     settings: ChatSettings,
 ) -> Result<(), ErrorReport> {
     app.set_chat_settings(chat, settings).await
@@ -232,7 +240,10 @@ pub(crate) async fn export_chats(
 /// Lets the person choose a file with chats in the system's dialog; `null` if they did not.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn choose_chats_file(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
+pub(crate) async fn choose_chats_file(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Option<String>, ErrorReport> {
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
@@ -241,24 +252,25 @@ pub(crate) async fn choose_chats_file(window: WebviewWindow) -> Result<Option<St
         .set_title("Import chats")
         .add_filter("Chats", &["json"])
         .pick_file(move |file| drop(answer.send(file)));
-    Ok(chosen_path(chosen).await.map(|path| path.to_string_lossy().into_owned()))
+    Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
-/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written. The list is to be asked for again.
+/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
+/// be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_chats(
     app: State<'_, Arc<App>>,
     path: String,
 ) -> Result<ImportReport, ErrorReport> {
-    app.import(PathBuf::from(path)).await
+    app.import(app.handed.take(Purpose::Chats, &path)?).await
 }
 
 /// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.chats.restore().await
+    app.restore_chats().await
 }
 
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {

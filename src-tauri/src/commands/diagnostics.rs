@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, LogLine, Place, PlaceKind};
+use foretoken_protocol::{ErrorReport, LogLine, Notice, Place, PlaceKind};
 use tauri::{AppHandle, Manager, State};
 
 use crate::diagnostics::Report;
@@ -30,6 +30,20 @@ pub(crate) async fn reveal_place(app: State<'_, Arc<App>>, kind: PlaceKind) -> R
 #[specta::specta]
 pub(crate) async fn log_lines(app: State<'_, Arc<App>>, after: u32) -> Result<Vec<LogLine>, ErrorReport> {
     Ok(app.log.after(after))
+}
+
+/// What others have made and the app carries, by name.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn notices() -> Result<Vec<Notice>, ErrorReport> {
+    Ok(blocking(crate::notices::all).await)
+}
+
+/// The text of the licences of one of them, which is named by its place in the list, from 0.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn notice_text(place: u32) -> Result<String, ErrorReport> {
+    blocking(move || crate::notices::text(place as usize)).await
 }
 
 /// What one can tell others about this app and this machine: nothing of any chat, and no token.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use foretoken_protocol::{ConversionChoice, ErrorReport, JobId, LibrarySnapshot, RemoteFilter, RemoteModel};
 use tauri::{State, WebviewWindow};
 
+use crate::handed::Purpose;
 use crate::state::App;
 
 /// The library as it is now. Changes come as `library` events.
@@ -15,8 +16,8 @@ pub(crate) async fn library(app: State<'_, Arc<App>>) -> Result<LibrarySnapshot,
     Ok(app.library.current().await)
 }
 
-/// The models to recommend, as they came with the app or were last refreshed. With `refresh` the newest list is
-/// fetched first, and the Hub is asked for newer commits of the models that are here.
+/// The models to recommend, as they came with the app. With `refresh` the Hub is asked for newer commits of the models
+/// that are here, and a newer list is fetched where the person has named a place for one.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn catalogue(
@@ -127,11 +128,12 @@ pub(crate) async fn restore_model(app: State<'_, Arc<App>>, path: String) -> Res
     app.library.restore(PathBuf::from(path)).await
 }
 
-/// Adds the model in a folder, which is used where it is, and returns the folder as the list names it.
+/// Adds the model in a folder that was chosen or dropped, which is used where it is, and returns the folder as the list
+/// names it.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_model(app: State<'_, Arc<App>>, path: String) -> Result<String, ErrorReport> {
-    let folder = app.library.import(&path).await?;
+    let folder = app.library.import(&app.handed.take(Purpose::Model, &path)?).await?;
     app.publish_models();
     Ok(folder)
 }
@@ -139,15 +141,20 @@ pub(crate) async fn import_model(app: State<'_, Arc<App>>, path: String) -> Resu
 /// Lets the person choose a folder for the library in the system's dialog; `null` if they did not.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn choose_library_folder(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
-    Ok(super::models::choose_folder(&window, "Choose a folder for the model library").await)
+pub(crate) async fn choose_library_folder(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Option<String>, ErrorReport> {
+    let title = "Choose a folder for the model library";
+    Ok(super::models::choose_folder(&app, &window, title, Purpose::Library).await)
 }
 
-/// Begins to move the library to another folder, as a job. A folder that is a library already is taken as it is.
+/// Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
+/// as it is.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn move_library(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.move_to(PathBuf::from(path)).await
+    app.library.move_to(app.handed.take(Purpose::Library, &path)?).await
 }
 
 /// Keeps a token for the Hub in the system's keychain, or removes it with `null`.

@@ -31,6 +31,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         diagnostics::places,
         diagnostics::reveal_place,
         diagnostics::log_lines,
+        diagnostics::notices,
+        diagnostics::notice_text,
         diagnostics::report,
         chats::new_chat,
         chats::open_chat,

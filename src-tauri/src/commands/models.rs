@@ -1,6 +1,6 @@
 //! The model picker.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{ErrorReport, KvPrecision, ModelInfo};
@@ -8,22 +8,26 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
+use crate::handed::Purpose;
 use crate::state::App;
 
 /// Lets the person choose a folder in the system's dialog; `null` if they did not.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn choose_model_folder(window: WebviewWindow) -> Result<Option<String>, ErrorReport> {
-    Ok(choose_folder(&window, "Open a model folder").await)
+pub(crate) async fn choose_model_folder(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Option<String>, ErrorReport> {
+    Ok(choose_folder(&app, &window, "Open a model folder", Purpose::Model).await)
 }
 
-/// Loads the model in a folder and, once it has loaded, adds it to the picker and selects it. If it does not load,
-/// the model before it is loaded again and stays selected.
+/// Loads the model in a folder that is listed, or was chosen or dropped, and, once it has loaded, adds it to the picker
+/// and selects it. If it does not load, the model before it is loaded again and stays selected.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
     // The same folder, however it was written, is one entry of the picker.
-    let path: PathBuf = Path::new(&path).components().collect();
+    let path: PathBuf = app.model_folder(&path)?.components().collect();
     app.load_model(&path.to_string_lossy()).await
 }
 
@@ -31,7 +35,7 @@ pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
-    app.load_model(&path).await
+    app.load_model(&app.model_folder(&path)?.to_string_lossy()).await
 }
 
 /// Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
@@ -45,8 +49,13 @@ pub(crate) async fn set_kv_precision(
     app.set_kv_precision(kv_precision).await
 }
 
-/// The folder that the person chooses in the system's dialog, if any.
-pub(super) async fn choose_folder(window: &WebviewWindow, title: &str) -> Option<String> {
+/// The folder that the person chooses in the system's dialog, if any. The app takes it for `purpose` from then on.
+pub(super) async fn choose_folder(
+    app: &App,
+    window: &WebviewWindow,
+    title: &str,
+    purpose: Purpose,
+) -> Option<String> {
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
@@ -55,5 +64,5 @@ pub(super) async fn choose_folder(window: &WebviewWindow, title: &str) -> Option
         .set_title(title)
         .pick_folder(move |folder| drop(answer.send(folder)));
     let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok())?;
-    Some(folder.to_string_lossy().into_owned())
+    Some(app.handed.chosen(purpose, folder))
 }

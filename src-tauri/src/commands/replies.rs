@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attachment, ChatId, ErrorReport, Message, MessageId, PastedFile, Provenance, ReplyEvent, Sent,
+    Attachment, Destination, ErrorReport, Message, MessageId, PastedFile, Provenance, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
@@ -20,11 +20,11 @@ use crate::state::App;
 #[specta::specta]
 pub(crate) async fn send_message(
     app: State<'_, Arc<App>>,
-    chat: Option<ChatId>,
+    to: Destination,
     text: String,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.ask(chat, text, events).await
+    app.ask(to, text, events).await
 }
 
 /// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it.

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, GenerationSettings};
+use foretoken_protocol::{ErrorReport, GenerationChange};
 use tauri::State;
 
 use crate::state::App;
 
-/// Keeps the settings of the next reply. A reply that streams goes on with its own.
+/// Changes settings of the next reply. A reply that streams goes on with its own.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_settings(
     app: State<'_, Arc<App>>,
-    settings: GenerationSettings,
+    change: GenerationChange,
 ) -> Result<(), ErrorReport> {
-    app.set_generation(settings).await
+    app.set_generation(change).await
 }
 
 /// Keeps whether text that came from drafts is marked.

@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Step {
     /// Files are fetched by the download queue. Then a raw model is converted as chosen.
     Download { repo: RepoId, revision: String, conversion: ConversionChoice },
-    /// A model folder is converted into the library, under a name of its own.
+    /// A model folder is converted for the library, under a name of its own.
     Convert { source: PathBuf, name: String, bits: u8, remove_source: bool },
+    /// What was converted becomes a model of the library, and its source goes. To be repeated without harm.
+    Install { source: PathBuf, name: String, remove_source: bool },
     /// A model is measured. `alone` where nothing came before it.
     Tune { path: PathBuf, alone: bool },
     /// A model is measured for the history of benchmarks.
@@ -28,10 +30,30 @@ impl Step {
     fn kind(&self) -> JobKind {
         match self {
             Self::Download { .. } => JobKind::Download,
-            Self::Convert { .. } => JobKind::Conversion,
+            Self::Convert { .. } | Self::Install { .. } => JobKind::Conversion,
             Self::Tune { .. } => JobKind::Measurement,
             Self::Benchmark { .. } => JobKind::Benchmark,
             Self::Move { .. } => JobKind::Move,
+        }
+    }
+
+    /// Whether it reads the model in a folder.
+    fn uses(&self, folder: &Path) -> bool {
+        match self {
+            Self::Convert { source: path, .. }
+            | Self::Install { source: path, .. }
+            | Self::Tune { path, .. }
+            | Self::Benchmark { path, .. } => path == folder,
+            Self::Download { .. } | Self::Move { .. } => false,
+        }
+    }
+
+    /// Whether it is work on the library in `home`.
+    fn belongs_to(&self, home: &Path) -> bool {
+        match self {
+            Self::Download { .. } | Self::Convert { .. } | Self::Install { .. } => true,
+            Self::Tune { path, .. } | Self::Benchmark { path, .. } => path.starts_with(home),
+            Self::Move { .. } => false,
         }
     }
 }
@@ -46,6 +68,12 @@ pub(super) struct Entry {
     pub(super) stage: JobStage,
     /// The repository that a download came from, after the download too.
     repo: Option<RepoId>,
+    /// The library that it is work on; `None` while that is the one in use.
+    #[serde(default)]
+    library: Option<PathBuf>,
+    /// What the person is to know about how it ended.
+    #[serde(default)]
+    note: Option<String>,
     #[serde(skip)]
     numbers: Numbers,
 }
@@ -64,19 +92,26 @@ struct Numbers {
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     entries: Vec<Entry>,
+    /// Those on other libraries: they wait until theirs is in use again.
+    elsewhere: Vec<Entry>,
+    /// The folder of the library in use.
+    home: PathBuf,
     last_id: JobId,
 }
 
 impl Jobs {
-    /// Takes up what an earlier process left. What ran goes on when its turn comes.
-    pub(super) fn resume(kept: Vec<Entry>) -> Self {
-        let mut jobs = Self::default();
+    /// Takes up what an earlier process left, with the library in `home`. What ran goes on when its turn comes.
+    pub(super) fn resume(kept: Vec<Entry>, home: PathBuf) -> Self {
+        let mut jobs = Self { home, ..Self::default() };
         for mut entry in kept {
             if !matches!(entry.stage, JobStage::Paused | JobStage::Failed { .. }) {
                 entry.stage = JobStage::Queued;
             }
-            jobs.push(entry);
+            jobs.last_id += 1;
+            entry.id = jobs.last_id;
+            jobs.elsewhere.push(entry);
         }
+        jobs.gather();
         jobs
     }
 
@@ -85,7 +120,38 @@ impl Jobs {
         let lasts = |entry: &&Entry| {
             !matches!(entry.stage, JobStage::Done { .. }) && !matches!(entry.step, Step::Move { .. })
         };
-        self.entries.iter().filter(lasts).cloned().collect()
+        let here = self.entries.iter().filter(lasts).cloned().map(|entry| entry.leaving(&self.home));
+        here.chain(self.elsewhere.iter().filter(lasts).cloned()).collect()
+    }
+
+    /// The folder of the library in use.
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Another library is in use: the work on the one before waits until that is in use again.
+    pub(super) fn enter(&mut self, home: &Path) {
+        if home == self.home {
+            return;
+        }
+        self.rest_downloads();
+        let left = std::mem::replace(&mut self.home, home.to_owned());
+        let leaving = std::mem::take(&mut self.entries).into_iter().map(|entry| entry.leaving(&left));
+        self.elsewhere.extend(leaving);
+        self.gather();
+    }
+
+    /// Takes up what is work on the library in use, or on none.
+    fn gather(&mut self) {
+        for mut entry in std::mem::take(&mut self.elsewhere) {
+            match &entry.library {
+                Some(library) if *library != self.home => self.elsewhere.push(entry),
+                _ => {
+                    entry.library = None;
+                    self.entries.push(entry);
+                }
+            }
+        }
     }
 
     /// Adds a job at the end.
@@ -94,30 +160,54 @@ impl Jobs {
             Step::Download { repo, .. } => Some(repo.clone()),
             _ => None,
         };
-        self.push(Entry { id: 0, name, step, stage: JobStage::Queued, repo, numbers: Numbers::default() })
-    }
-
-    fn push(&mut self, mut entry: Entry) -> JobId {
         self.last_id += 1;
-        entry.id = self.last_id;
-        self.entries.push(entry);
+        self.entries.push(Entry {
+            id: self.last_id,
+            name,
+            step,
+            stage: JobStage::Queued,
+            repo,
+            library: None,
+            note: None,
+            numbers: Numbers::default(),
+        });
         self.last_id
     }
 
     /// The job with this name.
     pub(super) fn get(&self, id: JobId) -> Result<&Entry, ErrorReport> {
-        self.entries.iter().find(|entry| entry.id == id).ok_or_else(|| unknown(id))
-    }
-
-    /// All jobs.
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
+        let mut all = self.entries.iter().chain(&self.elsewhere);
+        all.find(|entry| entry.id == id).ok_or_else(|| unknown(id))
     }
 
     /// The unfinished job that does this.
     pub(super) fn with_step(&self, is_it: impl Fn(&Step) -> bool) -> Option<&Entry> {
         let open = |entry: &&Entry| !matches!(entry.stage, JobStage::Done { .. });
         self.entries.iter().filter(open).find(|entry| is_it(&entry.step))
+    }
+
+    /// Whether unfinished work other than the job `except` reads the model in a folder.
+    pub(super) fn use_model(&self, folder: &Path, except: Option<JobId>) -> bool {
+        let open = |entry: &&Entry| !matches!(entry.stage, JobStage::Done { .. });
+        self.entries.iter().filter(open).any(|entry| Some(entry.id) != except && entry.step.uses(folder))
+    }
+
+    /// Downloads that are to go on and are not among these of the queue.
+    pub(super) fn missing_downloads(&self, items: &[QueueItem]) -> Vec<(RepoId, String)> {
+        let rests = |entry: &Entry| matches!(entry.stage, JobStage::Paused | JobStage::Failed { .. });
+        let downloads =
+            self.entries.iter().filter(|entry| !rests(entry)).filter_map(|entry| match &entry.step {
+                Step::Download { repo, revision, .. } => Some((repo.clone(), revision.clone())),
+                _ => None,
+            });
+        downloads.filter(|(repo, _)| items.iter().all(|item| item.repo != *repo)).collect()
+    }
+
+    /// Notes what the person is to know about how a job ended.
+    pub(super) fn set_note(&mut self, id: JobId, note: String) {
+        if let Some(entry) = self.entry(id) {
+            entry.note = Some(note);
+        }
     }
 
     /// Sets what a job is at; its numbers begin anew with another stage. A job that is gone is left alone.
@@ -207,9 +297,16 @@ impl Jobs {
 
     /// Follows models whose folder `from` has become `to`.
     pub(super) fn moved(&mut self, from: &Path, to: &Path) {
-        for entry in &mut self.entries {
+        if self.home == from {
+            self.home = to.to_owned();
+        }
+        for entry in self.entries.iter_mut().chain(&mut self.elsewhere) {
+            if entry.library.as_deref() == Some(from) {
+                entry.library = Some(to.to_owned());
+            }
             match &mut entry.step {
                 Step::Convert { source: path, .. }
+                | Step::Install { source: path, .. }
                 | Step::Tune { path, .. }
                 | Step::Benchmark { path, .. } => {
                     if let Ok(rest) = path.strip_prefix(from) {
@@ -224,6 +321,7 @@ impl Jobs {
                 *path = to.join(rest).to_string_lossy().into_owned();
             }
         }
+        self.gather();
     }
 
     /// Holds measurements up while the chat is busy, and lets them go on when it is not.
@@ -267,12 +365,21 @@ impl Jobs {
             bytes_per_second: entry.numbers.bytes_per_second,
             seconds_left: entry.numbers.seconds_left,
             files: entry.numbers.files.clone(),
+            note: entry.note.clone(),
         };
         self.entries.iter().map(shown).collect()
     }
 
     fn entry(&mut self, id: JobId) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|entry| entry.id == id)
+        self.entries.iter_mut().chain(&mut self.elsewhere).find(|entry| entry.id == id)
+    }
+}
+
+impl Entry {
+    /// The same, with the name of the library in `home` if it is work on that.
+    fn leaving(self, home: &Path) -> Self {
+        let library = self.step.belongs_to(home).then(|| home.to_owned());
+        Self { library, ..self }
     }
 }
 
@@ -325,7 +432,7 @@ mod tests {
     }
 
     fn names(jobs: &Jobs) -> Vec<&str> {
-        jobs.entries().iter().map(|entry| entry.name.as_str()).collect()
+        jobs.entries.iter().map(|entry| entry.name.as_str()).collect()
     }
 
     #[test]
@@ -348,6 +455,41 @@ mod tests {
     }
 
     #[test]
+    fn work_on_a_library_waits_while_another_is_in_use() {
+        let (here, there) = (Path::new("/here"), Path::new("/there"));
+        let mut jobs = Jobs { home: here.into(), ..Jobs::default() };
+        let paused = jobs.add("paused".into(), download("paused"));
+        jobs.set_stage(paused, JobStage::Paused);
+        let running = jobs.add("running".into(), download("running"));
+        jobs.set_stage(running, JobStage::Downloading);
+        jobs.add("its model".into(), Step::Tune { path: "/here/a".into(), alone: true });
+        jobs.add("another model".into(), Step::Tune { path: "/mine/b".into(), alone: true });
+        let missing = |jobs: &Jobs| {
+            jobs.missing_downloads(&[]).into_iter().map(|(repo, _)| repo.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(missing(&jobs), ["org/running"], "what is paused does not begin by itself");
+
+        jobs.enter(there);
+        assert_eq!(names(&jobs), ["another model"]);
+        assert!(missing(&jobs).is_empty());
+        // The next process knows which library each is work on.
+        let written = serde_json::to_string(&jobs.kept()).unwrap();
+        let mut jobs = Jobs::resume(serde_json::from_str(&written).unwrap(), there.into());
+        assert_eq!(names(&jobs), ["another model"]);
+        jobs.enter(here);
+        assert_eq!(names(&jobs), ["paused", "running", "its model", "another model"]);
+        let stages = jobs.entries.iter().map(|entry| entry.stage.clone()).collect::<Vec<_>>();
+        assert_eq!(stages[..2], [JobStage::Paused, JobStage::Queued]);
+
+        // A library that a process has moved without its jobs is theirs all the same.
+        let mut jobs = Jobs::resume(jobs.kept(), there.into());
+        jobs.moved(here, there);
+        assert_eq!(names(&jobs).len(), 4);
+        let tune = Step::Tune { path: "/there/a".into(), alone: true };
+        assert!(jobs.with_step(|step| *step == tune).is_some());
+    }
+
+    #[test]
     fn what_ran_goes_on_after_a_restart_and_what_was_paused_stays_so() {
         let mut jobs = Jobs::default();
         let path = PathBuf::from("/models/a");
@@ -360,14 +502,14 @@ mod tests {
         jobs.add("move".into(), Step::Move { target: "/disk".into() });
 
         let written = serde_json::to_string(&jobs.kept()).unwrap();
-        let mut again = Jobs::resume(serde_json::from_str(&written).unwrap());
+        let mut again = Jobs::resume(serde_json::from_str(&written).unwrap(), PathBuf::new());
         assert_eq!(names(&again), ["running", "paused"]);
-        assert_eq!(again.entries()[0].stage, JobStage::Queued);
-        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert_eq!(again.entries[0].stage, JobStage::Queued);
+        assert_eq!(again.entries[1].stage, JobStage::Paused);
         assert_eq!(again.next().unwrap().name, "running");
         again.mind_chat(true);
-        assert_eq!(again.entries()[0].stage, JobStage::Held { by: Hold::Chat });
-        assert_eq!(again.entries()[1].stage, JobStage::Paused);
+        assert_eq!(again.entries[0].stage, JobStage::Held { by: Hold::Chat });
+        assert_eq!(again.entries[1].stage, JobStage::Paused);
         assert!(again.next().is_none(), "nothing is measured while a reply is written");
         again.mind_chat(false);
         assert_eq!(again.next().unwrap().name, "running");

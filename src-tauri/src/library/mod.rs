@@ -69,7 +69,8 @@ pub(crate) struct ModelLibrary {
     inspector: Arc<Inspector>,
     notes: Notes,
     benchmarks: Arc<History>,
-    catalogue: CatalogueSource,
+    /// Where newer lists of models come from, if the person names a place.
+    catalogue: Option<CatalogueSource>,
     machine: Machine,
     built_in: PathBuf,
     jobs_file: PathBuf,
@@ -132,12 +133,11 @@ impl ModelLibrary {
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
-        let endpoint = hub.as_ref().map(Hub::endpoint).unwrap_or_default();
-        let catalogue = CatalogueSource::from_env(endpoint, places.cache.join("catalogue.json"));
+        let catalogue = CatalogueSource::from_env(places.cache.join("catalogue.json"));
         let shelf_file = places.data.join("shelf.json");
         let jobs_file = places.data.join("jobs.json");
         let state = State {
-            jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default()),
+            jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default(), places.location.folder()),
             shelf: file::read(&shelf_file).unwrap_or_default(),
             online: places.location.open().is_ok(),
             ..State::default()
@@ -201,22 +201,18 @@ impl ModelLibrary {
         self.told.subscribe()
     }
 
-    /// The models to recommend. With `refresh` the newest list is fetched, and newer commits are looked for.
+    /// The models to recommend. With `refresh` the Hub is asked for newer commits of the models that are here, and a newer
+    /// list is fetched where the person has named a place for one.
     pub(crate) async fn suggestions(&self, refresh: bool) -> Result<Vec<RemoteModel>, ErrorReport> {
-        let catalogue = if refresh {
+        let source = self.catalogue.as_ref();
+        let mut catalogue = Catalogue::load(source);
+        if refresh {
             let hub = self.hub()?;
-            let catalogue = match Catalogue::refresh(hub, &self.catalogue).await {
-                // A Hub without the list has nothing newer to say.
-                Err(
-                    LibraryError::NoRepo { .. } | LibraryError::NoEntry { .. } | LibraryError::Refused { .. },
-                ) => Catalogue::load(&self.catalogue),
-                fetched => fetched?,
-            };
-            self.look_for_updates(hub).await;
-            catalogue
-        } else {
-            Catalogue::load(&self.catalogue)
-        };
+            if let Some(source) = source {
+                catalogue = Catalogue::refresh(hub, source).await?;
+            }
+            self.look_for_updates(hub).await?;
+        }
         let context = self.context().chosen;
         Ok(remote::suggestions(&catalogue, context, self.machine.model_bytes, |repo| self.installed(repo)))
     }
@@ -260,11 +256,9 @@ impl ModelLibrary {
     /// Chooses the context that models are judged at, in tokens.
     pub(crate) async fn set_context(&self, context: u32) -> Result<(), ErrorReport> {
         fit::check(context)?;
-        let settings = Arc::clone(&self.settings);
-        let written =
-            blocking(move || settings.update(|settings| settings.fit_context = Some(context))).await;
+        let writing = self.settings.update(|settings| settings.fit_context = Some(context));
         self.changed.notify_one();
-        Ok(written?)
+        Ok(writing.written().await?)
     }
 
     /// What a model's makers write about it.
@@ -321,46 +315,64 @@ impl ModelLibrary {
     /// Deletes a model of the library, or takes an opened folder off the list.
     pub(crate) async fn delete(self: &Arc<Self>, path: PathBuf) -> Result<(), ErrorReport> {
         let model = self.model(&path)?;
-        if !matches!(model.origin, ModelOrigin::Library | ModelOrigin::Folder) {
-            return Err(not_ours(&model.name));
+        match model.origin {
+            ModelOrigin::Library => self.trash(model, None).await,
+            ModelOrigin::Folder => {
+                if self.is_loaded(&path) || self.lock().jobs.use_model(&path, None) {
+                    return Err(in_use(&model.name));
+                }
+                let folder = path.to_string_lossy();
+                self.settings.update(|settings| settings.forget_model(&folder)).written().await?;
+                self.lock().shelf.retain(|model| model.path != path);
+                self.stir();
+                Ok(())
+            }
+            ModelOrigin::BuiltIn | ModelOrigin::HuggingFaceCache | ModelOrigin::LmStudio => {
+                Err(not_ours(&model.name))
+            }
         }
-        if let EngineState::Ready { model: loaded, .. } = &*self.engine.borrow()
-            && Path::new(&loaded.path) == path
+    }
+
+    /// Takes a model out of the library, to be brought back until the app quits. One that is loaded or selected stays,
+    /// and so does one that work other than the job `except` reads.
+    async fn trash(self: &Arc<Self>, model: Found, except: Option<JobId>) -> Result<(), ErrorReport> {
+        let path = &model.path;
+        let selected = self.settings.current().selected_model;
+        if self.is_loaded(path)
+            || selected.is_some_and(|selected| Path::new(&selected) == path)
+            || self.lock().jobs.use_model(path, except)
         {
             return Err(in_use(&model.name));
         }
-        let uses = |step: &Step| match step {
-            Step::Convert { source: used, .. }
-            | Step::Tune { path: used, .. }
-            | Step::Benchmark { path: used, .. } => *used == path,
-            Step::Download { .. } | Step::Move { .. } => false,
-        };
-        if self.lock().jobs.with_step(uses).is_some() {
-            return Err(in_use(&model.name));
-        }
-        if model.origin == ModelOrigin::Folder {
-            let (settings, folder) = (Arc::clone(&self.settings), path.to_string_lossy().into_owned());
-            blocking(move || settings.update(|settings| settings.forget_model(&folder))).await?;
-            self.lock().shelf.retain(|model| model.path != path);
-            self.stir();
-            return Ok(());
-        }
-        let (library, name) = (self.library()?, folder_name(&path));
+        let (library, name) = (self.library()?, folder_name(path));
         let trashed = blocking(move || library.delete(&name)).await?;
-        self.lock().deleted.push((model, trashed));
-        self.lock().shelf.retain(|model| model.path != path);
+        let mut state = self.lock();
+        state.shelf.retain(|other| other.path != model.path);
+        state.deleted.push((model, trashed));
+        drop(state);
         self.stir();
         Ok(())
     }
 
-    /// Brings a deleted model back.
+    /// Whether the engine has the model in a folder, or is loading it.
+    fn is_loaded(&self, folder: &Path) -> bool {
+        match &*self.engine.borrow() {
+            EngineState::Ready { model, .. } => Path::new(&model.path) == folder,
+            EngineState::Loading { path, .. } => Path::new(path) == folder,
+            EngineState::Starting | EngineState::Failed { .. } => false,
+        }
+    }
+
+    /// Brings a deleted model back, to the library that it was in.
     pub(crate) async fn restore(self: &Arc<Self>, path: PathBuf) -> Result<(), ErrorReport> {
-        let deleted = self.lock().deleted.iter().find(|(model, _)| model.path == path).cloned();
+        // The one that was deleted last, should another have come to the same place.
+        let deleted = self.lock().deleted.iter().rfind(|(model, _)| model.path == path).cloned();
         let Some((model, trashed)) = deleted else { return Err(no_such_model(&path)) };
-        let library = self.library()?;
+        let library = Library::open(path.parent().unwrap_or(&path))?;
+        let brought_back = trashed.clone();
         blocking(move || library.restore(&trashed)).await?;
         let mut state = self.lock();
-        state.deleted.retain(|(model, _)| model.path != path);
+        state.deleted.retain(|(_, trashed)| *trashed != brought_back);
         state.shelf.push(model);
         drop(state);
         self.stir();
@@ -368,8 +380,8 @@ impl ModelLibrary {
     }
 
     /// Adds the model in a folder, which is used where it is, and returns the folder as the list names it.
-    pub(crate) async fn import(self: &Arc<Self>, path: &str) -> Result<String, ErrorReport> {
-        let path: PathBuf = Path::new(path).components().collect();
+    pub(crate) async fn import(self: &Arc<Self>, path: &Path) -> Result<String, ErrorReport> {
+        let path: PathBuf = path.components().collect();
         // A file of a model stands for its folder.
         let path = if path.is_file() { path.parent().map(Path::to_owned).unwrap_or(path) } else { path };
         let settings = Arc::clone(&self.settings);
@@ -380,7 +392,7 @@ impl ModelLibrary {
         blocking(move || {
             foretoken_library::import_folder(&path)?;
             if !is_listed {
-                settings.update(|settings| settings.add_model(entry))?;
+                settings.update(|settings| settings.add_model(entry)).wait()?;
             }
             Ok::<(), ErrorReport>(())
         })
@@ -399,7 +411,12 @@ impl ModelLibrary {
         if let Ok(library) = Library::open(&target) {
             self.location.choose(&library)?;
             self.close_queue().await;
-            self.lock().online = false;
+            {
+                let mut state = self.lock();
+                state.online = false;
+                state.jobs.enter(library.root());
+            }
+            self.keep_jobs();
             self.stir();
             return Ok(());
         }
@@ -475,10 +492,19 @@ impl ModelLibrary {
         }
     }
 
+    /// Removes for good what was deleted, also from libraries that were in use before.
     async fn empty_trash(&self) {
-        let Ok(library) = self.library() else { return };
-        if let Err(error) = blocking(move || library.empty_trash()).await {
-            tracing::warn!("deleted models could not be removed: {error}");
+        let mut roots = vec![self.location.folder()];
+        roots.extend(
+            self.lock().deleted.iter().filter_map(|(model, _)| Some(model.path.parent()?.to_owned())),
+        );
+        roots.sort();
+        roots.dedup();
+        for root in roots {
+            let Ok(library) = Library::open(&root) else { continue };
+            if let Err(error) = blocking(move || library.empty_trash()).await {
+                tracing::warn!("deleted models could not be removed: {error}");
+            }
         }
     }
 
@@ -567,8 +593,9 @@ impl ModelLibrary {
         }
     }
 
-    /// Asks for newer commits of the models that are here.
-    async fn look_for_updates(&self, hub: &Hub) {
+    /// Asks for newer commits of the models that are here. What one repository says is noted in the log; a Hub that does
+    /// not answer at all is an error.
+    async fn look_for_updates(&self, hub: &Hub) -> Result<(), LibraryError> {
         let shelf = self.lock().shelf.clone();
         for model in shelf {
             let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
@@ -582,10 +609,14 @@ impl ModelLibrary {
                     .is_ok_and(|info| info.commit.as_str() == revision);
             match hub.model_info(&repo, if has_newest { work::NEWEST } else { &wanted }).await {
                 Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
+                Err(error @ (LibraryError::Unreachable { .. } | LibraryError::Busy { .. })) => {
+                    return Err(error);
+                }
                 Err(error) => tracing::info!("{repo}: {error}"),
             }
         }
         self.changed.notify_one();
+        Ok(())
     }
 
     fn hub(&self) -> Result<&Hub, ErrorReport> {
@@ -601,6 +632,12 @@ impl ModelLibrary {
         let state = self.lock();
         let model = state.shelf.iter().find(|model| model.repo.as_deref() == Some(repo))?;
         Some(model.path.to_string_lossy().into_owned())
+    }
+
+    /// Whether the model in a folder is one that the page shows, or in the library, where the page may know of it first.
+    pub(crate) fn lists(&self, folder: &Path) -> bool {
+        let is_own = folder.file_name().is_some() && folder.parent() == Some(&self.location.folder());
+        is_own || self.lock().shelf.iter().any(|model| model.path == folder)
     }
 
     /// A model that the page shows.
@@ -628,11 +665,16 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
     }
 }
 
-/// Somebody who looks at the window is told soon that the Hub cannot be reached.
+/// Somebody who looks at the window is told soon that the Hub cannot be reached, or that it is busy and until when.
 fn impatient() -> HubOptions {
     HubOptions {
         connect_timeout: Duration::from_secs(5),
-        retry: RetryPolicy { attempts: 3, ..RetryPolicy::default() },
+        idle_timeout: Duration::from_secs(10),
+        retry: RetryPolicy {
+            attempts: 3,
+            longest_asked_wait: Duration::from_secs(3),
+            ..RetryPolicy::default()
+        },
         ..HubOptions::from_env()
     }
 }
@@ -667,9 +709,12 @@ fn not_ours(name: &str) -> ErrorReport {
     }
 }
 
+/// The code of an error about a model that is loaded, selected or worked on.
+const IN_USE: &str = "in_use";
+
 fn in_use(name: &str) -> ErrorReport {
     ErrorReport {
-        code: "in_use".into(),
+        code: IN_USE.into(),
         message: format!("{name} is in use."),
         hint: "Choose another model, or wait until the work on it has ended, then delete it.".into(),
     }

@@ -278,7 +278,7 @@ mod tests {
     use std::path::PathBuf;
 
     use foretoken_library::{HubOptions, NoToken};
-    use foretoken_test_hub::{Repo, TestHub};
+    use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
     use serde_json::{Map, Value};
 
     use super::super::tool::Tool;
@@ -372,6 +372,25 @@ mod tests {
         assert!(names(&all, &fitting, 1 << 20).is_empty());
         let gated = all.shown(&any, 4_096, KvPrecision::Full, ROOM, |_| None).pop().unwrap();
         assert_eq!((gated.mtp, gated.fit, gated.format), (None, None, None));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_search_of_a_busy_hub_says_when_to_try_again_and_does_not_wait_for_it() {
+        let hub = TestHub::start([Repo::folder("a/Whole", &demo_model()).unwrap()]).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let inspector = Arc::new(Inspector::new(tool, folder.path().join("facts.json")));
+        let options = HubOptions { endpoint: hub.endpoint().into(), ..super::super::impatient() };
+        let client = Hub::new(options, Arc::new(NoToken)).unwrap();
+        let any = query(&RemoteFilter { text: "whole".into(), ..RemoteFilter::default() });
+
+        // Whoever waited would find the Hub well again.
+        hub.fail(Fault::new(Stage::Api, Trouble::Status(429, Some(60))).times(1));
+        let busy = search(&client, &inspector, any.clone()).await.unwrap_err();
+        assert_eq!(busy.code, "hub_busy");
+        assert!(busy.message.contains("60 seconds"), "{busy}");
+        hub.fail(Fault::new(Stage::Api, Trouble::Status(429, Some(1))).times(1));
+        assert_eq!(search(&client, &inspector, any).await.unwrap().found.len(), 1, "a moment is waited for");
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use foretoken_library::{Library, LibraryError, Location};
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobKind, JobStage, KvPrecision, LibrarySnapshot,
-    LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel, Sampling,
+    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
+    LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel,
+    Sampling,
 };
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use super::jobs::Step;
 use super::{ModelLibrary, Surroundings};
 use crate::benchmarks::History;
 use crate::engine::Model;
@@ -48,7 +50,7 @@ impl Running {
             cache: at("cache"),
             engine_state: at("engine"),
         };
-        let settings = Arc::new(SettingsFile::open(places.settings.clone()));
+        let settings = Arc::new(SettingsFile::open(places.settings.clone()).unwrap());
         let (engine, state) = watch::channel(EngineState::Starting);
         let around = Surroundings {
             engine_program: program,
@@ -106,7 +108,7 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
         .used(Model { folder: own.to_string_lossy().into(), kv_precision: KvPrecision::Full }, None)
         .await;
     let listed = own.to_string_lossy().into_owned();
-    running.settings.update(|settings| settings.add_model(listed)).unwrap();
+    running.settings.update(|settings| settings.add_model(listed)).written().await.unwrap();
 
     // Something else is on the disk already.
     let disk = running.at("disk");
@@ -138,7 +140,8 @@ async fn a_move_that_the_last_process_did_not_end_is_ended_by_the_next() {
     let (old, new) = (library.root().to_owned(), at("disk"));
     copy_demo(&old.join("org--Little"));
     let listed = old.join("org--Little").to_string_lossy().into_owned();
-    SettingsFile::open(at("config/settings.json")).update(|settings| settings.add_model(listed)).unwrap();
+    let settings = SettingsFile::open(at("config/settings.json")).unwrap();
+    settings.update(|settings| settings.add_model(listed)).written().await.unwrap();
     let cut_short = library.move_to(
         &new,
         |_, _| true,
@@ -165,7 +168,7 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
     let running = Running::begin();
     let source = running.at("mine");
     copy_demo(&source);
-    let folder = running.library.import(source.to_str().unwrap()).await.unwrap();
+    let folder = running.library.import(&source).await.unwrap();
     running.wait("the folder is listed", |told| lists(told, &source)).await;
     let choice = ConversionChoice { bits: Some(8), keep_raw: false };
     let job = running.library.convert(folder.into(), &choice).await.unwrap();
@@ -189,6 +192,94 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
         .wait("it is off the list", |told| !told.models.iter().any(|model| Path::new(&model.path) == source))
         .await;
     assert!(source.join("model.safetensors").is_file());
+}
+
+/// The stage of a job.
+fn stage(told: &LibrarySnapshot, job: JobId) -> Option<&JobStage> {
+    told.jobs.iter().find(|one| one.id == job).map(|one| &one.stage)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversion_deletes_its_source_like_a_person_would_and_never_one_in_use() {
+    let running = Running::begin();
+    let source = running.at("data/models/org--Raw");
+    copy_demo(&source);
+    running.library.current().await;
+    running.wait("the model is listed", |told| lists(told, &source)).await;
+    // While the engine loads something, nothing is measured, and each job stays where it is looked at.
+    let loading =
+        |path: &Path| EngineState::Loading { path: path.to_string_lossy().into_owned(), done: 1, total: 2 };
+    let converted = async |bits: u8| {
+        let choice = ConversionChoice { bits: Some(bits), keep_raw: false };
+        let job = running.library.convert(source.clone(), &choice).await.unwrap();
+        let held = |told: &LibrarySnapshot| stage(told, job) == Some(&JobStage::Held { by: Hold::Chat });
+        let told = running.wait("it is converted", held).await;
+        running.library.cancel_job(job).await.unwrap();
+        told.jobs.into_iter().find(|one| one.id == job).unwrap().note
+    };
+
+    running.engine.send_replace(loading(&source));
+    assert!(converted(8).await.unwrap().contains("kept"), "the person is told");
+    assert!(source.join("config.json").is_file(), "what is loaded stays");
+
+    running.engine.send_replace(loading(Path::new("/models/other")));
+    let selected = Some(source.to_string_lossy().into_owned());
+    running.settings.update(|settings| settings.selected_model = selected).unwrap();
+    assert!(converted(4).await.is_some());
+    assert!(source.join("config.json").is_file(), "what is selected stays");
+    assert_eq!(running.library.delete(source.clone()).await.unwrap_err().code, "in_use");
+
+    running.settings.update(|settings| settings.selected_model = None).unwrap();
+    assert_eq!(converted(3).await, None);
+    assert!(!source.exists());
+    let gone = |told: &LibrarySnapshot| told.deleted.iter().any(|model| Path::new(&model.path) == source);
+    running.wait("it is among the deleted", gone).await;
+
+    // A process that ended right then finds the step as it was, and does it again.
+    let name = "Raw-3bit".to_owned();
+    let again = Step::Install { source: source.clone(), name, remove_source: true };
+    let job = running.library.add_job("again".into(), again);
+    running.wait("it goes on", |told| matches!(stage(told, job), Some(JobStage::Held { .. }))).await;
+    assert!(running.at("data/models/Raw-3bit/config.json").is_file());
+
+    running.library.restore(source.clone()).await.unwrap();
+    assert!(source.join("config.json").is_file());
+    running.wait("it is listed again", |told| lists(told, &source) && told.deleted.is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn downloads_of_another_library_wait_for_it_and_paused_ones_begin_nowhere() {
+    let running = Running::begin();
+    running.wait("the library is online", |told| told.place.online).await;
+    let job = {
+        let mut state = running.library.lock();
+        let (repo, revision) = ("org/paused".parse().unwrap(), "main".to_owned());
+        let conversion = ConversionChoice { bits: Some(4), keep_raw: false };
+        let job = state.jobs.add("paused".into(), Step::Download { repo, revision, conversion });
+        state.jobs.set_stage(job, JobStage::Paused);
+        job
+    };
+    let queued = async || {
+        loop {
+            if let Some(queue) = &*running.library.queue.lock().await {
+                return queue.items().borrow().len();
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let other = Library::create(&running.at("other")).unwrap();
+    running.library.move_to(other.root().to_owned()).await.unwrap();
+    let is_there = |told: &LibrarySnapshot| told.place.online && Path::new(&told.place.path) == other.root();
+    let told = running.wait("the other library is there", is_there).await;
+    assert_eq!(told.jobs, [], "its work is elsewhere");
+    assert_eq!(queued().await, 0, "nothing begins in the other library");
+
+    running.library.move_to(running.at("data/models")).await.unwrap();
+    let is_back = |told: &LibrarySnapshot| stage(told, job) == Some(&JobStage::Paused);
+    running.wait("it is listed again", is_back).await;
+    assert_eq!(queued().await, 0, "it waits for the person");
+    running.library.cancel_job(job).await.unwrap();
+    running.wait("it is gone", |told| told.jobs.is_empty()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,6 +313,10 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
     assert_eq!(code(running.library.shown_folder("/etc").map(drop)), "unknown_model");
     assert_eq!(running.library.shown_folder(demo_model().to_str().unwrap()).unwrap(), demo_model());
     let own = Library::open(&running.at("data/models")).unwrap();
+    assert!(running.library.lists(&demo_model()) && running.library.lists(&own.root().join("org--Little")));
+    for elsewhere in [own.root().join(".."), own.root().join("a/b"), "/etc".into()] {
+        assert!(!running.library.lists(&elsewhere), "{}", elsewhere.display());
+    }
     assert_eq!(running.library.shown_folder(own.root().to_str().unwrap()).unwrap(), own.root());
 }
 
@@ -293,12 +388,10 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     let all = running.library.machine.ram_bytes;
     running.engine.send_replace(ready(all));
     let plan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
-    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     let job = running.library.benchmark(demo_model(), plan).await.unwrap();
-    let stage =
-        |told: &LibrarySnapshot| told.jobs.iter().find(|one| one.id == job).map(|one| one.stage.clone());
     let waits =
-        |told: &LibrarySnapshot| matches!(stage(told), Some(JobStage::Held { by: Hold::Memory { .. } }));
+        |told: &LibrarySnapshot| matches!(stage(told, job), Some(JobStage::Held { by: Hold::Memory { .. } }));
     running.wait("it waits for memory", waits).await;
     assert_eq!(
         running.library.benchmark(demo_model(), plan).await.unwrap(),
@@ -308,7 +401,7 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     running.engine.send_replace(ready(0));
     let counted = |told: &LibrarySnapshot| told.jobs.iter().any(|job| job.total == 7 && job.done > 0);
     running.wait("its parts are counted", counted).await;
-    let done = |told: &LibrarySnapshot| matches!(stage(told), Some(JobStage::Done { .. }));
+    let done = |told: &LibrarySnapshot| matches!(stage(told, job), Some(JobStage::Done { .. }));
     let told = running.wait("it is done", done).await;
     assert_eq!(told.jobs[0].kind, JobKind::Benchmark);
     let kept = running.library.benchmarks.all().unwrap().benchmarks;
@@ -373,7 +466,7 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
     running.library.current().await;
     let full = running.wait("it is judged", |told| need(told).is_some()).await;
     assert_eq!(full.kv_precision, KvPrecision::Full);
-    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).unwrap();
+    running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     running.library.judge_anew();
     let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
     let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap();

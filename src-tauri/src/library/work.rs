@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_library::{
-    Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId,
+    Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId, Source,
 };
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState,
@@ -16,8 +16,11 @@ use tokio::sync::watch;
 
 use super::facts::Facts;
 use super::jobs::{Entry, Jobs, Step};
-use super::{ModelLibrary, State, blocking, converted_name, file, folder_name, now, tune};
+use super::{IN_USE, ModelLibrary, State, blocking, converted_name, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
+
+/// Said where a conversion was to delete a model that somebody uses.
+const SOURCE_STAYS: &str = "The original is in use and was kept. Delete it below when you no longer need it.";
 
 /// The revision that is the newest commit of a repository.
 pub(super) const NEWEST: &str = "main";
@@ -80,7 +83,7 @@ impl ModelLibrary {
     /// history of the repository was rewritten and the Hub has that commit no more.
     pub(super) async fn wanted_revision(&self, hub: &Hub, repo: &RepoId) -> String {
         let newest = || NEWEST.to_owned();
-        let catalogue = Catalogue::load(&self.catalogue);
+        let catalogue = Catalogue::load(self.catalogue.as_ref());
         let listed = catalogue.entries.into_iter().find(|entry| entry.repo == *repo);
         let Some(commit) = listed.and_then(|entry| entry.revision) else { return newest() };
         match hub.model_info(repo, commit.as_str()).await {
@@ -132,7 +135,11 @@ impl ModelLibrary {
             _ if matches!(entry.stage, JobStage::Done { .. }) => self.lock().jobs.remove(job),
             Step::Download { repo, .. } => {
                 let queue = self.queue.lock().await;
-                queue.as_ref().ok_or_else(|| self.offline())?.cancel(repo).await?;
+                match queue.as_ref().ok_or_else(|| self.offline())?.cancel(repo).await {
+                    // The queue has lost it; what has arrived may be there.
+                    Err(LibraryError::Unknown { .. }) => foretoken_library::discard(&self.library()?, repo)?,
+                    cancelled => cancelled?,
+                }
                 self.lock().jobs.remove(job);
             }
             _ if self.stop_running(job, Intent::Cancel) => {}
@@ -148,7 +155,11 @@ impl ModelLibrary {
         let step = self.lock().jobs.get(job)?.step.clone();
         if let (Step::Download { repo, .. }, Some(place)) = (step, among_downloads) {
             let queue = self.queue.lock().await;
-            queue.as_ref().ok_or_else(|| self.offline())?.move_to(&repo, place).await?;
+            match queue.as_ref().ok_or_else(|| self.offline())?.move_to(&repo, place).await {
+                // One that the queue has lost comes back to its end.
+                Err(LibraryError::Unknown { .. }) => {}
+                moved => moved?,
+            }
         }
         self.jobs_changed();
         Ok(())
@@ -164,43 +175,41 @@ impl ModelLibrary {
     /// Takes up the downloads of the library, which has come online.
     pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
         let Ok(hub) = self.patient_hub.clone() else { return };
-        let queue = match Queue::start(hub, library, QueueOptions::default()) {
+        let queue = match Queue::start(hub, library.clone(), QueueOptions::default()) {
             Ok(queue) => queue,
             Err(error) => return tracing::error!("the downloads cannot go on: {error}"),
         };
         let items = queue.items();
-        let missing = self.not_in_queue(&items.borrow());
+        let missing = {
+            let mut state = self.lock();
+            state.jobs.enter(library.root());
+            // As when the app ended at the end of a download. One that is whole completes at once.
+            state.jobs.missing_downloads(&items.borrow())
+        };
         for (repo, revision) in missing {
             if let Err(error) = queue.add(repo, &revision).await {
                 tracing::error!("{error}");
             }
         }
         *self.queue.lock().await = Some(queue);
-        tokio::spawn(Arc::clone(self).follow_downloads(items));
+        tokio::spawn(Arc::clone(self).follow_downloads(library, items));
     }
 
-    /// Downloads that the queue has lost, as when the app ended at their end. Those that are whole complete at once.
-    fn not_in_queue(&self, items: &[QueueItem]) -> Vec<(RepoId, String)> {
-        let state = self.lock();
-        let downloads = state.jobs.entries().iter().filter_map(|entry| match &entry.step {
-            Step::Download { repo, revision, .. } => Some((repo.clone(), revision.clone())),
-            _ => None,
-        });
-        downloads.filter(|(repo, _)| items.iter().all(|item| item.repo != *repo)).collect()
-    }
-
-    /// Takes over what the downloads do, until their queue is stopped.
-    async fn follow_downloads(self: Arc<Self>, mut items: watch::Receiver<Vec<QueueItem>>) {
+    /// Takes over what the downloads into a library do, until their queue is stopped.
+    async fn follow_downloads(self: Arc<Self>, library: Library, mut items: watch::Receiver<Vec<QueueItem>>) {
         loop {
             let complete = {
                 // The list is read while no job is removed: one that was just cancelled is not taken for a new one.
                 let mut state = self.lock();
+                if state.jobs.home() != library.root() {
+                    return;
+                }
                 let now = items.borrow_and_update().clone();
                 adopt(&mut state.jobs, &now);
                 state.jobs.follow(&now)
             };
             for (job, repo) in complete {
-                self.downloaded(job, &repo).await;
+                self.downloaded(job, &library, &repo).await;
             }
             self.changed.notify_one();
             if items.changed().await.is_err() {
@@ -212,8 +221,7 @@ impl ModelLibrary {
     }
 
     /// The files of a job are all there.
-    async fn downloaded(self: &Arc<Self>, job: JobId, repo: &RepoId) {
-        let Ok(library) = self.library() else { return };
+    async fn downloaded(self: &Arc<Self>, job: JobId, library: &Library, repo: &RepoId) {
         let folder = library.folder(repo);
         let conversion = match self.lock().jobs.get(job).map(|entry| entry.step.clone()) {
             Ok(Step::Download { conversion, .. }) => conversion,
@@ -283,7 +291,7 @@ impl ModelLibrary {
         }
         let entry = state.jobs.next()?.clone();
         let stage = match &entry.step {
-            Step::Convert { .. } => JobStage::Converting,
+            Step::Convert { .. } | Step::Install { .. } => JobStage::Converting,
             Step::Tune { .. } | Step::Benchmark { .. } => JobStage::Tuning,
             Step::Move { .. } => JobStage::Moving,
             Step::Download { .. } => return None,
@@ -307,9 +315,15 @@ impl ModelLibrary {
         };
         match &entry.step {
             Step::Convert { source, name, bits, remove_source } => {
-                let made = self.convert_now(entry.id, source, name, *bits, *remove_source, stopped).await?;
-                let next = |path| Ended::Done(ControlFlow::Continue(Step::Tune { path, alone: false }));
-                Ok(made.map_or(Ended::Stopped, next))
+                if !self.convert_now(entry.id, source, name, *bits, stopped).await? {
+                    return Ok(Ended::Stopped);
+                }
+                let (source, name, remove_source) = (source.clone(), name.clone(), *remove_source);
+                Ok(Ended::Done(ControlFlow::Continue(Step::Install { source, name, remove_source })))
+            }
+            Step::Install { source, name, remove_source } => {
+                let path = self.install_now(entry.id, source, name, *remove_source).await?;
+                Ok(Ended::Done(ControlFlow::Continue(Step::Tune { path, alone: false })))
             }
             Step::Tune { path, alone } => tokio::select! {
                 done = self.tune_now(entry.id, path, *alone) => done,
@@ -361,7 +375,7 @@ impl ModelLibrary {
                 self.lock().jobs.set_stage(entry.id, JobStage::Done { path });
                 return Ok(());
             }
-            Step::Convert { name, .. } => {
+            Step::Convert { name, .. } | Step::Install { name, .. } => {
                 let (library, name) = (self.library()?, name.clone());
                 blocking(move || library.discard_conversion(&name)).await?;
             }
@@ -371,49 +385,66 @@ impl ModelLibrary {
         Ok(())
     }
 
-    /// Converts a model and returns the folder of the new one; `None` if it was stopped, and then nothing writes any
-    /// more. Goes on where an earlier start was interrupted.
+    /// Converts a model; false if it was stopped, and then nothing writes any more. Goes on where an earlier start was
+    /// interrupted.
     async fn convert_now(
         &self,
         job: JobId,
         source: &Path,
         name: &str,
         bits: u8,
-        remove_source: bool,
         stop: impl Future<Output = ()>,
-    ) -> Result<Option<PathBuf>, ErrorReport> {
+    ) -> Result<bool, ErrorReport> {
         let library = self.library()?;
-        let own = (source.parent() == Some(library.root())).then(|| folder_name(source));
-        let origin = own.as_ref().and_then(|own| library.source(own));
+        let origin = origin(&library, source);
         let target = library.conversion_folder(name, origin.as_ref())?;
-        // A start that ended between the engine's last word and the new name has left nothing else to do.
-        if !target.is_dir() {
-            let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];
-            arguments.extend(["--source".into(), source.into(), "--out".into(), target.into()]);
-            arguments.extend(["--bits".into(), bits.to_string().into()]);
-            if let Some(origin) = &origin {
-                arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
+        // A start that ended with the engine's last word has left nothing else to do.
+        if target.is_dir() {
+            return Ok(true);
+        }
+        let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];
+        arguments.extend(["--source".into(), source.into(), "--out".into(), target.into()]);
+        arguments.extend(["--bits".into(), bits.to_string().into()]);
+        if let Some(origin) = &origin {
+            arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
+        }
+        let follow = |line: &str| {
+            if let Ok(progress) = serde_json::from_str::<Progress>(line) {
+                let Progress { done, total, seconds_left } = progress;
+                self.lock().jobs.set_progress(job, done, total, seconds_left);
+                self.changed.notify_one();
             }
-            let follow = |line: &str| {
-                if let Ok(progress) = serde_json::from_str::<Progress>(line) {
-                    let Progress { done, total, seconds_left } = progress;
-                    self.lock().jobs.set_progress(job, done, total, seconds_left);
-                    self.changed.notify_one();
+        };
+        self.tool.lines(arguments, follow, stop).await
+    }
+
+    /// Makes what was converted a model of the library, deletes its source if that is wanted, and returns the model's
+    /// folder. Does only what an earlier start has not done.
+    async fn install_now(
+        self: &Arc<Self>,
+        job: JobId,
+        source: &Path,
+        name: &str,
+        remove_source: bool,
+    ) -> Result<PathBuf, ErrorReport> {
+        let library = self.library()?;
+        let (origin, name) = (origin(&library, source), name.to_owned());
+        let is_own = source.parent() == Some(library.root());
+        let path = blocking(move || library.finish_conversion(&name, origin)).await?;
+        if remove_source && is_own && source.is_dir() {
+            let this = Arc::clone(self);
+            // A model that has just arrived may not be on the list yet.
+            blocking(move || this.scan()).await;
+            if let Ok(model) = self.model(source) {
+                match self.trash(model, Some(job)).await {
+                    Err(error) if error.code == IN_USE => {
+                        self.lock().jobs.set_note(job, SOURCE_STAYS.to_owned());
+                    }
+                    trashed => trashed?,
                 }
-            };
-            if !self.tool.lines(arguments, follow, stop).await? {
-                return Ok(None);
             }
         }
-        let name = name.to_owned();
-        blocking(move || {
-            let path = library.finish_conversion(&name, origin)?;
-            if let Some(own) = own.filter(|_| remove_source) {
-                library.remove(&own)?;
-            }
-            Ok(Some(path))
-        })
-        .await
+        Ok(path)
     }
 
     /// Measures how many drafts pay with a model.
@@ -574,7 +605,7 @@ impl ModelLibrary {
     /// Lets all that is known of models follow them to another folder. Blocks on the disk.
     fn follow_library(&self, from: &Path, to: &Path) {
         self.notes.moved(from, to);
-        if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)) {
+        if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)).wait() {
             tracing::error!("{error}");
         }
         self.lock().moved(from, to);
@@ -639,6 +670,11 @@ impl State {
         self.deleted.clear();
         self.jobs.moved(from, to);
     }
+}
+
+/// Where the model in a folder came from, if it is one of the library's.
+fn origin(library: &Library, folder: &Path) -> Option<Source> {
+    if folder.parent() == Some(library.root()) { library.source(&folder_name(folder)) } else { None }
 }
 
 /// A folder that has something in it gets the library as a folder of its own.

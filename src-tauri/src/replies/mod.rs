@@ -99,16 +99,22 @@ pub(crate) struct Means {
 }
 
 impl Replies {
-    /// Lists a reply as being written and returns the work of writing it, to be spawned, which ends once the page has
-    /// been told of the end.
-    pub(crate) fn begin(
+    /// Lists a reply as being written and returns the work of writing it, to be spawned. `ended` is done when it is
+    /// stored, whether it failed or not, and belongs to the writing: whoever waits for that waits for it. The work
+    /// returns the message as it was stored, once the page has been told.
+    pub(crate) fn begin<Ended, Done>(
         self: &Arc<Self>,
         chat: ChatId,
         message: Message,
         page: Channel<ReplyEvent>,
         generation: Generation,
         means: Means,
-    ) -> impl Future<Output = Written> + Send + 'static {
+        ended: Ended,
+    ) -> impl Future<Output = Written> + Send + 'static + use<Ended, Done>
+    where
+        Ended: FnOnce(bool) -> Done + Send + 'static,
+        Done: Future<Output = ()> + Send + 'static,
+    {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
@@ -119,6 +125,7 @@ impl Replies {
             let writer = Writer { message, page, means };
             let (page, written) = writer.run(generation.progress, attachments).await;
             let message = &written.message;
+            ended(message.error.is_some()).await;
             replies.lock().remove(&id);
             // Nobody may be there to be told.
             let _ = replies.ended.send(EndedReply {
@@ -135,6 +142,11 @@ impl Replies {
     /// The request that writes a reply; `None` if it has ended.
     pub(crate) fn request(&self, message: MessageId) -> Option<RequestId> {
         self.lock().get(&message).map(|running| running.request)
+    }
+
+    /// The replies that are being written, and the requests that write them.
+    pub(crate) fn running(&self) -> Vec<(MessageId, RequestId)> {
+        self.lock().iter().map(|(&message, running)| (message, running.request)).collect()
     }
 
     /// The requests that write replies in a chat.

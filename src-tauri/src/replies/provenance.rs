@@ -5,22 +5,6 @@ use foretoken_protocol::DraftRun;
 /// What a stretch takes in JSON at most, the comma included.
 const RUN_BYTES: usize = "[4294967295,255],".len();
 
-/// Adds `text`, which came from the draft at `position`, behind what is there.
-pub(super) fn append(runs: &mut Vec<DraftRun>, text: &str, position: Option<u8>) {
-    push(runs, characters(text), position.unwrap_or_default());
-}
-
-/// Makes the stretches as long as `text`: what nobody knows anything about counts as the model's own.
-pub(super) fn fit(runs: &mut Vec<DraftRun>, text: &str) {
-    let mut left = characters(text);
-    for run in runs.iter_mut() {
-        run.0 = run.0.min(left);
-        left -= run.0;
-    }
-    runs.retain(|run| run.0 > 0);
-    push(runs, left, 0);
-}
-
 fn push(runs: &mut Vec<DraftRun>, count: u32, position: u8) {
     match runs.last_mut() {
         _ if count == 0 => {}
@@ -34,7 +18,7 @@ fn characters(text: &str) -> u32 {
 }
 
 /// Text that knows where it came from: the stretches are as long as it is.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Traced {
     pub(super) text: String,
     pub(super) runs: Vec<DraftRun>,
@@ -43,7 +27,7 @@ pub(super) struct Traced {
 impl Traced {
     pub(super) fn push(&mut self, text: &str, position: Option<u8>) {
         self.text.push_str(text);
-        append(&mut self.runs, text, position);
+        push(&mut self.runs, characters(text), position.unwrap_or_default());
     }
 
     /// Takes as much from the front as `budget` has bytes for in JSON, and takes those from the budget. Where something
@@ -144,18 +128,6 @@ mod tests {
                 taken.extend(spread(&part.text, &part.runs));
             }
             prop_assert_eq!(taken, expected);
-        }
-
-        #[test]
-        fn stretches_of_another_length_are_made_to_fit(pieces in pieces(), text in ".{0,80}") {
-            let mut runs = Vec::new();
-            pieces.iter().for_each(|(text, position)| append(&mut runs, text, *position));
-            let before = runs.clone();
-            fit(&mut runs, &text);
-            prop_assert_eq!(total(&runs), text.chars().count());
-            let (old, new) = (spread(&text, &before), spread(&text, &runs));
-            prop_assert_eq!(&new[..old.len()], &old[..]);
-            prop_assert!(new[old.len()..].iter().all(|&(_, position)| position == 0));
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    ErrorReport, FinishReason, Message, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
+    ErrorReport, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
 };
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::outbox::{Outbox, Reading};
-use super::provenance::{append, fit};
+use super::provenance::Traced;
 use super::{Means, Written};
 use crate::engine::{Begun, Model, Progress, closed};
 
@@ -34,6 +35,28 @@ pub(super) struct Writer {
     pub(super) means: Means,
 }
 
+/// What was written and is not stored yet.
+#[derive(Debug, Clone, Default)]
+struct Unsaved {
+    thinking: Traced,
+    answer: Traced,
+}
+
+impl Unsaved {
+    fn is_empty(&self) -> bool {
+        self.thinking.text.is_empty() && self.answer.text.is_empty()
+    }
+
+    /// Adds it to the reply in the store.
+    fn append(self, store: &mut Store, reply: MessageId) -> Result<(), ChatsError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let provenance = Provenance { thinking: self.thinking.runs, answer: self.answer.runs };
+        store.append_to_reply(reply, &self.answer.text, &self.thinking.text, &provenance)
+    }
+}
+
 /// How a reply ended.
 struct Ending {
     status: MessageStatus,
@@ -48,13 +71,12 @@ impl Writer {
         mut progress: mpsc::UnboundedReceiver<Progress>,
         mut pages: mpsc::UnboundedReceiver<Attach>,
     ) -> (Channel<ReplyEvent>, Written) {
-        let mut provenance = self.provenance().await;
         let mut outbox = Outbox::default();
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut save = interval(SAVE_EVERY);
         save.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut unsaved = false;
+        let mut unsaved = Unsaved::default();
         let mut model: Option<Model> = None;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
@@ -81,14 +103,13 @@ impl Writer {
                         cached = None;
                         for token in &tokens {
                             outbox.token(token);
-                            let (text, runs) = match token.part {
-                                Part::Thinking => (&mut self.message.thinking, &mut provenance.thinking),
-                                Part::Answer => (&mut self.message.text, &mut provenance.answer),
+                            let (text, new) = match token.part {
+                                Part::Thinking => (&mut self.message.thinking, &mut unsaved.thinking),
+                                Part::Answer => (&mut self.message.text, &mut unsaved.answer),
                             };
                             text.push_str(&token.text);
-                            append(runs, &token.text, token.draft_position);
+                            new.push(&token.text, token.draft_position);
                         }
-                        unsaved = true;
                     }
                     Progress::Finished { reason, stats } => {
                         let plain = model.as_ref().and_then(|model| (self.means.compare)(model, &stats));
@@ -121,13 +142,10 @@ impl Writer {
                         let _ = self.page.send(event);
                     }
                 }
-                _ = save.tick(), if unsaved => {
-                    unsaved = false;
-                    self.save(provenance.clone()).await;
-                }
+                _ = save.tick(), if !unsaved.is_empty() => unsaved = self.save(unsaved).await,
             }
         };
-        let message = self.end(ending, provenance).await;
+        let message = self.end(ending, unsaved).await;
         (self.page, Written { message, model })
     }
 
@@ -147,44 +165,25 @@ impl Writer {
         }
     }
 
-    /// Where the text came from that is there already, as in a reply that is continued.
-    async fn provenance(&self) -> Provenance {
-        let Message { id, text, thinking, .. } = &self.message;
-        if text.is_empty() && thinking.is_empty() {
-            return Provenance::default();
-        }
-        let id = *id;
-        let known = self.means.chats.call(move |store| store.provenance(id)).await;
-        let mut provenance = known.unwrap_or_else(|error| {
-            tracing::error!("where a reply came from could not be read: {error}");
-            Provenance::default()
-        });
-        fit(&mut provenance.thinking, thinking);
-        fit(&mut provenance.answer, text);
-        provenance
-    }
-
-    async fn save(&self, provenance: Provenance) {
-        let (id, text, thinking) =
-            (self.message.id, self.message.text.clone(), self.message.thinking.clone());
-        let saved = self.means.chats.call(move |store| {
-            store.update_reply(id, &text, &thinking)?;
-            store.set_provenance(id, &provenance)
-        });
-        let saved = saved.await;
-        if let Err(error) = saved {
-            tracing::error!("a reply could not be saved: {error}");
+    /// Stores what is new, and returns what is not stored: nothing, or all of it where that failed.
+    async fn save(&self, unsaved: Unsaved) -> Unsaved {
+        let (id, new) = (self.message.id, unsaved.clone());
+        match self.means.chats.call(move |store| new.append(store, id)).await {
+            Ok(()) => Unsaved::default(),
+            Err(error) => {
+                tracing::error!("a reply could not be saved: {error}");
+                unsaved
+            }
         }
     }
 
-    /// Stores the whole reply. One that cannot be stored says so itself, for as long as the app runs.
-    async fn end(&self, ending: Ending, provenance: Provenance) -> Message {
+    /// Stores the end of the reply. One that cannot be stored says so itself, for as long as the app runs.
+    async fn end(&self, ending: Ending, unsaved: Unsaved) -> Message {
         let Ending { status, stats, error } = ending;
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
-        let (id, text, thinking) = (written.id, written.text.clone(), written.thinking.clone());
+        let id = written.id;
         let stored = self.means.chats.call(move |store| {
-            store.update_reply(id, &text, &thinking)?;
-            store.set_provenance(id, &provenance)?;
+            unsaved.append(store, id)?;
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
         stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })

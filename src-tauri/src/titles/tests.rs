@@ -72,18 +72,18 @@ async fn a_chat_gets_a_title_without_the_thinking_and_keeps_the_one_that_the_per
     let chat = renamed(&mut changes).await;
     assert_eq!((chat.id, chat.named), (sent.chat, false));
     assert!(chat.title.contains("Rome") && !chat.title.contains("think"), "{}", chat.title);
-    assert_eq!(app.show_chat(sent.chat).await.unwrap().messages.len(), 2, "nothing is added to the chat");
+    assert_eq!(app.show_chat(1, sent.chat).await.unwrap().messages.len(), 2, "nothing is added to the chat");
 
-    app.begin_chat().await.unwrap();
+    app.begin_chat(2);
     let (channel, mut events) = page();
     let second = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     app.rename_chat(second, "The sea".into()).await.unwrap();
     rest(&mut events).await;
-    app.begin_chat().await.unwrap();
+    app.begin_chat(3);
     let (channel, mut events) = page();
     let third = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     rest(&mut events).await;
     // Titles are made in the order in which they are wanted.
     while renamed(&mut changes).await.id != third {}
-    assert_eq!(app.show_chat(second).await.unwrap().chat.title, "The sea");
+    assert_eq!(app.show_chat(4, second).await.unwrap().chat.title, "The sea");
 }

@@ -1,9 +1,9 @@
 import { memo, useState } from "react";
-import { openChat } from "../actions";
 import type { ChatSummary } from "../bindings";
 import { Icon } from "../components/icons";
 import { MenuButton } from "../components/MenuButton";
 import { useSpotlight } from "../library/useSpotlight";
+import { openChat } from "../navigation";
 import { setView, useStore } from "../store";
 import { deleteChat, pinChat, renameChat } from "./actions";
 import { exportChats } from "./files";

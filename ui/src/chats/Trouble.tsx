@@ -10,7 +10,7 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
   const newest = backups[0];
   return (
     <div className="trouble">
-      <h1>The chats could not be opened</h1>
+      <h1>{error.code === "chats_corrupt" ? "The chats are damaged" : "The chats could not be opened"}</h1>
       <ErrorNote error={error} testId="chats-trouble">
         {newest && (
           <div className="actions">

@@ -1,5 +1,8 @@
-import { openChat, show, showChat, showError } from "../actions";
+import { showError } from "../actions";
+import type { ChatPage, Deletion } from "../bindings";
 import { shell } from "../bridge";
+import { chatLine } from "../inOrder";
+import { depart, openChat, readAgain, showChat } from "../navigation";
 import { dispatch, setView, useStore } from "../store";
 
 const state = () => useStore.getState();
@@ -20,11 +23,28 @@ export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** How often the list is asked for again because it has changed meanwhile. */
+const TRIES = 5;
+
+/** A part of the list as it is when it comes: an answer may be older than a change that was heard while it was under way. */
+async function page(ask: () => Promise<ChatPage>): Promise<ChatPage> {
+  for (let tries = 1; ; tries += 1) {
+    const { listChanges } = state();
+    const answer = await ask();
+    if (state().listChanges === listChanges || tries >= TRIES) return answer;
+  }
+}
+
+/** The list that was asked for last. */
+let listing = 0;
+
 /** Lists the chats with a tag, or all. */
 export const listChats = (tag: string | null) =>
   attempt(async () => {
-    const page = await shell.chatPage(tag, null, PAGE);
-    dispatch({ kind: "listed", tag, after: null, page });
+    listing += 1;
+    const mine = listing;
+    const first = await page(() => shell.chatPage(tag, null, PAGE));
+    if (mine === listing) dispatch({ kind: "listed", tag, after: null, page: first });
   });
 
 let asking = false;
@@ -35,8 +55,8 @@ export async function listMore(): Promise<void> {
   if (after === null || asking) return;
   asking = true;
   await attempt(async () => {
-    const page = await shell.chatPage(tag, after, PAGE);
-    dispatch({ kind: "listed", tag, after, page });
+    const more = await page(() => shell.chatPage(tag, after, PAGE));
+    dispatch({ kind: "listed", tag, after, page: more });
   });
   asking = false;
 }
@@ -62,25 +82,34 @@ export async function searchChats(query: string): Promise<void> {
 /** Opens the place that a search has found. */
 export async function openHit(chat: number, message: number | null): Promise<void> {
   if (message === null) return openChat(chat);
-  if (await showChat(() => shell.showMessage(message))) setView({ jump: { message, lit: true } });
+  await showMessage(message);
+}
+
+/** Opens the chat of a message and brings that into view. */
+async function showMessage(message: number, navigation = depart()): Promise<void> {
+  const there = await showChat((navigation) => shell.showMessage(navigation, message), navigation);
+  if (there) setView({ jump: { message, lit: true } });
 }
 
 /** Shows another version of a message. */
-export const showVersion = (message: number) => showChat(() => shell.showMessage(message));
+export const showVersion = (message: number) =>
+  showChat((navigation) => shell.showMessage(navigation, message));
 
 /** Goes on from a message in a chat of its own. */
-export const branchChat = (message: number) => showChat(() => shell.branchChat(message));
+export const branchChat = (message: number) =>
+  showChat((navigation) => shell.branchChat(navigation, message));
 
 export async function renameChat(chat: number, title: string): Promise<void> {
   setView({ renaming: null });
-  await attempt(() => shell.renameChat(chat, title));
+  await attempt(() => chatLine.run(() => shell.renameChat(chat, title)));
 }
 
-export const pinChat = (chat: number, pinned: boolean) => attempt(() => shell.pinChat(chat, pinned));
+export const pinChat = (chat: number, pinned: boolean) =>
+  attempt(() => chatLine.run(() => shell.pinChat(chat, pinned)));
 
 export async function tagChat(chat: number, tags: string[]): Promise<void> {
-  if (!(await attempt(() => shell.tagChat(chat, tags)))) return;
-  setView({ tagging: null });
+  if (!(await attempt(() => chatLine.run(() => shell.tagChat(chat, tags))))) return;
+  if (state().tagging === chat) setView({ tagging: null });
   const { tag, tags: known } = state();
   // The last chat that had the tag may have lost it.
   if (tag !== null && !known.some(({ name }) => name === tag)) listChats(null);
@@ -88,24 +117,39 @@ export async function tagChat(chat: number, tags: string[]): Promise<void> {
 
 export const deleteMessage = (message: number) =>
   attempt(async () => {
-    const { deletion, chat } = await shell.deleteMessage(message);
-    show(chat);
+    const { asked } = state().navigation;
+    const { deletion, chat } = await chatLine.run(() => shell.deleteMessage(message));
+    if (state().navigation.asked === asked) {
+      dispatch({ kind: "changed", opened: chat });
+      setView({ editing: null, numbers: null });
+    } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
     setView({ note: { words: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
   });
 
 export const deleteChat = (chat: number, title: string) =>
   attempt(async () => {
     const shown = state().chat === chat;
-    const deletion = await shell.deleteChat(chat);
+    const deletion = await chatLine.run(() => shell.deleteChat(chat));
     const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
     setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
   });
 
 /** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
 async function undoDeletion(deletion: number, shown: boolean): Promise<void> {
-  const chat = await shell.undoDeletion(deletion);
-  if (shown) show(await shell.openChat(chat));
+  const navigation = shown ? depart() : null;
+  const chat = await chatLine.run(() => shell.undoDeletion(deletion));
+  if (navigation !== null) await showChat((navigation) => shell.openChat(navigation, chat), navigation);
 }
+
+/** Brings back something of the list of what was deleted, and goes there. */
+export const bringBack = ({ id, message }: Deletion) =>
+  attempt(async () => {
+    const navigation = depart();
+    const chat = await chatLine.run(() => shell.undoDeletion(id));
+    await (message === null
+      ? showChat((navigation) => shell.openChat(navigation, chat), navigation)
+      : showMessage(message, navigation));
+  });
 
 /** Undoes what was done last, once. What that replaces may be a note of its own. */
 export async function undo(): Promise<void> {

@@ -272,7 +272,10 @@ describe("chats that cannot be opened", () => {
     const shown = words(<Trouble trouble={{ error, backups }} />);
     expect(shown).toContain("November 20");
     expect(shown).toContain("12 MB");
+    expect(shown).toContain("The chats are damaged");
     expect(words(<Trouble trouble={{ error, backups: [] }} />)).not.toContain("copy");
+    const busy = { code: "chats_busy", message: "Another program is using the chats.", hint: "Close it." };
+    expect(words(<Trouble trouble={{ error: busy, backups: [] }} />)).toContain("could not be opened");
   });
 });
 
@@ -326,6 +329,13 @@ describe("a message", () => {
     expect(first.replace(/<[^>]+>/g, "")).toBe("1 of 3");
     expect(first).toContain("There is no earlier version.");
     expect(first).not.toContain("There is no later version.");
+  });
+
+  it("is drawn in pieces where it is a megabyte without a line break", () => {
+    const long = markup(<Question message={{ ...message, text: "a".repeat(1 << 20) }} />);
+    expect(long).toContain('class="question long"');
+    expect(long.match(/<div>a+<\/div>/g)).toHaveLength(256);
+    expect(markup(<Question message={message} />)).toContain('class="question"');
   });
 
   it("is a field while it is edited, and says that nothing is lost", () => {

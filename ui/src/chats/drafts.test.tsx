@@ -1,10 +1,11 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { edit, leaveEdit, send, show, start } from "../actions";
-import type { AppEvent, Message } from "../bindings";
+import { edit, leaveEdit, send, start } from "../actions";
+import type { AppEvent, Message, OpenedChat } from "../bindings";
 import { shell } from "../bridge";
 import { Composer } from "../components/Composer";
 import { Question } from "../components/Question";
+import { showChat } from "../navigation";
 import { setView, useStore } from "../store";
 import { saveDrafts, setDraft, setEdit } from "./drafts";
 import { openedChat } from "./samples";
@@ -14,6 +15,7 @@ const initial = useStore.getInitialState();
 /** Components that are drawn without a document see the first state of the store. */
 const first = { ...initial };
 const kept: string[] = [];
+const show = (opened: OpenedChat) => showChat(async () => opened);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -96,24 +98,24 @@ describe("an edit that is not sent", () => {
   };
 
   it("is kept like a draft, shown where it was left, and gone once it is given up", async () => {
-    show(opened("Who is it"));
+    await show(opened("Who is it"));
     expect(drawn()).toContain("Continue editing");
     setView({ editing: 3 });
     expect(drawn()).toContain('data-text="Who is it"');
     setEdit(3, "Who is it?");
-    show(openedChat(6));
+    await show(openedChat(6));
     // What this page knows is newer than what the shell has kept.
-    show(opened("Who is it"));
+    await show(opened("Who is it"));
     expect(state().edits[3]).toBe("Who is it?");
     leaveEdit(3);
     await vi.advanceTimersByTimeAsync(400);
-    expect(kept).toEqual(["3: null"]);
-    show(opened("Who is it"));
+    expect(kept).toEqual(["3: Who is it?", "3: null"]);
+    await show(opened("Who is it"));
     expect(drawn()).not.toContain("Continue editing");
   });
 
   it("is given up when it is sent", async () => {
-    show(opened());
+    await show(opened());
     setEdit(3, "Who is it?");
     vi.spyOn(shell, "edit").mockImplementation(async (_message, _text, replies) =>
       replies.begun({ chat: 5, messages: [] }),
@@ -127,8 +129,8 @@ describe("an edit that is not sent", () => {
 describe("a chat that is begun among those with a tag", () => {
   it("gets the tag, so that it is listed", async () => {
     const tagged = vi.spyOn(shell, "tagChat").mockResolvedValue(null);
-    vi.spyOn(shell, "send").mockImplementation(async (chat, _text, replies) =>
-      replies.begun({ chat: chat ?? 5, messages: [] }),
+    vi.spyOn(shell, "send").mockImplementation(async (to, _text, replies) =>
+      replies.begun({ chat: to.chat ?? 5, messages: [] }),
     );
     await send("Hello");
     expect(tagged).not.toHaveBeenCalled();

@@ -1,6 +1,8 @@
-import { changeChat, newChat, openChat } from "../actions";
+import { changeChat } from "../actions";
 import type { ChatSettings, Preset } from "../bindings";
 import { shell } from "../bridge";
+import { chatLine } from "../inOrder";
+import { newChat, openChat } from "../navigation";
 import { generation } from "../state";
 import { dispatch, setView, useStore } from "../store";
 import { attempt } from "./actions";
@@ -22,10 +24,11 @@ export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
 
 /** Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others. */
 async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
-  const { chat, chatSettings: before, presets } = state();
+  const { chat, chatSettings: before, presets, navigation } = state();
   if (!(await changeChat(settings))) return false;
+  const unbegun = chat === null ? navigation.shown : null;
   if (isOwn(before, presets))
-    setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun: chat === null } });
+    setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun } });
   return true;
 }
 
@@ -59,9 +62,12 @@ export function choosePreset(id: number | null): Promise<boolean> {
 /** Keeps the settings of the open chat under a name; the chat is then set by it. */
 export const keepAsPreset = (name: string) =>
   attempt(async () => {
-    const preset = await shell.addPreset(name, state().chatSettings.system_prompt, generation(state()));
+    const { chatSettings, navigation } = state();
+    const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
     list([...state().presets, preset]);
-    await changeChat({ preset: preset.id, generation: preset.generation });
+    // Another chat that was opened meanwhile is not meant.
+    if (state().navigation.shown === navigation.shown)
+      await changeChat({ preset: preset.id, generation: preset.generation });
   });
 
 async function changePreset(preset: Preset): Promise<void> {
@@ -80,10 +86,9 @@ export const updatePreset = (before: Preset) =>
 /** Removes a preset. The chat keeps its settings. */
 export const deletePreset = (preset: Preset) =>
   attempt(async () => {
-    const { chat } = state();
-    await shell.deletePreset(preset.id);
+    await chatLine.run(() => shell.deletePreset(preset.id));
     list(state().presets.filter(({ id }) => id !== preset.id));
-    const { chatSettings } = state();
+    const { chat, chatSettings } = state();
     const chosen = chatSettings.preset === preset.id;
     if (chosen) dispatch({ kind: "chat settings", settings: { ...chatSettings, preset: null } });
     const words = `“${preset.name}” was deleted.`;

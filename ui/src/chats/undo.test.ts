@@ -37,6 +37,7 @@ describe("what was done", () => {
 describe("settings that a preset has replaced", () => {
   it("come back, and are kept where they could not", async () => {
     const set = vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
+    useStore.setState({ chat: 5 });
     await choosePreset(null);
     const { note } = state();
     set.mockRejectedValueOnce(new Error("no"));
@@ -70,6 +71,6 @@ describe("settings that a preset has replaced", () => {
     expect(state().note).not.toBe(null);
     await send("Hello");
     expect(state().note).toBe(null);
-    expect(set).toHaveBeenCalledTimes(1);
+    expect(set).not.toHaveBeenCalled();
   });
 });

@@ -13,6 +13,7 @@ import { Shortcuts } from "../palette/Shortcuts";
 import { useMenuBar } from "../palette/useMenuBar";
 import { MAC } from "../platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
+import { NoticesScreen } from "../settings/NoticesScreen";
 import { SettingsScreen } from "../settings/SettingsScreen";
 import { type Screen, setView, useStore } from "../store";
 import { useShortcuts } from "../useShortcuts";
@@ -30,6 +31,7 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
   benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
   settings: { name: "Settings", Content: SettingsScreen },
   diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
+  notices: { name: "Third-party notices", Content: NoticesScreen },
 };
 
 /** The window. */

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import { chooseModel, openModel, selectModel } from "../actions";
 import type { EngineState, ModelInfo } from "../bindings";
 import { bytes, mtpWords, parameters, percent } from "../format";
@@ -70,7 +69,11 @@ function Models() {
         <Icon name="right" />
       </button>
       {shownError && <ErrorNote error={shownError} testId="model-error" />}
-      <OpenFolder reason={reason} />
+      <div className="open-folder">
+        <ActionButton className="button" data-testid="open-folder" reason={reason} onClick={chooseModel}>
+          Open a folder…
+        </ActionButton>
+      </div>
     </>
   );
 }
@@ -114,40 +117,5 @@ function Details({ model, device }: { model: ModelInfo; device: string }) {
         <p key={note}>{note}</p>
       ))}
     </div>
-  );
-}
-
-function OpenFolder({ reason }: { reason: string | null }) {
-  const [path, setPath] = useState("");
-  const trimmed = path.trim();
-  const pathReason = reason ?? (trimmed === "" ? "There is no path to open yet." : null);
-  return (
-    <form
-      className="open-folder"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (pathReason === null) openModel(trimmed);
-      }}
-    >
-      <ActionButton className="button" data-testid="open-folder" reason={reason} onClick={chooseModel}>
-        Open a folder…
-      </ActionButton>
-      <label htmlFor="model-path">or paste the path of a model folder</label>
-      <div className="path-row">
-        <input
-          id="model-path"
-          type="text"
-          autoComplete="off"
-          spellCheck={false}
-          value={path}
-          placeholder="/Users/you/models/Qwen3.5-4B"
-          data-testid="model-path"
-          onChange={(event) => setPath(event.target.value)}
-        />
-        <ActionButton type="submit" className="button" data-testid="open-path" reason={pathReason}>
-          Open
-        </ActionButton>
-      </div>
-    </form>
   );
 }

@@ -1,12 +1,13 @@
 import { type ComponentType, useRef } from "react";
-import { newChat } from "../actions";
 import { openBenchmarks } from "../benchmarks/actions";
 import { ChatList } from "../chats/ChatList";
+import { Deletions } from "../chats/Deletions";
 import { chooseImport, exportChats } from "../chats/files";
 import { SearchField, SearchResults } from "../chats/Search";
 import { TagFilter } from "../chats/TagFilter";
 import { openModels } from "../library/actions";
 import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
+import { newChat } from "../navigation";
 import { openSettings } from "../settings/actions";
 import { type Screen, setView, useStore } from "../store";
 import { Icon, type IconName } from "./icons";
@@ -90,6 +91,7 @@ export function Sidebar() {
           <ChatList />
         </>
       )}
+      <Deletions />
       <ul className="entries">
         {ENTRIES.map(({ screen: name, name: words, icon, open, Progress }) => (
           <li key={name}>

@@ -59,6 +59,11 @@ export function JobRow({ job, jobs }: Props) {
           {holdSentence(stage.by)}
         </p>
       )}
+      {job.note !== null && (
+        <p className="row-words" data-testid="job-note">
+          {job.note}
+        </p>
+      )}
       {stage.stage === "failed" && <HubError error={stage.error} testId="job-error" repo={repo} />}
       <LibraryError subject={about.job(id)} repo={repo} />
     </li>

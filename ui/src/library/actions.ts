@@ -1,5 +1,6 @@
 import type { ConversionChoice, ErrorReport, KvPrecision, RemoteFilter, RemoteModel } from "../bindings";
 import { reportOf, shell } from "../bridge";
+import { settingsLine } from "../inOrder";
 import { dispatch, type Listing, NO_FILTER, setView, useStore } from "../store";
 import type { Step } from "./jobs";
 
@@ -86,7 +87,7 @@ async function judgeAgain(): Promise<void> {
 /** Chooses how long a chat the verdicts are for; all that are shown change with it. */
 export const chooseContext = (tokens: number) =>
   attempt(about.context, async () => {
-    await shell.setFitContext(tokens);
+    await settingsLine.run(() => shell.setFitContext(tokens));
     await judgeAgain();
   });
 
@@ -110,9 +111,12 @@ export function endSearch(): void {
 /** Opens what is known of a repository. */
 export const openRepo = (repo: string, subject: string) =>
   attempt(subject, async () => {
-    const known = state().catalogue?.models?.find((model) => model.repo === repo);
+    const { catalogue, details: before } = state();
+    const known = catalogue?.models?.find((model) => model.repo === repo);
     const filter = { ...NO_FILTER, text: repo };
     const details = known ?? (await shell.searchModels(filter, true)).find((model) => model.repo === repo);
+    // Others that were opened or closed meanwhile stay so.
+    if (state().details !== before) return;
     if (details) setView({ details });
     else
       fail(subject, {

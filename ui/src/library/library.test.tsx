@@ -35,6 +35,12 @@ const downloading: JobStage = { stage: "downloading" };
 describe("the queue", () => {
   const jobs = [job(1, downloading), job(2, { stage: "queued" }), job(3, { stage: "done", path: "/m" })];
 
+  it("says what there is to know about how a job ended", () => {
+    const note = "The original is in use and was kept.";
+    const done = job(1, { stage: "done", path: "/m" }, { note });
+    expect(words(<JobRow job={done} jobs={[done]} />)).toContain(note);
+  });
+
   it("moves a job up and down among those that have not ended", () => {
     expect(moved(jobs, 1, 1)).toBe(1);
     expect(moved(jobs, 2, -1)).toBe(0);

@@ -82,6 +82,7 @@ export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job =
   bytes_per_second: null,
   seconds_left: null,
   files: [],
+  note: null,
   ...more,
 });
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { addressOf } from "./address";
+import { addressOfLink } from "./address";
 import { decodeEntities } from "./entities";
 import { Formula } from "./Formula";
 import { Link } from "./Link";
@@ -42,9 +42,9 @@ function Piece({ token }: { token: Token }): ReactNode {
       // The item has drawn it.
       return null;
     case "link": {
-      const { href, tokens } = token as Tokens.Link;
+      const { href, text: written, tokens } = token as Tokens.Link;
       const text = <Inline tokens={tokens} />;
-      const address = addressOf(href);
+      const address = addressOfLink(href, written);
       return address ? <Link address={address}>{text}</Link> : text;
     }
     case "image":

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addressOf, wholeOf } from "./address";
+import { addressOf, addressOfLink, wholeOf } from "./address";
 
 const shown = (written: string): string | null => {
   const address = addressOf(written);
@@ -41,6 +41,16 @@ describe("the address of a link", () => {
     expect(shown("https://exa mple.org/")).toBe(null);
   });
 
+  it("is told from another one that the text of the link names", () => {
+    const told = (href: string, text: string) => addressOfLink(href, text)?.notes.join(" ");
+    expect(told("https://evil.example/", "https://apple.com/account")).toBe(
+      "The text of the link names another site, apple.com.",
+    );
+    expect(told("https://evil.example/", "www.apple.com")).toContain("www.apple.com");
+    for (const text of ["https://www.Evil.example/x", "evil.example", "node.js", "the page", "https://"])
+      expect(told("https://evil.example/", text), text).toBe("");
+  });
+
   it("is one mailbox and a subject where it leads to a mail", () => {
     expect(shown("mailto:ines+owl@example.org?subject=Hi%20you")).toBe(
       "mailto:ines+owl@[example.org]?subject=Hi%20you",
@@ -58,6 +68,7 @@ describe("the address of a link", () => {
       "mailto:ines",
       "mailto:a@b%0Abcc:c@d",
       "mailto:a@b/c",
+      "mailto:a@b.example，c.example",
       "mailto:%ff@x",
       "mailto:a\u202E@x.org",
     ])

@@ -31,6 +31,17 @@ export function addressOf(written: string): Address | null {
   }
 }
 
+/** The address of a link whose text is `text`. A text that is an address itself should be that of the same site. */
+export function addressOfLink(written: string, text: string): Address | null {
+  const address = addressOf(written);
+  const said = /^(?:https?:\/\/|www\.)\S+$/i.test(text.trim()) ? addressOf(withScheme(text.trim())) : null;
+  if (address === null || said === null || withoutWww(said.host) === withoutWww(address.host)) return address;
+  return { ...address, notes: [`The text of the link names another site, ${said.host}.`, ...address.notes] };
+}
+
+const withScheme = (text: string): string => (/^www\./i.test(text) ? `https://${text}` : text);
+const withoutWww = (host: string): string => host.replace(/^www\./, "");
+
 /** The whole address. */
 export const wholeOf = ({ start, host, rest }: Address): string => start + host + rest;
 
@@ -80,7 +91,8 @@ function decoded(text: string): string | null {
 function hostOf(domain: string): string | null {
   if (!URL.canParse(`https://${domain}`)) return null;
   const { hostname, href } = new URL(`https://${domain}`);
-  return href === `https://${hostname}/` ? hostname : null;
+  // A character may stand for a comma, which would begin another mailbox.
+  return href === `https://${hostname}/` && /^[\w.-]+$/.test(hostname) ? hostname : null;
 }
 
 /** Scripts that names of sites are written in, or nearly all of them. */

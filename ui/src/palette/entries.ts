@@ -1,6 +1,7 @@
-import { openChat, openModel, selectModel } from "../actions";
+import { openModel, selectModel } from "../actions";
 import type { Action, SearchHit } from "../bindings";
 import { choices } from "../library/models";
+import { openChat } from "../navigation";
 import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
 import { reason, type useStore } from "../store";

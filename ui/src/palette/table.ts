@@ -1,4 +1,4 @@
-import { editLast, newChat, openChat, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
+import { editLast, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
 import { openBenchmarks } from "../benchmarks/actions";
 import {
   ACTIONS,
@@ -12,6 +12,7 @@ import { shell } from "../bridge";
 import { chooseImport, exportChats } from "../chats/files";
 import { focusComposer } from "../focus";
 import { openModels } from "../library/actions";
+import { newChat, openChat } from "../navigation";
 import { changeZoom, openDiagnostics, openSettings } from "../settings/actions";
 import { streamingReply } from "../state";
 import { setView, useStore } from "../store";

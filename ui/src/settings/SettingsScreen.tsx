@@ -9,7 +9,14 @@ import { Segments } from "../components/Segments";
 import { draftingName, isGreedy } from "../format";
 import { MAC, SHOW_FOLDER } from "../platform";
 import { setView, useStore } from "../store";
-import { changeDefaults, changePreferences, openDiagnostics, openToken, revealPlace } from "./actions";
+import {
+  changeDefaults,
+  changePreferences,
+  openDiagnostics,
+  openNotices,
+  openToken,
+  revealPlace,
+} from "./actions";
 import { Row, Section, SwitchRow } from "./Row";
 
 const APPEARANCES: { name: string; value: Appearance }[] = [
@@ -226,6 +233,11 @@ function Help() {
     <Section id="help" name="Help and diagnostics">
       <Row name="Diagnostics" words="The log, and a report that can be shown to others.">
         <button type="button" className="button" data-testid="settings-diagnostics" onClick={openDiagnostics}>
+          Open
+        </button>
+      </Row>
+      <Row name="Third-party notices" words="What others have made and Foretoken carries, and its licences.">
+        <button type="button" className="button" data-testid="settings-notices" onClick={openNotices}>
           Open
         </button>
       </Row>

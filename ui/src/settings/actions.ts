@@ -2,6 +2,8 @@ import { showError } from "../actions";
 import type { GenerationSettings, PlaceKind, Preferences } from "../bindings";
 import { ZOOMS } from "../bindings";
 import { reportOf, shell } from "../bridge";
+import { settingsLine } from "../inOrder";
+import { Kept } from "../kept";
 import { about, openModels } from "../library/actions";
 import { dispatch, setView, useStore } from "../store";
 import type { SectionId } from "./sections";
@@ -33,39 +35,38 @@ export function openDiagnostics(): void {
   setView({ screen: "diagnostics", settingsError: null });
 }
 
+/** Opens the list of what others have made and the app carries. */
+export function openNotices(): void {
+  setView({ screen: "notices", settingsError: null });
+}
+
 /** Opens the place where the token for the Hub is set. */
 export function openToken(): void {
   setView({ spotlight: about.token });
   openModels();
 }
 
-/** Changes of the preferences that the shell has not answered yet, oldest first: each is sent after the one before. */
-const changes: Partial<Preferences>[] = [];
-let changed: Promise<void> = Promise.resolve();
-/** The preferences as the shell has kept them, while there are changes. */
-let kept: Preferences;
+const preferences = new Kept<Preferences>({
+  line: settingsLine,
+  now: () => state().preferences,
+  show: (preferences) => dispatch({ kind: "app", event: { type: "preferences", preferences } }),
+  send: (_, preferences) => shell.setPreferences(preferences),
+});
 
-/** Changes how the app looks and behaves. It shows at once, and goes back if the shell refuses it. */
-export function changePreferences(change: Partial<Preferences>): Promise<void> {
-  if (changes.length === 0) kept = state().preferences;
-  changes.push(change);
-  showPreferences();
-  changed = changed.then(async () => {
-    const preferences = { ...kept, ...change };
-    if (await attempt(() => shell.setPreferences(preferences))) kept = preferences;
-    changes.shift();
-    showPreferences();
-  });
-  return changed;
+const defaults = new Kept<GenerationSettings>({
+  line: settingsLine,
+  now: () => state().settings,
+  show: (settings) => dispatch({ kind: "settings", settings }),
+  send: (change) => shell.setSettings(change),
+});
+
+/** Changes how the app looks and behaves. */
+export async function changePreferences(change: Partial<Preferences>): Promise<void> {
+  await attempt(() => preferences.change(change));
 }
 
-/** Whether what the shell says of the preferences may be older than what is shown. */
-export const arePreferencesChanging = (): boolean => changes.length > 0;
-
-function showPreferences(): void {
-  const preferences = Object.assign({}, kept, ...changes);
-  dispatch({ kind: "app", event: { type: "preferences", preferences } });
-}
+/** Takes over what the shell says of how the app looks and behaves. */
+export const hearPreferences = (value: Preferences): void => preferences.heard(value);
 
 /** Makes everything in the window larger or smaller by so many steps; 0 gives it its usual size. */
 export function changeZoom(steps: number): void {
@@ -75,14 +76,13 @@ export function changeZoom(steps: number): void {
   if (zoom !== undefined) changePreferences({ zoom });
 }
 
-/** Changes how replies are written in chats without settings of their own. It shows at once, and goes back if refused. */
+/** Changes how replies are written in chats without settings of their own. */
 export async function changeDefaults(change: Partial<GenerationSettings>): Promise<void> {
-  const before = state().settings;
-  const settings = { ...before, ...change };
-  dispatch({ kind: "settings", settings });
-  const kept = await attempt(() => shell.setSettings(settings));
-  if (!kept && state().settings === settings) dispatch({ kind: "settings", settings: before });
+  await attempt(() => defaults.change(change));
 }
+
+/** Takes over what the shell says of them, as when a model brings its own. */
+export const hearDefaults = (value: GenerationSettings): void => defaults.heard(value);
 
 /** Shows where some of the app's files are. */
 export const revealPlace = (kind: PlaceKind) => attempt(() => shell.revealPlace(kind));

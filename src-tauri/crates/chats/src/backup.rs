@@ -1,6 +1,6 @@
 //! Copies of all chats, made while they are in use, and the way back to one when the file is damaged.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,10 +12,12 @@ use tempfile::TempPath;
 
 use crate::error::Fault;
 use crate::lock::{Lock, beside};
-use crate::{ChatsError, Store, schema};
+use crate::{ChatsError, Reader, schema};
 
 /// How the backups are named, the newest first.
 const ENDINGS: [&str; 2] = ["backup-1", "backup-2"];
+/// What follows the name of the database in that of a copy that is not whole yet.
+const PART: &str = "part-";
 
 /// What [`restore_backup`] has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +28,9 @@ pub struct Restored {
     pub set_aside: Option<PathBuf>,
 }
 
-impl Store {
+impl Reader {
     /// Copies all chats beside their file, for the case that it is damaged, and keeps the copy before. Takes about as
-    /// long as reading the file; to be called when nobody waits.
+    /// long as reading the file.
     ///
     /// The copy is checked before it counts: a damaged one takes the place of no other.
     pub fn back_up(&self) -> Result<PathBuf, ChatsError> {
@@ -73,15 +75,33 @@ pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
     Ok(Restored { backup, set_aside })
 }
 
-/// Copies the database to `to`, which is replaced at once and only by a whole and sound copy.
-pub(crate) fn copy(db: &Connection, to: &Path) -> Result<(), Fault> {
-    Ok(copy_unnamed(db, to)?.persist(to).map_err(|error| refused(to, error.error))?)
+/// Removes what copies of the database at `path` have left that were interrupted. Nobody may be making one.
+pub(crate) fn remove_leftovers(path: &Path) {
+    let prefix = part_prefix(path);
+    let is_part = |name: &OsStr| name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for entry in entries.into_iter().flatten().flatten().filter(|entry| is_part(&entry.file_name())) {
+        let left = entry.path();
+        match fs::remove_file(&left) {
+            Ok(()) => tracing::info!("removed {}, which an interrupted backup has left", left.display()),
+            Err(error) => tracing::warn!("{} cannot be removed: {error}", left.display()),
+        }
+    }
+}
+
+fn part_prefix(path: &Path) -> OsString {
+    beside(path, PART).file_name().unwrap_or_default().to_owned()
+}
+
+/// Copies the database at `path` to `to`, which is replaced at once and only by a whole and sound copy.
+pub(crate) fn copy(db: &Connection, path: &Path, to: &Path) -> Result<(), Fault> {
+    Ok(copy_unnamed(db, path)?.persist(to).map_err(|error| refused(to, error.error))?)
 }
 
 /// Copies the database into a file beside `place` that vanishes unless it is given a name.
 fn copy_unnamed(db: &Connection, place: &Path) -> Result<TempPath, Fault> {
     let part = tempfile::Builder::new()
-        .prefix(".chats-")
+        .prefix(&part_prefix(place))
         .tempfile_in(place.parent().unwrap_or(Path::new(".")))
         .map_err(|error| refused(place, error))?
         .into_temp_path();

@@ -1,11 +1,13 @@
 //! Deleting, which hides, undoing it, which brings back exactly what was hidden, and purging, which is final.
 
-use foretoken_protocol::{ChatId, DeletionId, MessageId};
+use std::ops::RangeInclusive;
+
+use foretoken_protocol::{ChatId, Deletion, DeletionId, MessageId};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
-use crate::store::{all, first, now};
-use crate::{ChatsError, Store, list, tree};
+use crate::store::{MESSAGE_BYTES, PIECE_BYTES, all, first, now};
+use crate::{ChatsError, Store, list, title_from, tree};
 
 impl Store {
     /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it followed.
@@ -44,6 +46,9 @@ impl Store {
     ///
     /// What stands below something that was deleted later comes back together with that.
     pub fn undo_deletion(&mut self, id: DeletionId) -> Result<ChatId, ChatsError> {
+        if id <= self.last_final {
+            return Err(ChatsError::UnknownDeletion { id });
+        }
         self.write(|db| {
             let sql = "SELECT chat, message, active_leaf FROM deletion WHERE id = ?1";
             let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -58,22 +63,88 @@ impl Store {
         })
     }
 
-    /// Removes what is deleted for good; no deletion before this can be undone.
-    pub fn purge_deleted(&mut self) -> Result<(), ChatsError> {
-        self.write(|db| {
-            let deleted = "SELECT message.id FROM message JOIN chat ON chat.id = message.chat
-                           WHERE chat.deletion IS NOT NULL
-                           UNION SELECT id FROM message WHERE deletion IS NOT NULL ORDER BY 1 DESC";
-            // From the leaves up and one by one: SQLite limits how deep one removal may cause the next.
-            let mut remove = db.prepare("DELETE FROM message WHERE id = ?1")?;
-            for id in all(db, deleted, [], |row| row.get::<_, MessageId>(0))? {
-                remove.execute([id])?;
-            }
-            db.execute("DELETE FROM chat WHERE deletion IS NOT NULL", [])?;
-            db.execute("DELETE FROM deletion", [])?;
-            Ok(())
-        })
+    /// What can be brought back, the last one first. What stands in or below something that was deleted too is brought
+    /// back after that, and listed then.
+    pub fn deletions(&self) -> Result<Vec<Deletion>, ChatsError> {
+        let after = self.last_final;
+        self.read(|db| Ok(all(db, DELETIONS, [after], deletion)?))
     }
+
+    /// Makes all deletions final: none of them can be undone, and [`Store::purge_deleted`] removes what they hide.
+    pub fn forget_deletions(&mut self) -> Result<(), ChatsError> {
+        self.last_final = self
+            .read(|db| Ok(db.query_row("SELECT ifnull(max(id), 0) FROM deletion", [], |row| row.get(0))?))?;
+        Ok(())
+    }
+
+    /// Removes some of what final deletions hide, little enough for others to wait. Returns whether there is more.
+    pub fn purge_deleted(&mut self) -> Result<bool, ChatsError> {
+        let through = self.last_final;
+        self.write(|db| purge(db, 1..=through))
+    }
+}
+
+/// Removes some of what these deletions hide, for good. Returns whether there is more.
+pub(crate) fn purge(db: &Connection, deletions: RangeInclusive<DeletionId>) -> Result<bool, Fault> {
+    let range = (deletions.start(), deletions.end());
+    let mut room = PIECE_BYTES;
+    let chat = "SELECT id FROM chat WHERE deletion BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
+    while let Some(chat) = first(db, chat, range, |row| row.get::<_, ChatId>(0))? {
+        let messages = "SELECT id FROM message WHERE chat = ?1 ORDER BY id DESC LIMIT 1000";
+        if !remove(db, &all(db, messages, [chat], |row| row.get(0))?, &mut room)? {
+            return Ok(true);
+        }
+        let left = "SELECT 1 FROM message WHERE chat = ?1 LIMIT 1";
+        if first(db, left, [chat], |_| Ok(()))?.is_none() {
+            db.execute("DELETE FROM chat WHERE id = ?1", [chat])?;
+        }
+    }
+    let messages = "SELECT id FROM message WHERE deletion BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1000";
+    loop {
+        let some: Vec<MessageId> = all(db, messages, range, |row| row.get(0))?;
+        if some.is_empty() {
+            break;
+        }
+        if !remove(db, &some, &mut room)? {
+            return Ok(true);
+        }
+    }
+    db.execute("DELETE FROM deletion WHERE id BETWEEN ?1 AND ?2", range)?;
+    Ok(false)
+}
+
+/// Removes messages while there is room for what they hold. Returns whether all are gone.
+fn remove(db: &Connection, ids: &[MessageId], room: &mut usize) -> Result<bool, Fault> {
+    // From the leaves up and one by one: SQLite limits how deep one removal may cause the next.
+    let sql = "DELETE FROM message WHERE id = ?1 RETURNING octet_length(text) + octet_length(thinking)";
+    for id in ids {
+        if *room == 0 {
+            return Ok(false);
+        }
+        let bytes: usize = first(db, sql, [id], |row| row.get(0))?.unwrap_or_default();
+        *room = room.saturating_sub(bytes + MESSAGE_BYTES);
+    }
+    Ok(true)
+}
+
+/// Of a message only what may be told of it is read.
+const DELETIONS: &str =
+    "SELECT deletion.id, deletion.chat, chat.title, deletion.message, substr(message.text, 1, 1000) AS text
+     FROM deletion JOIN chat ON chat.id = deletion.chat
+     LEFT JOIN message ON message.id = deletion.message
+     LEFT JOIN message AS above ON above.id = message.parent
+     WHERE deletion.id > ?1 AND (deletion.message IS NULL OR (chat.deletion IS NULL AND above.deletion IS NULL))
+     ORDER BY deletion.id DESC";
+
+fn deletion(row: &Row<'_>) -> rusqlite::Result<Deletion> {
+    let text: Option<String> = row.get("text")?;
+    Ok(Deletion {
+        id: row.get("id")?,
+        chat: row.get("chat")?,
+        title: row.get("title")?,
+        message: row.get("message")?,
+        excerpt: text.map(|text| title_from(&text)).unwrap_or_default(),
+    })
 }
 
 /// The version of `?3` before it, or else the one after it.

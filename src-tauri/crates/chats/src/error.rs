@@ -5,7 +5,7 @@ use rusqlite::ErrorCode;
 use thiserror::Error;
 
 /// Why chats could not be read or written.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum ChatsError {
     /// The file is not a database, or its content contradicts itself.
     #[error("The chats in {} are damaged: {detail}.", path.display())]

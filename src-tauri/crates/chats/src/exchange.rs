@@ -6,3 +6,6 @@ mod foretoken;
 mod import;
 mod lm_studio;
 mod record;
+mod staging;
+
+pub use import::import;

@@ -10,6 +10,7 @@ mod error;
 mod exchange;
 mod list;
 mod lock;
+mod pieces;
 mod replies;
 mod rows;
 mod schema;
@@ -23,5 +24,6 @@ mod tree;
 
 pub use backup::{Restored, backups, restore_backup};
 pub use error::ChatsError;
-pub use store::Store;
+pub use exchange::import;
+pub use store::{Piece, Reader, Store};
 pub use title::title_from;

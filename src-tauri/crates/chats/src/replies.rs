@@ -4,10 +4,11 @@ use foretoken_protocol::{
     ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus, Provenance,
     ReplyStats, Role,
 };
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
-use crate::store::{first, now};
+use crate::pieces::{self, whole};
+use crate::store::now;
 use crate::{ChatsError, Store, rows, tree};
 
 /// What a message is made of when it is added.
@@ -73,45 +74,43 @@ impl Store {
         })
     }
 
-    /// Replaces what a reply says so far.
-    pub fn update_reply(&mut self, id: MessageId, text: &str, thinking: &str) -> Result<(), ChatsError> {
+    /// Adds to the end of a reply that is being written. A reply that was deleted meanwhile goes on, so that undoing brings
+    /// all of it back.
+    pub fn append_to_reply(
+        &mut self,
+        id: MessageId,
+        text: &str,
+        thinking: &str,
+        provenance: &Provenance,
+    ) -> Result<(), ChatsError> {
         self.write(|db| {
-            change(
-                db,
-                id,
-                "text = :text, thinking = :thinking",
-                &[(":text", &text), (":thinking", &thinking)],
-            )
-        })
-    }
-
-    /// Replaces what is known of where the text of a reply came from.
-    pub fn set_provenance(&mut self, id: MessageId, provenance: &Provenance) -> Result<(), ChatsError> {
-        self.write(|db| {
-            let provenance = rows::to_json(provenance)?;
-            change(db, id, "provenance = :provenance", &[(":provenance", &provenance)])
+            let chat = pieces::add(db, id, text, thinking, provenance)?;
+            touch(db, chat, now())?;
+            Ok(())
         })
     }
 
     /// Where the text of a message came from; nothing where that was never known. The stretches may end before the text
-    /// does: a crash can lose the last ones.
+    /// does, where only the beginning is known.
     pub fn provenance(&self, id: MessageId) -> Result<Provenance, ChatsError> {
-        self.read(|db| {
-            let read = |row: &Row<'_>| rows::json(row, "provenance");
-            let found = first(db, "SELECT provenance FROM message WHERE id = ?1", [id], read)?;
-            Ok(found.ok_or(ChatsError::UnknownMessage { id })?.unwrap_or_default())
-        })
+        self.read(|db| pieces::provenance(db, id))
     }
 
     /// Marks a reply that had ended as being written again; its text stands, its numbers and error go.
     pub fn resume_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
         self.write(|db| {
             tree::Place::of(db, id)?;
-            set_status(db, id, MessageStatus::Streaming, None, None)
+            end_or_resume(db, id, MessageStatus::Streaming, None, None)
         })
     }
 
-    /// Marks a reply as ended. Its text is what the last [`Store::update_reply`] left.
+    /// Whether a reply is being written in a chat.
+    pub fn is_writing_in(&self, chat: ChatId) -> Result<bool, ChatsError> {
+        let sql = "SELECT 1 FROM message WHERE chat = ?1 AND status = 'streaming'";
+        self.read(|db| Ok(first(db, sql, [chat], |_| Ok(()))?.is_some()))
+    }
+
+    /// Marks a reply as ended. Its text is what was there and what was added.
     pub fn finish_reply(
         &mut self,
         id: MessageId,
@@ -119,7 +118,7 @@ impl Store {
         stats: Option<&ReplyStats>,
         error: Option<&ErrorReport>,
     ) -> Result<Message, ChatsError> {
-        self.write(|db| set_status(db, id, status, stats, error))
+        self.write(|db| end_or_resume(db, id, status, stats, error))
     }
 }
 
@@ -139,11 +138,8 @@ pub(crate) fn add(
     {
         return Err(ChatsError::UnknownMessage { id }.into());
     }
-    let sql = format!(
-        "INSERT INTO message (chat, parent, role, text, thinking, status, model, settings, created_at)
-         VALUES (:chat, :parent, :role, :text, :thinking, :status, :model, :settings, :now) RETURNING {}",
-        rows::MESSAGE
-    );
+    let sql = "INSERT INTO message (chat, parent, role, text, thinking, status, model, settings, created_at)
+         VALUES (:chat, :parent, :role, :text, :thinking, :status, :model, :settings, :now) RETURNING id";
     let values = named_params! {
         ":chat": chat,
         ":parent": parent,
@@ -155,39 +151,52 @@ pub(crate) fn add(
         ":settings": message.settings.map(rows::to_json).transpose()?,
         ":now": now,
     };
-    let added = db.query_row(&sql, values, rows::message)?;
+    let added = db.query_row(sql, values, |row| row.get(0))?;
     // Nothing can follow it yet.
-    tree::set_active_leaf(db, chat, Some(added.id))?;
-    Ok(added)
+    tree::set_active_leaf(db, chat, Some(added))?;
+    tree::message(db, added)
 }
 
-fn set_status(
+fn end_or_resume(
     db: &Connection,
     id: MessageId,
     status: MessageStatus,
     stats: Option<&ReplyStats>,
     error: Option<&ErrorReport>,
 ) -> Result<Message, Fault> {
-    let stats = stats.map(rows::to_json).transpose()?;
-    let report = error.map(rows::to_json).transpose()?;
-    change(
-        db,
-        id,
-        "status = :status, stats = :stats, error = :error",
-        &[(":status", &rows::status_name(status)), (":stats", &stats), (":error", &report)],
-    )?;
+    let chat = set_status(db, id, status, stats, error)?;
+    touch(db, chat, now())?;
     tree::message(db, id)
 }
 
-/// Sets columns of a reply and moves its chat to the top. What a person wrote is out of its reach. A reply that was
-/// deleted while it is written goes on, so that undoing brings all of it back.
-fn change(db: &Connection, id: MessageId, set: &str, values: &[(&str, &dyn ToSql)]) -> Result<(), Fault> {
-    let sql = format!("UPDATE message SET {set} WHERE id = :id AND role = 'assistant' RETURNING chat");
-    let values = [values, &[(":id", &id)]].concat();
-    let chat: Option<ChatId> =
-        db.prepare_cached(&sql)?.query_row(values.as_slice(), |row| row.get(0)).optional()?;
-    touch(db, chat.ok_or(ChatsError::UnknownMessage { id })?, now())?;
-    Ok(())
+/// Changes what a reply is at, joins its pieces into its row, and returns its chat. What a person wrote is out of its
+/// reach.
+pub(crate) fn set_status(
+    db: &Connection,
+    id: MessageId,
+    status: MessageStatus,
+    stats: Option<&ReplyStats>,
+    error: Option<&ErrorReport>,
+) -> Result<ChatId, Fault> {
+    let known = pieces::provenance(db, id)?;
+    let sql = concat!(
+        "UPDATE message SET status = :status, stats = :stats, error = :error,
+         provenance = ifnull(:provenance, provenance), text = ",
+        whole!("text"),
+        ", thinking = ",
+        whole!("thinking"),
+        " WHERE id = :id AND role = 'assistant' RETURNING chat"
+    );
+    let values = named_params! {
+        ":id": id,
+        ":status": rows::status_name(status),
+        ":stats": stats.map(rows::to_json).transpose()?,
+        ":error": error.map(rows::to_json).transpose()?,
+        ":provenance": (known != Provenance::default()).then(|| rows::to_json(&known)).transpose()?,
+    };
+    let chat = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    pieces::clear(db, id)?;
+    Ok(chat.ok_or(ChatsError::UnknownMessage { id })?)
 }
 
 /// Moves a chat to the top of the list; `false` if there is no such chat.
@@ -210,7 +219,7 @@ mod tests {
         let chat = store.create_chat("a chat").unwrap().id;
         let question = store.add_user_message(chat, None, "why?").unwrap();
         let reply = store.begin_reply(chat, question.id, "demo", &settings()).unwrap();
-        store.update_reply(reply.id, "because", "").unwrap();
+        store.append_to_reply(reply.id, "because", "", &Provenance::default()).unwrap();
         let status = MessageStatus::Finished { reason: FinishReason::Stop };
         let stats = ReplyStats { emitted: 7, ..Default::default() };
         store.finish_reply(reply.id, status, Some(&stats), None).unwrap()
@@ -262,11 +271,13 @@ mod tests {
     fn where_a_text_came_from_goes_with_it_into_another_chat() {
         let (_folder, mut store) = store();
         let reply = finished_reply(&mut store);
-        assert_eq!(store.provenance(reply.id).unwrap(), Provenance::default());
-        let kept = Provenance { thinking: Vec::new(), answer: vec![DraftRun(3, 0), DraftRun(4, 2)] };
-        store.set_provenance(reply.id, &kept).unwrap();
+        assert_eq!(store.provenance(reply.id).unwrap().answer, [DraftRun(7, 0)]);
+        let kept = Provenance { thinking: Vec::new(), answer: vec![DraftRun(7, 0), DraftRun(4, 2)] };
+        store.resume_reply(reply.id).unwrap();
+        let drafted = Provenance { thinking: Vec::new(), answer: vec![DraftRun(4, 2)] };
+        store.append_to_reply(reply.id, " why", "", &drafted).unwrap();
+        store.finish_reply(reply.id, reply.status, None, None).unwrap();
         assert_eq!(store.provenance(reply.id).unwrap(), kept);
-        assert_eq!(store.message(reply.id).unwrap(), reply);
         store.resume_reply(reply.id).unwrap();
         assert_eq!(store.provenance(reply.id).unwrap(), kept, "the text stands, and what is known of it");
         let branched = store.branch_into_new_chat(reply.id).unwrap().id;
@@ -290,14 +301,16 @@ mod tests {
     fn a_full_disk_is_named_and_leaves_what_was_there() {
         let (_folder, mut store) = store();
         let reply = finished_reply(&mut store);
+        let reply = store.resume_reply(reply.id).unwrap();
         let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         // The limit makes SQLite answer as it does when the disk refuses a page.
         store.db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
-        let error = store.update_reply(reply.id, &"long ".repeat(10_000), "").unwrap_err();
+        let none = Provenance::default();
+        let error = store.append_to_reply(reply.id, &"long ".repeat(10_000), "", &none).unwrap_err();
         assert_eq!(ErrorReport::from(&error).code, "chats_full");
         assert_eq!(store.message(reply.id).unwrap(), reply);
-        store.update_reply(reply.id, "short", "").unwrap();
-        assert_eq!(store.message(reply.id).unwrap().text, "short");
+        store.append_to_reply(reply.id, " short", "", &none).unwrap();
+        assert_eq!(store.message(reply.id).unwrap().text, "because short");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use rusqlite::types::Type;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::pieces::whole;
+
 /// The columns that [`chat`] reads.
 pub(crate) const CHAT: &str = "id, title, updated_at";
 
@@ -19,8 +21,14 @@ pub(crate) const SUMMARY: &str = "id, title, named, pinned, unseen, created_at, 
     (SELECT last.id FROM message AS last WHERE last.id = chat.origin_message AND last.deletion IS NULL)
         AS live_origin_message";
 
-/// The columns that [`message`] reads.
-pub(crate) const MESSAGE: &str = "id, parent, role, text, thinking, status, stats, error, model, created_at";
+/// The columns that [`message`] reads, from a table named `message`.
+pub(crate) const MESSAGE: &str = concat!(
+    "id, parent, role, ",
+    whole!("text"),
+    " AS text, ",
+    whole!("thinking"),
+    " AS thinking, status, stats, error, model, created_at"
+);
 
 pub(crate) fn chat(row: &Row<'_>) -> rusqlite::Result<Chat> {
     Ok(Chat { id: row.get("id")?, title: row.get("title")?, updated_at: row.get("updated_at")? })

@@ -17,11 +17,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/3.sql"),
     include_str!("migrations/4.sql"),
     include_str!("migrations/5.sql"),
+    include_str!("migrations/6.sql"),
 ];
 
 /// Opens the database at `path`, made if it is not there, in the newest layout, for this process alone.
 ///
-/// A file that is damaged or from a newer version is refused before anything is written to it.
+/// A file that is from a newer version is refused before anything is written to it, and so is one that is damaged where an
+/// older layout is to be changed. Damage in the newest is looked for later, since that takes as long as reading the file.
 pub(crate) fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     // SQLite makes the file, not its folder.
@@ -37,14 +39,17 @@ pub(crate) fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     // Closing would move what a write-ahead log still holds into the file, which a refused file must be spared.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite)?;
     let found = layout(&db, path)?;
-    check(&db, path)?;
+    // The copy is checked.
     if 0 < found && found < MIGRATIONS.len() {
-        backup::copy(&db, &beside(path, &format!("layout-{found}"))).map_err(|fault| fault.at(path))?;
+        let kept = beside(path, &format!("layout-{found}"));
+        backup::copy(&db, path, &kept).map_err(|fault| fault.at(path))?;
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
 
     configure(&db).map_err(sqlite)?;
-    migrate(&mut db, path)?;
+    if found < MIGRATIONS.len() {
+        migrate(&mut db, path)?;
+    }
     Ok((db, lock))
 }
 
@@ -64,7 +69,7 @@ pub(crate) fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> 
     }
 }
 
-/// Reads every page of every table and index once, so that damage is found before anything is added to it.
+/// Reads every page of every table and index once, so that damage is found wherever it is.
 pub(crate) fn check(db: &Connection, path: &Path) -> Result<(), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     // Not the virtual tables, whose own check reads every word and takes five times as long: what they are kept in is
@@ -161,6 +166,26 @@ mod tests {
         assert_eq!(layout(&kept, &path).unwrap(), 1);
         let texts: i64 = kept.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
         assert_eq!(texts, 3);
+    }
+
+    #[test]
+    fn a_damaged_file_of_an_older_layout_is_left_as_it_is() {
+        let (folder, path, db) = first_layout();
+        let long = "words ".repeat(20_000);
+        db.execute("UPDATE message SET text = ?1 WHERE id = 1", [&long]).unwrap();
+        drop(db);
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2 / 4096 * 4096;
+        bytes[middle..middle + 4096].fill(0xA5);
+        fs::write(&path, &bytes).unwrap();
+        let error = ErrorReport::from(Store::open(&path).unwrap_err());
+        assert_eq!(error.code, "chats_corrupt");
+        assert!(fs::read(&path).unwrap() == bytes);
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(
+            !names.into_iter().any(|name| name.to_string_lossy().contains("layout")),
+            "no copy of damage"
+        );
     }
 
     #[test]

@@ -10,11 +10,11 @@ mod terms;
 use foretoken_protocol::{SearchHit, SearchResults};
 
 use crate::store::{all, now};
-use crate::{ChatsError, Store};
+use crate::{ChatsError, Reader};
 use query::Query;
 pub(crate) use terms::terms;
 
-impl Store {
+impl Reader {
     /// Finds up to `limit` titles and messages that hold all words of `query`, whatever their case and accents, and
     /// wherever a word begins with what is asked for. Words between quotes must stand together as they are.
     ///
@@ -79,7 +79,10 @@ const MESSAGES: &str =
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::Provenance;
+
     use super::*;
+    use crate::Store;
     use crate::testing::{plan, settings, store};
 
     #[test]
@@ -107,8 +110,8 @@ mod tests {
             store.db.query_row("SELECT count(*) FROM message_terms_data", [], |row| row.get(0)).unwrap()
         };
         let before = segments(&store);
-        for update in 0..50 {
-            store.update_reply(reply, &"words ".repeat(update), "").unwrap();
+        for _ in 0..50 {
+            store.append_to_reply(reply, "words ", "", &Provenance::default()).unwrap();
         }
         assert_eq!(
             (entries(&store), segments(&store)),

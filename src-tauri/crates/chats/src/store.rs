@@ -1,36 +1,109 @@
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, TransactionBehavior};
+use foretoken_protocol::{DeletionId, MessageStatus};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, Transaction, TransactionBehavior};
 
 use crate::error::Fault;
 use crate::lock::Lock;
-use crate::{ChatsError, schema};
+use crate::{ChatsError, backup, replies, schema};
+
+/// About how many bytes of text one piece of long work writes or removes, so that others wait for no more than that.
+pub(crate) const PIECE_BYTES: usize = 512 * 1024;
+/// About what a message costs beside its text, in bytes of it.
+pub(crate) const MESSAGE_BYTES: usize = 1024;
+
+/// Work on a store that is short enough for others to wait for.
+pub type Piece = Box<dyn FnOnce(&mut Store) -> Result<(), ChatsError> + Send>;
+
+/// Reads chats that a [`Store`] has open, beside it: neither waits for the other, and each read sees what was committed
+/// when it began.
+#[derive(Debug)]
+pub struct Reader {
+    pub(crate) db: Connection,
+    pub(crate) path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the chats at `path`, which a store of this process has open.
+    pub fn open(path: &Path) -> Result<Self, ChatsError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(path, flags).map_err(|error| ChatsError::sqlite(path, error))?;
+        Ok(Self { db, path: path.to_owned() })
+    }
+
+    /// Reads every page of every table and index once, so that damage is found wherever it is. Takes about as long as
+    /// reading the file.
+    pub fn check(&self) -> Result<(), ChatsError> {
+        schema::check(&self.db, &self.path)
+    }
+
+    /// Does `job`, which only reads.
+    pub(crate) fn read<T>(&self, job: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, ChatsError> {
+        job(&self.db).map_err(|fault| fault.at(&self.path))
+    }
+
+    /// Does `job`, which only reads; all of its queries see the chats of one moment.
+    pub(crate) fn read_at_once<T>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, ChatsError> {
+        self.read(|db| job(&*db.unchecked_transaction()?))
+    }
+}
 
 /// All chats, in one file. Every call that writes is one transaction, committed when it returns.
 #[derive(Debug)]
 pub struct Store {
     // Before the lock, since fields are dropped in this order: the file is closed before others may open it.
-    pub(crate) db: Connection,
-    pub(crate) path: PathBuf,
+    reader: Reader,
     _lock: Lock,
+    /// The last deletion that can no longer be undone.
+    pub(crate) last_final: DeletionId,
+}
+
+/// A store reads as a [`Reader`] does.
+impl Deref for Store {
+    type Target = Reader;
+
+    fn deref(&self) -> &Reader {
+        &self.reader
+    }
 }
 
 impl Store {
     /// Opens the chats at `path`, made with its folder if it is not there, for this process alone.
     ///
     /// Replies that were still being written when the last process ended become
-    /// [`Interrupted`](foretoken_protocol::MessageStatus::Interrupted), and what it had deleted is purged. A damaged
-    /// file or one from a newer version is refused and left as it is, and so is one that another process has open.
+    /// [`Interrupted`](foretoken_protocol::MessageStatus::Interrupted), and what it had deleted stays so, for
+    /// [`Store::purge_deleted`] to remove. A file from a newer version is refused and left as it is, and so is one that
+    /// another process has open. Damage is found where it is met; [`Reader::check`] looks for it everywhere.
     pub fn open(path: &Path) -> Result<Self, ChatsError> {
         let (db, lock) = schema::open(path)?;
-        let mut store = Self { db, path: path.to_owned(), _lock: lock };
-        store.write(|db| {
-            db.execute("UPDATE message SET status = 'interrupted' WHERE status = 'streaming'", [])?;
-            Ok(())
-        })?;
-        store.purge_deleted()?;
+        backup::remove_leftovers(path);
+        let reader = Reader { db, path: path.to_owned() };
+        let mut store = Self { reader, _lock: lock, last_final: 0 };
+        store.forget_deletions()?;
+        let streaming = "SELECT id FROM message WHERE status = 'streaming'";
+        let streaming = store.read(|db| Ok(all(db, streaming, [], |row| row.get(0))?))?;
+        // Where there is nothing to write, nothing is: the file may be damaged.
+        if !streaming.is_empty() {
+            store.write(|db| {
+                for id in streaming {
+                    replies::set_status(db, id, MessageStatus::Interrupted, None, None)?;
+                }
+                Ok(())
+            })?;
+        }
         Ok(store)
+    }
+
+    /// Closes chats that turned out to be damaged. The file and its write-ahead log are left as they are.
+    pub fn leave(self) -> Result<(), ChatsError> {
+        let done = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        done.map(drop).map_err(|error| ChatsError::sqlite(&self.path, error))
     }
 
     /// Does `job` in one transaction: all of it is committed, or nothing.
@@ -38,13 +111,8 @@ impl Store {
         &mut self,
         job: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, ChatsError> {
-        let Self { db, path, .. } = self;
+        let Reader { db, path } = &mut self.reader;
         write(db, job).map_err(|fault| fault.at(path))
-    }
-
-    /// Does `job`, which only reads.
-    pub(crate) fn read<T>(&self, job: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, ChatsError> {
-        job(&self.db).map_err(|fault| fault.at(&self.path))
     }
 }
 
@@ -82,4 +150,27 @@ pub(crate) fn first<T>(
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::store;
+
+    #[test]
+    fn who_reads_holds_up_nobody_who_writes_and_sees_one_moment() {
+        let (_folder, mut store) = store();
+        store.create_chat("before").unwrap();
+        let reader = Reader::open(&store.path).unwrap();
+        let count = |db: &Connection| -> u32 {
+            db.query_row("SELECT count(*) FROM chat", [], |row| row.get(0)).unwrap()
+        };
+        let seen = reader.read_at_once(|db| {
+            let begun = count(db);
+            store.create_chat("meanwhile").unwrap();
+            Ok([begun, count(db)])
+        });
+        assert_eq!(seen.unwrap(), [1, 1]);
+        assert_eq!(reader.read(|db| Ok(count(db))).unwrap(), 2);
+    }
 }

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use foretoken_protocol::{
-    BranchMessage, ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus,
+    BranchMessage, ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus, Provenance,
 };
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
+use crate::pieces::{self, whole};
 use crate::replies::{self, NewMessage};
 use crate::store::{all, first, now};
 use crate::{ChatsError, Store, edits, list, rows};
@@ -233,15 +234,20 @@ fn copy_message(
     id: MessageId,
     chat: ChatId,
     parent: Option<MessageId>,
-) -> rusqlite::Result<MessageId> {
-    db.prepare_cached(
+) -> Result<MessageId, Fault> {
+    let known = pieces::provenance(db, id)?;
+    let known = (known != Provenance::default()).then(|| rows::to_json(&known)).transpose()?;
+    let copy = concat!(
         "INSERT INTO message
              (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at, provenance)
-         SELECT ?2, ?3, role, text, thinking, iif(status = 'streaming', 'interrupted', status), stats, error, model,
-                settings, created_at, provenance
-         FROM message WHERE id = ?1 RETURNING id",
-    )?
-    .query_row((id, chat, parent), |row| row.get(0))
+         SELECT ?2, ?3, role, ",
+        whole!("text"),
+        ", ",
+        whole!("thinking"),
+        ", iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
+         FROM message WHERE id = ?1 RETURNING id"
+    );
+    Ok(db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?)
 }
 
 #[cfg(test)]

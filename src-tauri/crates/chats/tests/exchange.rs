@@ -148,7 +148,9 @@ fn make(store: &mut Store, steps: &[Step]) {
             Step::Answer { after, text, thinking, speed, end } => {
                 let Some(after) = pick(after) else { continue };
                 let reply = store.begin_reply(chat, after, "demo", &settings(0.1, Some(1))).unwrap().id;
-                store.update_reply(reply, text, thinking).unwrap();
+                let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
+                let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
+                store.append_to_reply(reply, text, thinking, &provenance).unwrap();
                 let reasons =
                     [FinishReason::Stop, FinishReason::Length, FinishReason::Cancelled, FinishReason::Error];
                 let status = match reasons.get(usize::from(*end)) {
@@ -165,9 +167,6 @@ fn make(store: &mut Store, steps: &[Step]) {
                 };
                 let error = ErrorReport { code: "c".into(), message: text.clone(), hint: "h".into() };
                 store.finish_reply(reply, status, Some(&stats), Some(&error)).unwrap();
-                let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
-                let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
-                store.set_provenance(reply, &provenance).unwrap();
             }
             Step::Show(index) => {
                 // Any message, not only one that is shown.
@@ -325,7 +324,7 @@ fn a_branch_is_exported_as_markdown() {
     let question = store.add_user_message(chat, None, "What is 1 + 1?\n").unwrap().id;
     let mut replies = ["It is **2**.", "Two."].map(|text| {
         let reply = store.begin_reply(chat, question, "demo", &settings(0.0, None)).unwrap().id;
-        store.update_reply(reply, text, " One and one. ").unwrap();
+        store.append_to_reply(reply, text, " One and one. ", &Provenance::default()).unwrap();
         store.finish_reply(reply, STOPPED, None, None).unwrap().id
     });
     replies.sort_unstable();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, ChatId, ChatPage, ChatSettings, ChatSummary, Draft, ErrorReport, GenerationSettings,
-    MessageId, MessageStatus, SearchHit, UnseenReply,
+    MessageId, MessageStatus, Provenance, SearchHit, UnseenReply,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -252,22 +252,24 @@ fn what_changes_is_found_as_it_is_now() {
     let chat = store.create_chat("chat").unwrap().id;
     let question = store.add_user_message(chat, None, "question").unwrap().id;
     let reply = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
-    store.update_reply(reply, "half", "").unwrap();
+    store.append_to_reply(reply, "half", "", &Provenance::default()).unwrap();
     assert_eq!(found(&store, "half"), [], "a reply is found when it has ended");
     drop(store);
     let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
     assert_eq!(found(&store, "half"), [Some(reply)], "or was interrupted");
     store.resume_reply(reply).unwrap();
-    store.update_reply(reply, "other", "").unwrap();
+    store.append_to_reply(reply, " and other", "", &Provenance::default()).unwrap();
     store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
-    assert_eq!(found(&store, "half"), []);
-    assert_eq!(found(&store, "other"), [Some(reply)]);
+    for word in ["half", "other"] {
+        assert_eq!(found(&store, word), [Some(reply)]);
+    }
     let deletion = store.delete_message(reply).unwrap();
     assert_eq!(found(&store, "other"), []);
     store.undo_deletion(deletion).unwrap();
     assert_eq!(found(&store, "other"), [Some(reply)]);
     store.delete_message(reply).unwrap();
-    store.purge_deleted().unwrap();
+    store.forget_deletions().unwrap();
+    assert!(!store.purge_deleted().unwrap(), "so little is done at once");
     assert_eq!(found(&store, "other"), []);
 }
 

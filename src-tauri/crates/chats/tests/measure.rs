@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::Store;
-use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus};
+use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus, Provenance};
 use serde_json::json;
 
 const CHATS: usize = 10_000;
@@ -129,11 +129,12 @@ fn measure() {
     }
 
     let question = store.add_user_message(long, last, "write at length").unwrap().id;
+    let none = Provenance::default();
     for size in [2_000, 20_000, 200_000] {
         let reply = store.begin_reply(long, question, "demo", &settings()).unwrap().id;
         let text = dice.text(size / 7);
-        time(&format!("update a reply of {} bytes", text.len()), || {
-            store.update_reply(reply, &text, "").unwrap()
+        time(&format!("add {} bytes to a reply", text.len()), || {
+            store.append_to_reply(reply, &text, "", &none).unwrap()
         });
         time("end it", || store.finish_reply(reply, stop, None, None).unwrap());
     }
@@ -141,8 +142,9 @@ fn measure() {
     let text = "a piece of text ".repeat(12_500);
     let start = Instant::now();
     // 4 Hz for 330 s: 200 kB at 600 bytes a second.
-    for step in 1..=1_320 {
-        store.update_reply(reply, &text[..text.len() * step / 1_320], "").unwrap();
+    let piece = text.len() / 1_320;
+    for step in 0..1_320 {
+        store.append_to_reply(reply, &text[step * piece..][..piece], "", &none).unwrap();
     }
     println!("1 320 updates up to 200 000 bytes: {:.0} ms in all", start.elapsed().as_secs_f64() * 1e3);
     store.finish_reply(reply, stop, None, None).unwrap();
@@ -157,10 +159,12 @@ fn measure() {
     drop(store);
     println!("database {} MB, JSON {} MB", megabytes(&path), megabytes(&json));
     let mut store = time("open", || Store::open(&path).unwrap());
+    time("look for damage", || store.check().unwrap());
     let deletion = store.delete_chat(long).unwrap();
     drop(store);
     let start = Instant::now();
     let mut store = Store::open(&path).unwrap();
+    while store.purge_deleted().unwrap() {}
     println!("open and purge 2 000 messages: {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
     assert!(store.undo_deletion(deletion).is_err());
 }

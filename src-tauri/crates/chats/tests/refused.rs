@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretoken_chats::Store;
+use foretoken_chats::{ChatsError, Reader, Store};
 use foretoken_protocol::ErrorReport;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -21,15 +21,25 @@ fn database() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Opens the file, which must fail and must not change a byte of it or of its write-ahead log.
+/// Opens the file and looks for damage, which must fail and must not change a byte of it or of its write-ahead log.
 fn refusal(path: &Path) -> ErrorReport {
     let log = path.with_extension("db-wal");
     let before = (fs::read(path).unwrap(), fs::read(&log).unwrap_or_default());
-    let report = ErrorReport::from(Store::open(path).expect_err("must be refused"));
+    let report = ErrorReport::from(opened(path).expect_err("must be refused"));
     assert!(before == (fs::read(path).unwrap(), fs::read(&log).unwrap_or_default()), "the file was changed");
     assert!(report.message.contains(path.to_str().unwrap()), "{report}");
     assert!(!report.hint.is_empty());
     report
+}
+
+fn opened(path: &Path) -> Result<(), ChatsError> {
+    let store = Store::open(path)?;
+    // As the app does it, beside a store that is used.
+    let found = Reader::open(path)?.check();
+    if found.is_err() {
+        store.leave()?;
+    }
+    found
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use foretoken_chats::{ChatsError, Store, backups, restore_backup};
 use foretoken_protocol::ErrorReport;
@@ -84,7 +84,8 @@ fn a_damaged_file_makes_way_for_the_last_good_backup() {
     drop(store);
     damage(&path);
     let damaged = fs::read(&path).unwrap();
-    assert_eq!(code(Store::open(&path).unwrap_err()), "chats_corrupt");
+    let found = Store::open(&path).and_then(|store| store.check().map_err(|error| (error, store.leave()).0));
+    assert_eq!(code(found.unwrap_err()), "chats_corrupt");
 
     let restored = restore_backup(&path).unwrap();
     assert_eq!(titles(&Store::open(&path).unwrap()), kept);
@@ -164,6 +165,58 @@ fn a_damaged_file_takes_the_place_of_no_backup() {
 }
 
 #[test]
+#[ignore = "the process that the next test starts and kills"]
+fn copier() {
+    let path = std::env::var_os(DATABASE).expect("is started by the next test");
+    let store = Store::open(Path::new(&path)).unwrap();
+    eprintln!("open");
+    loop {
+        store.back_up().unwrap();
+    }
+}
+
+#[test]
+fn what_an_interrupted_backup_leaves_is_removed_at_the_next_start() {
+    let (folder, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    for round in 0..20 {
+        fill(&mut store, &format!("round {round}"));
+    }
+    drop(store);
+    let left = || names(folder.path()).into_iter().filter(|name| name.contains("part")).collect::<Vec<_>>();
+    // Most of the time it is copying.
+    for _ in 0..100 {
+        let mut child = start("copier", &path);
+        while child.try_wait().unwrap().is_none() && left().is_empty() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if !left().is_empty() {
+            break;
+        }
+    }
+    assert_ne!(left(), Vec::<String>::new(), "one was interrupted");
+    fs::write(folder.path().join("chats.db2.part-x"), "of another database").unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(left(), ["chats.db2.part-x"]);
+    store.back_up().unwrap();
+    assert_eq!(left(), ["chats.db2.part-x"]);
+}
+
+fn start(test: &str, path: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", test, "--nocapture"])
+        .env(DATABASE, path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line.trim(), "open");
+    child
+}
+
+#[test]
 #[ignore = "the process that the other test starts and kills"]
 fn holder() {
     let path = std::env::var_os(DATABASE).expect("is started by the other test");
@@ -179,16 +232,7 @@ fn a_second_process_is_told_that_the_chats_are_in_use() {
     fill(&mut store, "chats");
     store.back_up().unwrap();
     drop(store);
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "holder", "--nocapture"])
-        .env(DATABASE, &path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line.trim(), "open");
+    let mut child = start("holder", &path);
     let refused = ErrorReport::from(Store::open(&path).unwrap_err());
     assert_eq!(refused.code, "chats_busy");
     assert!(refused.message.contains("Another program"), "{refused}");

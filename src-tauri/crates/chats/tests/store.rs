@@ -7,7 +7,7 @@ use std::time::Duration;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Drafting, ErrorReport, FinishReason, GenerationSettings, Message, MessageStatus, PositionStats,
-    ReplyStats, Role, Sampling,
+    Provenance, ReplyStats, Role, Sampling,
 };
 use tempfile::TempDir;
 
@@ -83,8 +83,8 @@ fn everything_comes_back_after_opening_again() {
         (begun.text.as_str(), begun.thinking.as_str(), begun.model.as_deref()),
         ("", "", Some("demo"))
     );
-    store.update_reply(begun.id, "An", "Hm").unwrap();
-    store.update_reply(begun.id, "An answer", "Hmm.").unwrap();
+    store.append_to_reply(begun.id, "An", "Hm", &Provenance::default()).unwrap();
+    store.append_to_reply(begun.id, " answer", "m.", &Provenance::default()).unwrap();
     let error = ErrorReport { code: "a".into(), message: "b \"c\"".into(), hint: "d".into() };
     let status = MessageStatus::Finished { reason: FinishReason::Error };
     let reply = store.finish_reply(begun.id, status, Some(&stats()), Some(&error)).unwrap();
@@ -163,7 +163,7 @@ fn every_write_moves_the_chat_to_the_top() {
     let question = store.add_user_message(old, None, "?").unwrap().id;
     let reply = store.begin_reply(old, question, "demo", &settings()).unwrap().id;
     let writes: [&dyn Fn(&mut Store); 5] = [
-        &|store| store.update_reply(reply, "text", "").unwrap(),
+        &|store| store.append_to_reply(reply, "text", "", &Provenance::default()).unwrap(),
         &|store| drop(store.finish_reply(reply, STOPPED, None, None).unwrap()),
         &|store| drop(store.resume_reply(reply).unwrap()),
         &|store| drop(store.add_user_message(old, Some(reply), "more").unwrap()),
@@ -190,7 +190,7 @@ fn a_reply_left_streaming_is_interrupted_and_can_be_continued() {
     let done = store.begin_reply(chat, question.id, "demo", &settings()).unwrap();
     let done = store.finish_reply(done.id, STOPPED, Some(&stats()), None).unwrap();
     let open_reply = store.begin_reply(chat, question.id, "demo", &settings()).unwrap();
-    store.update_reply(open_reply.id, "half", "thought").unwrap();
+    store.append_to_reply(open_reply.id, "half", "thought", &Provenance::default()).unwrap();
     let updated_at = store.chats().unwrap()[0].updated_at;
     drop(store);
     tick();
@@ -207,7 +207,7 @@ fn a_reply_left_streaming_is_interrupted_and_can_be_continued() {
     assert_eq!(resumed, Message { status: MessageStatus::Streaming, stats: None, ..done });
     let resumed = store.resume_reply(reply.id).unwrap();
     assert_eq!(resumed, Message { status: MessageStatus::Streaming, ..reply });
-    store.update_reply(resumed.id, "half and whole", "thought").unwrap();
+    store.append_to_reply(resumed.id, " and whole", "", &Provenance::default()).unwrap();
     let finished = store.finish_reply(resumed.id, STOPPED, Some(&stats()), None).unwrap();
     assert_eq!((finished.text.as_str(), finished.status), ("half and whole", STOPPED));
 }
@@ -234,7 +234,10 @@ fn what_does_not_exist_is_named_and_changes_nothing() {
         "unknown_message"
     );
     for id in [99, question.id] {
-        assert_eq!(code(store.update_reply(id, "x", "").unwrap_err()), "unknown_message");
+        assert_eq!(
+            code(store.append_to_reply(id, "x", "", &Provenance::default()).unwrap_err()),
+            "unknown_message"
+        );
         assert_eq!(code(store.resume_reply(id).unwrap_err()), "unknown_message");
         assert_eq!(code(store.finish_reply(id, STOPPED, None, None).unwrap_err()), "unknown_message");
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     ChatId, DeletionId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus,
-    Role,
+    Provenance, Role,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -40,7 +40,7 @@ fn ids(messages: &[Message]) -> Vec<MessageId> {
 
 fn reply(store: &mut Store, chat: ChatId, parent: MessageId, text: &str) -> MessageId {
     let id = store.begin_reply(chat, parent, "demo", &settings()).unwrap().id;
-    store.update_reply(id, text, "thought").unwrap();
+    store.append_to_reply(id, text, "thought", &Provenance::default()).unwrap();
     store.finish_reply(id, STOPPED, None, None).unwrap().id
 }
 
@@ -177,15 +177,62 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
 }
 
 #[test]
+fn all_that_was_deleted_is_listed_until_it_is_back_or_gone_for_good() {
+    let (folder, mut store) = store();
+    let Family { chat, question, answer, second, .. } = family(&mut store);
+    let other = store.create_chat("Owls").unwrap().id;
+    let listed = |store: &Store| -> Vec<_> {
+        let deletions = store.deletions().unwrap().into_iter();
+        deletions.map(|one| (one.id, one.chat, one.message, one.title, one.excerpt)).collect()
+    };
+    let of_family = |id, message, excerpt: &str| (id, chat, message, "family".to_owned(), excerpt.to_owned());
+    let owls = store.delete_chat(other).unwrap();
+    let below = store.delete_message(answer).unwrap();
+    let beside = store.delete_message(second).unwrap();
+    let gone = (owls, other, None, "Owls".to_owned(), String::new());
+    assert_eq!(
+        listed(&store),
+        [of_family(beside, Some(second), "second"), of_family(below, Some(answer), "answer"), gone.clone()]
+    );
+
+    // What is deleted with something else is listed again once that is back.
+    let top = store.delete_message(question).unwrap();
+    assert_eq!(listed(&store), [of_family(top, Some(question), "question"), gone.clone()]);
+    let all = store.delete_chat(chat).unwrap();
+    assert_eq!(listed(&store), [of_family(all, None, ""), gone.clone()]);
+    store.undo_deletion(all).unwrap();
+    store.undo_deletion(top).unwrap();
+    store.undo_deletion(owls).unwrap();
+    store.undo_deletion(below).unwrap();
+    assert_eq!(listed(&store), [of_family(beside, Some(second), "second")]);
+    drop(store);
+    assert_eq!(listed(&Store::open(&folder.path().join("chats.db")).unwrap()), []);
+}
+
+#[test]
+fn a_chat_is_written_in_until_its_reply_has_ended() {
+    let (_folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let question = store.add_user_message(chat, None, "?").unwrap().id;
+    assert!(!store.is_writing_in(chat).unwrap());
+    let writing = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
+    assert!(store.is_writing_in(chat).unwrap());
+    store.finish_reply(writing, STOPPED, None, None).unwrap();
+    assert!(!store.is_writing_in(chat).unwrap());
+    store.resume_reply(writing).unwrap();
+    assert!(store.is_writing_in(chat).unwrap());
+}
+
+#[test]
 fn a_reply_that_is_deleted_while_it_is_written_is_written_on() {
     let (_folder, mut store) = store();
     let chat = store.create_chat("chat").unwrap().id;
     let question = store.add_user_message(chat, None, "?").unwrap().id;
     let writing = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
     let message = store.delete_message(question).unwrap();
-    store.update_reply(writing, "half", "").unwrap();
+    store.append_to_reply(writing, "half", "", &Provenance::default()).unwrap();
     let whole = store.delete_chat(chat).unwrap();
-    store.update_reply(writing, "half and whole", "").unwrap();
+    store.append_to_reply(writing, " and whole", "", &Provenance::default()).unwrap();
     let ended = store.finish_reply(writing, STOPPED, None, None).unwrap();
     store.undo_deletion(whole).unwrap();
     store.undo_deletion(message).unwrap();
@@ -216,6 +263,11 @@ fn opening_again_purges_what_is_deleted_however_deep() {
     for deletion in deletions {
         assert_eq!(code(store.undo_deletion(deletion).unwrap_err()), "unknown_deletion");
     }
+    let mut pieces = 1;
+    while store.purge_deleted().unwrap() {
+        pieces += 1;
+    }
+    assert!(pieces > DEPTH / 1000, "others come in between");
     assert_eq!(code(store.message(first).unwrap_err()), "unknown_message");
     assert_eq!(store.messages(one).unwrap(), []);
     assert_eq!(code(store.messages(whole).unwrap_err()), "unknown_chat");
@@ -385,7 +437,7 @@ fn act(store: &mut Store, model: &mut Model, chat: ChatId, action: &Action, fold
         Action::Retry(index) => {
             let Some(id) = chosen(index) else { return };
             let begun = store.begin_reply(chat, id, "demo", &settings()).unwrap().id;
-            store.update_reply(begun, &text, "").unwrap();
+            store.append_to_reply(begun, &text, "", &Provenance::default()).unwrap();
             let message = store.finish_reply(begun, STOPPED, None, None).unwrap();
             added(model, store, message);
         }
@@ -430,7 +482,8 @@ fn act(store: &mut Store, model: &mut Model, chat: ChatId, action: &Action, fold
             assert_eq!(model.shown, before);
         }
         Action::Purge => {
-            store.purge_deleted().unwrap();
+            store.forget_deletions().unwrap();
+            while store.purge_deleted().unwrap() {}
             model.messages.retain(|id, _| visible.contains(id));
             model.deletions.clear();
             model.check(store, chat);
@@ -452,8 +505,9 @@ proptest! {
         }
         let shown = model.shown.clone();
         drop(store);
-        // Opening again purges, and otherwise changes nothing.
-        let store = Store::open(&folder.path().join("chats.db")).unwrap();
+        // Opening again makes deletions final, and otherwise changes nothing.
+        let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
+        while store.purge_deleted().unwrap() {}
         let visible = model.visible();
         model.messages.retain(|id, _| visible.contains(id));
         model.deletions.clear();

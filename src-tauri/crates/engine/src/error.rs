@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use crate::checkpoint::CheckpointError;
 use crate::convert::ConvertError;
-use crate::decode::StepFailed;
+use crate::decode::{RowError, StepFailed};
 use crate::mlx::MlxError;
 use crate::text::TextError;
 
@@ -40,6 +40,19 @@ pub enum EngineError {
 impl From<StepFailed> for EngineError {
     fn from(failed: StepFailed) -> Self {
         Self::Mlx(failed.error)
+    }
+}
+
+impl From<RowError> for EngineError {
+    fn from(error: RowError) -> Self {
+        match error {
+            RowError::Mlx(error) => Self::Mlx(error),
+            error @ RowError::NotFinite { .. } => Self::Request {
+                code: "not_finite",
+                message: error.to_string(),
+                hint: "Ask again. If it happens again, download the model again, or choose another one.",
+            },
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The engine as a process: requests on standard input, events on standard output, one JSON object a line.
 
+mod prompts;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -15,6 +17,7 @@ use foretoken_protocol::{
 };
 use rustix::process::{Signal, getpid, kill_process};
 
+use self::prompts::{Asked, Chat, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -37,7 +40,7 @@ const LINGER: Duration = Duration::from_secs(60);
 /// thread owns all of MLX.
 pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
     let (sender, news) = channel();
-    let counted = sender.clone();
+    let found = sender.clone();
     thread::Builder::new().name("requests".into()).spawn(move || {
         // Lines are bytes here: one that is no text is a bad request, not the end of them all.
         let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
@@ -53,7 +56,8 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
     })?;
     let mut server = Server {
         inbox: Inbox::new(news),
-        counted,
+        found,
+        preparing: Preparing::default(),
         out: Output { lines: BufWriter::new(io::stdout()), heartbeat: None },
         session: None,
         state_dir,
@@ -72,6 +76,8 @@ enum News {
     Request(Received),
     /// A request to count tokens has its answer.
     Counted(RequestId, Result<Vec<u32>, EngineError>),
+    /// A request for a reply has its prompt.
+    Prepared(Ticket, PreparedPrompt),
     /// Standard input has ended.
     End,
 }
@@ -93,8 +99,9 @@ fn parse(line: &[u8]) -> Received {
 
 struct Server {
     inbox: Inbox,
-    /// Where those who count tokens send what they found.
-    counted: Sender<News>,
+    /// Where those who count tokens and make prompts send what they have.
+    found: Sender<News>,
+    preparing: Preparing,
     out: Output,
     session: Option<Session>,
     state_dir: Option<PathBuf>,
@@ -118,13 +125,20 @@ impl Server {
                     Err(error) => self.out.fail(id, &error)?,
                 }
             }
-            let busy = self.session.as_ref().is_some_and(|session| !session.is_idle());
+            for (ticket, prompt) in std::mem::take(&mut self.inbox.prepared) {
+                self.preparing.ready(ticket, prompt);
+            }
+            while let Some((asked, prompt)) = self.preparing.take_ready() {
+                self.submit(asked, prompt)?;
+            }
+            let writing = self.session.as_ref().is_some_and(|session| !session.is_idle());
+            let busy = writing || !self.preparing.is_empty();
             if busy && self.inbox.closed {
-                let all: Vec<RequestId> = self.session.iter().flat_map(Session::replies).collect();
+                let all: Vec<RequestId> = self.replies().collect();
                 self.cancel(&all)?;
                 continue;
             }
-            match self.inbox.next(busy, LINGER) {
+            match self.inbox.next(busy, (!writing).then_some(LINGER)) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
                 None if self.inbox.is_done() && !busy => {
@@ -138,25 +152,33 @@ impl Server {
                 }
             }
             // Also after a request: many that arrive at once must not hold up those that run.
-            if busy {
+            if writing {
                 self.turn()?;
             }
         }
     }
 
+    /// Replies in the making, and those whose prompts are.
+    fn replies(&self) -> impl Iterator<Item = RequestId> {
+        self.session.iter().flat_map(Session::replies).chain(self.preparing.ids())
+    }
+
     /// Answers a request that was cancelled before it began.
     fn withdraw(&mut self, request: &Request) -> io::Result<()> {
         match *request {
-            Request::Generate { id, .. } => {
-                let stats = ReplyStats::default();
-                self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
-            }
+            Request::Generate { id, .. } => self.never_began(id),
             Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
             Request::Load { id, .. } | Request::Count { id, .. } | Request::DiscardConversion { id, .. } => {
                 self.out.fail(id, &EngineError::Cancelled)
             }
             Request::Cancel { .. } => Ok(()),
         }
+    }
+
+    /// Says that a reply was cancelled before anything was written of it.
+    fn never_began(&mut self, id: RequestId) -> io::Result<()> {
+        let stats = ReplyStats::default();
+        self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
     }
 
     fn begin(&mut self, received: Received) -> io::Result<()> {
@@ -238,8 +260,8 @@ impl Server {
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
         let Request::Generate { id, messages, resume, settings, logprobs } = request else { return Ok(()) };
-        let asked = Instant::now();
-        if self.session.iter().flat_map(Session::replies).any(|other| other == id) {
+        let at = Instant::now();
+        if self.replies().any(|other| other == id) {
             let error = ErrorReport {
                 code: "bad_request".into(),
                 message: format!("A reply with the id {id} is being written already."),
@@ -248,11 +270,25 @@ impl Server {
             // Without the id: it would end the other reply.
             return self.out.send(&Event::Failed { id: None, error });
         }
+        let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
+        let chat = Chat { messages, resume, thinking: settings.thinking };
+        let asked = Asked { id, settings, logprobs, at };
+        let found = self.found.clone();
+        let send = move |ticket, prompt| _ = found.send(News::Prepared(ticket, prompt));
+        match self.preparing.begin(asked, chat, session.prompter().clone(), send) {
+            Ok(()) => Ok(()),
+            Err(_) => self.out.fail(id, &not_prepared()),
+        }
+    }
+
+    /// Lets the model write a reply whose prompt has been made.
+    fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
+        let Asked { id, settings, logprobs, at } = asked;
         let submitted = match &mut self.session {
             None => Err(no_model()),
-            Some(session) => session
-                .chat_prompt(&messages, resume.as_ref(), settings.thinking)
-                .and_then(|prompt| session.submit(id, ReplyRequest { prompt, settings, logprobs, asked })),
+            Some(session) => prompt.and_then(|prompt| {
+                session.submit(id, ReplyRequest { prompt, settings, logprobs, asked: at })
+            }),
         };
         match submitted {
             Ok(()) => Ok(()),
@@ -263,8 +299,8 @@ impl Server {
     /// Counts on a thread of its own: a large file takes seconds, for which no reply should stand still.
     fn count(&mut self, id: RequestId, texts: Vec<String>) -> io::Result<()> {
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
-        let (tokenizer, counted) = (session.tokenizer().clone(), self.counted.clone());
-        let count = move || texts.iter().map(|text| Ok(tokenizer.encode(text)?.len() as u32)).collect();
+        let (tokenizer, counted) = (session.tokenizer().clone(), self.found.clone());
+        let count = move || texts.iter().map(|text| Ok(tokenizer.encode_text(text)?.len() as u32)).collect();
         let thread = thread::Builder::new().name("count".into()).spawn(move || {
             // Whoever waits for the answer must have one.
             let tokens = catch_unwind(AssertUnwindSafe(count)).unwrap_or_else(|_| Err(not_counted()));
@@ -287,6 +323,9 @@ impl Server {
     fn cancel(&mut self, ids: &[RequestId]) -> io::Result<()> {
         if ids.is_empty() {
             return Ok(());
+        }
+        for id in self.preparing.cancel(ids) {
+            self.never_began(id)?;
         }
         let progress = self.session.as_mut().map(|session| session.cancel(ids)).unwrap_or_default();
         self.tell(progress)
@@ -398,6 +437,8 @@ struct Inbox {
     counting: usize,
     /// Answers of those who have counted.
     counted: Vec<(RequestId, Result<Vec<u32>, EngineError>)>,
+    /// Prompts that have been made.
+    prepared: Vec<(Ticket, PreparedPrompt)>,
     closed: bool,
 }
 
@@ -410,32 +451,38 @@ impl Inbox {
             cancelled: HashSet::new(),
             counting: 0,
             counted: Vec::new(),
+            prepared: Vec::new(),
             closed: false,
         }
     }
 
-    /// The next request that can begin. `busy`: whether replies are being written. If so, what must not run beside them
-    /// stays, and all behind it; if not, this waits a while for something to happen.
-    fn next(&mut self, busy: bool, patience: Duration) -> Option<Received> {
+    /// The next request that can begin. `busy`: whether replies are being written or prepared; if so, what must not run
+    /// beside them stays, and all behind it. Where none can, this waits for something to happen, at most for `patience`.
+    fn next(&mut self, busy: bool, patience: Option<Duration>) -> Option<Received> {
         if !busy {
             // Nobody is left whom they might mean.
             self.cancelled.clear();
-            if self.waiting.is_empty() && self.counted.is_empty() && !self.is_done() {
-                match self.news.recv_timeout(patience) {
-                    Ok(news) => self.take(news),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => self.closed = true,
-                }
-            }
         }
-        let beside = |request: &mut Received| {
+        let beside = |request: &Received| {
             let Ok(request) = request else { return true };
             matches!(
                 request,
                 Request::Generate { .. } | Request::Count { .. } | Request::DiscardConversion { .. }
             )
         };
-        self.waiting.pop_front_if(|request| !busy || beside(request))
+        let can_begin = |request: &Received| !busy || beside(request);
+        let nothing_to_do = !self.waiting.front().is_some_and(can_begin)
+            && self.counted.is_empty()
+            && self.prepared.is_empty()
+            && !self.is_done();
+        if let Some(patience) = patience.filter(|_| nothing_to_do) {
+            match self.news.recv_timeout(patience) {
+                Ok(news) => self.take(news),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.closed = true,
+            }
+        }
+        self.waiting.pop_front_if(|request| can_begin(request))
     }
 
     /// Whether nothing more can come.
@@ -464,6 +511,7 @@ impl Inbox {
                 self.counting -= 1;
                 return self.counted.push((id, counted));
             }
+            News::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
             News::End => return self.closed = true,
         };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };

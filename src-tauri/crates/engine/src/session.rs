@@ -14,7 +14,8 @@ use crate::decode::{Footprint, Limits, Policy, PolicyState, Scheduler, TooLarge}
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
-use crate::text::{ChatTemplate, MESSAGE_START, ReplyStart, Tokenizer, render_prompt, stop_ids};
+pub use crate::text::TokenPrompt;
+use crate::text::{ChatTemplate, MESSAGE_START, Prompter, ReplyStart, Tokenizer, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
@@ -32,8 +33,7 @@ pub struct Session {
     /// What was loaded.
     pub info: ModelInfo,
     model: Qwen,
-    tokenizer: Tokenizer,
-    template: ChatTemplate,
+    prompter: Prompter,
     stop_ids: Vec<u32>,
     message_start: Option<u32>,
     xtc_exempt: Vec<u32>,
@@ -44,23 +44,13 @@ pub struct Session {
     residency: Option<mlx::Residency>,
 }
 
-/// A prompt as the model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenPrompt {
-    /// Its tokens.
-    pub ids: Vec<u32>,
-    /// Where what the model writes begins.
-    pub start: ReplyStart,
-}
-
 /// Everything about a model but its weights: read and checked, so that loading them cannot be in vain.
 #[derive(Debug)]
 pub struct Prepared {
     config: Config,
     layout: Layout,
     info: ModelInfo,
-    tokenizer: Tokenizer,
-    template: ChatTemplate,
+    prompter: Prompter,
     stop_ids: Vec<u32>,
     xtc_exempt: Vec<u32>,
 }
@@ -78,25 +68,25 @@ impl Prepared {
         // A reply must be able to end, and its lines too.
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
-        Ok(Self { config, layout, info, tokenizer, template, stop_ids, xtc_exempt })
+        let prompter = Prompter::new(tokenizer, template);
+        Ok(Self { config, layout, info, prompter, stop_ids, xtc_exempt })
     }
 
     /// Reads the weights.
     pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
-        let Self { config, layout, info, tokenizer, template, stop_ids, xtc_exempt } = self;
+        let Self { config, layout, info, prompter, stop_ids, xtc_exempt } = self;
         let model = Qwen::load(&config, &layout, progress)?;
         let footprint = Footprint::of(&model);
         let limits = limits(mlx::usable_memory(), |usable| {
             room_for_rows(&config, &layout, usable, |context| footprint.row(context as usize))
         });
-        let message_start = tokenizer.token_id(MESSAGE_START);
+        let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let scheduler = Scheduler::new(&model, limits, Policy::default());
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         Ok(Session {
             info,
             model,
-            tokenizer,
-            template,
+            prompter,
             stop_ids,
             message_start,
             xtc_exempt,
@@ -138,7 +128,12 @@ impl Session {
 
     /// The tokenizer.
     pub fn tokenizer(&self) -> &Tokenizer {
-        &self.tokenizer
+        self.prompter.tokenizer()
+    }
+
+    /// What turns chats into prompts, to be used on another thread: a long chat takes seconds.
+    pub fn prompter(&self) -> &Prompter {
+        &self.prompter
     }
 
     /// A chat as the model's template writes it.
@@ -148,9 +143,7 @@ impl Session {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<TokenPrompt, EngineError> {
-        let prompt = render_prompt(&self.template, messages, resume, thinking)?;
-        let ids = self.tokenizer.encode(&prompt.text)?;
-        Ok(TokenPrompt { ids, start: prompt.start })
+        Ok(self.prompter.prompt(messages, resume, thinking)?)
     }
 
     /// Where messages begin in a prompt.

@@ -47,7 +47,7 @@ pub enum LibraryError {
         /// What was asked for.
         what: String,
     },
-    /// The server asks to wait for longer than a download should.
+    /// The server asks to wait for longer than whoever asks would.
     #[error("{host} asks to wait for {seconds} seconds before the next request.")]
     Busy {
         /// The server.
@@ -246,7 +246,8 @@ impl LibraryError {
             Self::Unreachable { .. } => {
                 "Check the connection and the proxy settings; what has arrived is kept, so resume later."
             }
-            Self::Refused { .. } | Self::Busy { .. } => "Try again later; what has arrived is kept.",
+            Self::Refused { .. } => "Try again later; what has arrived is kept.",
+            Self::Busy { .. } => "Try again when that time is over; what has arrived is kept.",
             Self::NoRepo { .. } => "Check the name; for a private model, set a token that may read it.",
             Self::NoEntry { .. } => "Look at the model's page on the Hub for what it has.",
             Self::Gated { with_token: false, .. } => {

@@ -84,12 +84,13 @@ fn an_address_that_cannot_be_a_hub_is_refused() {
 async fn with_list(content: &str) -> (TestHub, CatalogueSource, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let hub = TestHub::start([list_repo(content)]).await.unwrap();
-    let source = CatalogueSource::from_env(hub.endpoint(), folder.path().join("catalogue.json"));
+    let url = format!("{}/some/lists/resolve/main/catalogue.json", hub.endpoint());
+    let source = CatalogueSource { url, cache: folder.path().join("catalogue.json") };
     (hub, source, folder)
 }
 
 fn list_repo(content: &str) -> Repo {
-    Repo::new("foretoken/catalogue", [("catalogue.json", content.to_owned())])
+    Repo::new("some/lists", [("catalogue.json", content.to_owned())])
 }
 
 fn list_of(day: &str) -> serde_json::Value {
@@ -103,14 +104,14 @@ async fn a_newer_list_of_models_is_kept_and_not_sent_again() {
     let (hub, source, _folder) = with_list(&list_of("2999-01-01").to_string()).await;
     let client = client(&hub);
     assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-01");
-    assert_eq!(Catalogue::load(&source).updated, "2999-01-01");
+    assert_eq!(Catalogue::load(Some(&source)).updated, "2999-01-01");
     // The second time the server only says that nothing has changed.
     assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-01");
     let seen = hub.seen();
     assert!(seen[0].if_none_match.is_none() && seen[1].if_none_match.is_some(), "{seen:?}");
     hub.put(list_repo(&list_of("2999-01-02").to_string()));
     assert_eq!(Catalogue::refresh(&client, &source).await.unwrap().updated, "2999-01-02");
-    assert_eq!(Catalogue::load(&source).updated, "2999-01-02");
+    assert_eq!(Catalogue::load(Some(&source)).updated, "2999-01-02");
 }
 
 #[tokio::test]
@@ -146,6 +147,6 @@ async fn a_server_without_the_list_or_out_of_reach_leaves_the_one_at_hand() {
     drop(hub);
     let error = Catalogue::refresh(&client, &source).await.unwrap_err();
     assert!(matches!(error, LibraryError::Unreachable { .. }), "{error}");
-    assert_eq!(Catalogue::load(&source), Catalogue::embedded());
+    assert_eq!(Catalogue::load(Some(&source)), Catalogue::embedded());
     assert!(read_folder(folder.path()).is_empty());
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ActionId, BranchMessage, ChatPage, ChatSettings, ChatSummary, ChatsBackup, DeletionId, Draft,
-    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat,
-    Preferences, Preset, Provenance, ReplyStats, Role, Tag,
+    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preferences, Preset,
+    Provenance, ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -120,10 +120,14 @@ pub struct Snapshot {
     pub tags: Vec<Tag>,
     /// The presets by name.
     pub presets: Vec<Preset>,
+    /// What was deleted and can be brought back, the last one first.
+    pub deletions: Vec<Deletion>,
+    /// The navigation that led to the open chat.
+    pub navigation: u32,
     /// The open chat; `None` is a new one.
     pub open: Option<OpenedChat>,
-    /// The chat that has no message yet.
-    pub new_chat: NewChat,
+    /// What the person has written in a chat that has no message yet, and not sent.
+    pub draft: Draft,
     /// Settings of the next reply where the chat has none of its own.
     pub settings: GenerationSettings,
     /// Whether text that came from drafts is marked.
@@ -132,15 +136,6 @@ pub struct Snapshot {
     pub preferences: Preferences,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
-}
-
-/// A chat that has no message yet.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
-pub struct NewChat {
-    /// How its replies will be written.
-    pub settings: ChatSettings,
-    /// What the person has written and not sent.
-    pub draft: Draft,
 }
 
 /// The chats cannot be read.
@@ -168,6 +163,11 @@ pub enum AppEvent {
         /// The folder of the chosen one.
         selected_model: String,
     },
+    /// The chats turned out to be damaged; a backup can take their place.
+    ChatsTrouble {
+        /// What is wrong, and what could take their place.
+        trouble: ChatsTrouble,
+    },
     /// A chat is new in the list, or has changed.
     Chat {
         /// The chat as it stands in the list.
@@ -177,6 +177,11 @@ pub enum AppEvent {
     ChatGone {
         /// The chat.
         chat: ChatId,
+    },
+    /// Something was deleted, or brought back.
+    Deletions {
+        /// What can be brought back, the last one first.
+        deletions: Vec<Deletion>,
     },
     /// The tags, or how many chats have them, changed.
     Tags {

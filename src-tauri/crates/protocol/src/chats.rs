@@ -94,6 +94,40 @@ pub struct ChatSettings {
     pub preset: Option<PresetId>,
 }
 
+/// Where a question goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Destination {
+    /// Into a chat.
+    Chat(ChatId),
+    /// Into a chat that it begins.
+    New(Beginning),
+}
+
+/// A chat that its first question begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct Beginning {
+    /// The navigation that led to the empty chat. The person stays in it, unless there was another one since.
+    pub navigation: u32,
+    /// How its replies are written.
+    pub settings: ChatSettings,
+}
+
+/// Something that was deleted and can be brought back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Deletion {
+    /// Names it.
+    pub id: DeletionId,
+    /// The chat that was deleted, or that the message was deleted from.
+    pub chat: ChatId,
+    /// The chat's title.
+    pub title: String,
+    /// The message that was deleted with all that followed it; `None` is the whole chat.
+    pub message: Option<MessageId>,
+    /// How the message begins, on one line; empty for a chat.
+    pub excerpt: String,
+}
+
 /// Settings to choose by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct Preset {

@@ -28,6 +28,17 @@ pub struct Place {
     pub path: String,
 }
 
+/// Something that others have made and the app carries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Notice {
+    /// What it is called.
+    pub name: String,
+    /// Its version; empty where it has none of its own.
+    pub version: String,
+    /// Its licence, as an SPDX expression.
+    pub licence: String,
+}
+
 /// How much a line of the log matters, the gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]

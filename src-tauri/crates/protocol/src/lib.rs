@@ -28,18 +28,18 @@ pub use benchmarks::{
 };
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
-    ModelEntry, NewChat, ReplyEvent, Sent, Snapshot,
+    ModelEntry, ReplyEvent, Sent, Snapshot,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
-    Attachment, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary, ChatsBackup,
-    DeletionId, Draft, ExportFormat, ImportReport, OpenedChat, PastedFile, Preset, PresetId, SearchHit,
-    SearchResults, SnippetPart, Tag, UnseenReply, UnsentEdit,
+    Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
+    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ImportReport, OpenedChat,
+    PastedFile, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag, UnseenReply, UnsentEdit,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
-pub use diagnostics::{LogLevel, LogLine, Place, PlaceKind};
+pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
@@ -51,7 +51,9 @@ pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{ModelInfo, MtpState};
 pub use preferences::{Appearance, Preferences};
 pub use provenance::{DraftRun, Provenance};
-pub use settings::{AcceptanceRule, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling};
+pub use settings::{
+    AcceptanceRule, Drafting, GenerationChange, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling,
+};
 pub use stats::{
     DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats, ReplyStats,
 };

@@ -285,6 +285,8 @@ pub struct Job {
     pub seconds_left: Option<f64>,
     /// The files of a download.
     pub files: Vec<FileProgress>,
+    /// What to know about how it ended, a sentence or two.
+    pub note: Option<String>,
 }
 
 /// The folder that downloaded models are kept in.

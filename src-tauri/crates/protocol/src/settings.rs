@@ -59,11 +59,11 @@ pub struct Sampling {
     pub xtc_probability: f32,
     /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
     pub xtc_threshold: f32,
-    /// Divides positive and multiplies negative logits of tokens seen before; 1 is off.
+    /// Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off.
     pub repetition_penalty: f32,
-    /// Subtracted once from the logit of every token seen before; 0 is off.
+    /// Subtracted once from the logit of every token that the reply has; 0 is off.
     pub presence_penalty: f32,
-    /// Subtracted from a token's logit for each time it was seen; 0 is off.
+    /// Subtracted from a token's logit for each time that the reply has it; 0 is off.
     pub frequency_penalty: f32,
     /// When a draft stays.
     pub acceptance: AcceptanceRule,
@@ -102,4 +102,47 @@ pub struct GenerationSettings {
     pub thinking: bool,
     /// Texts that end the reply where they would appear; they are not part of it.
     pub stop: Vec<String>,
+}
+
+/// A change of [`GenerationSettings`]. What is `None` stays as it is, whatever became of it meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct GenerationChange {
+    /// See [`GenerationSettings::sampling`].
+    pub sampling: Option<Sampling>,
+    /// See [`GenerationSettings::drafting`].
+    pub drafting: Option<Drafting>,
+    /// See [`GenerationSettings::max_tokens`].
+    pub max_tokens: Option<u32>,
+    /// See [`GenerationSettings::thinking`].
+    pub thinking: Option<bool>,
+    /// See [`GenerationSettings::stop`].
+    pub stop: Option<Vec<String>>,
+}
+
+impl GenerationChange {
+    /// The settings with the change.
+    pub fn applied_to(self, settings: GenerationSettings) -> GenerationSettings {
+        GenerationSettings {
+            sampling: self.sampling.unwrap_or(settings.sampling),
+            drafting: self.drafting.unwrap_or(settings.drafting),
+            max_tokens: self.max_tokens.unwrap_or(settings.max_tokens),
+            thinking: self.thinking.unwrap_or(settings.thinking),
+            stop: self.stop.unwrap_or(settings.stop),
+        }
+    }
+}
+
+impl From<GenerationSettings> for GenerationChange {
+    /// Changes everything.
+    fn from(
+        GenerationSettings { sampling, drafting, max_tokens, thinking, stop }: GenerationSettings,
+    ) -> Self {
+        Self {
+            sampling: Some(sampling),
+            drafting: Some(drafting),
+            max_tokens: Some(max_tokens),
+            thinking: Some(thinking),
+            stop: Some(stop),
+        }
+    }
 }

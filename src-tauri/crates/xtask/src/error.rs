@@ -27,6 +27,16 @@ pub(crate) enum Error {
     #[cfg(target_os = "linux")]
     #[error("cannot generate bindings for {}: {why}", headers.display())]
     Bindings { headers: PathBuf, why: String },
+    #[error("{} pins MLX {pinned}, and the engine is built with {wanted}: renew it with the command at its top", file.display())]
+    Pins { file: PathBuf, pinned: String, wanted: String },
+    #[error("{what} arrived with the SHA-256 {found} instead of {expected}; do not use it")]
+    Hash { what: String, expected: &'static str, found: String },
+    #[error("{} is not what the dependencies say: run `cargo xtask notices` and commit it", path.display())]
+    Outdated { path: PathBuf },
+    #[error("{package} has the licence {licence:?}, which is not among those that .cargo/deny.toml allows")]
+    Licence { package: String, licence: String },
+    #[error("the licence of {package} cannot be told: {why}")]
+    NoLicence { package: String, why: String },
     #[error("mistake {name:?} cannot be made or tested: change it to what {} holds now", path.display())]
     Mutant { name: &'static str, path: PathBuf },
     #[error("the tests miss: {names}")]

@@ -1,5 +1,6 @@
 //! Names, types and lints of the macOS side, checked on Linux. Nothing is linked and nothing runs.
 
+use crate::check::Outcome;
 use crate::error::Result;
 use crate::process;
 use crate::setup::{self, tools};
@@ -9,26 +10,37 @@ pub(crate) fn prepare_and_check(workspace: &Workspace) -> Result<()> {
     if cfg!(target_os = "linux") {
         setup::macos_check(workspace)?;
     }
-    check(workspace)
+    if let Outcome::Skipped(why) = check(workspace)? {
+        println!("SKIPPED: {why}");
+    }
+    Ok(())
 }
 
 /// Needs the set-up.
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     if cfg!(target_os = "macos") {
-        println!("skipped: this is macOS, every other check covers it");
-        return Ok(());
+        // Every other check covers it.
+        return Ok(Outcome::Passed);
     }
     if !tools::has_macos_target(workspace)? {
-        println!("SKIPPED: this Rust toolchain has no target {}", tools::MACOS);
-        return Ok(());
+        return Ok(Outcome::Skipped(format!("this Rust toolchain has no target {}", tools::MACOS)));
     }
     let mut command = workspace.cargo();
-    command.args(["clippy", "--workspace", "--all-targets", "--target", tools::MACOS, "--target-dir"]);
+    command.args([
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--target",
+        tools::MACOS,
+        "--target-dir",
+    ]);
     command.arg(workspace.target().join("macos"));
     #[cfg(target_os = "linux")]
     for setting in setup::mlx::macos_settings(workspace)? {
         command.arg("--config").arg(setting);
     }
     command.envs(tools::macos_compilers(workspace));
-    process::show(command.args(["--", "-D", "warnings"]))
+    process::show(command.args(["--", "-D", "warnings"]))?;
+    Ok(Outcome::Passed)
 }

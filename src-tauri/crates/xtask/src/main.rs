@@ -1,10 +1,12 @@
-//! Set-up, run, checks and icons of this repository. Every command prepares what it needs first.
+//! Set-up, run, checks, notices and icons of this repository. Every command prepares what it needs first.
 
 mod check;
 mod error;
 mod icons;
+mod licences;
 mod macos;
 mod mutants;
+mod notices;
 mod prepared;
 mod process;
 mod run;
@@ -39,6 +41,8 @@ enum Task {
         /// Only those whose names contain this.
         name: Option<String>,
     },
+    /// Write the notices of what others have made and the app carries, from the dependencies as they are now
+    Notices,
     /// Draw every icon size from icons/foretoken.svg
     Icons,
 }
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Task::Test => check::test(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
+        Task::Notices => setup::page_packages(&workspace).and_then(|()| notices::write(&workspace)),
         Task::Icons => icons::draw(&workspace),
     };
     match result {

@@ -78,6 +78,7 @@ fn succeeded(command: &Command, status: ExitStatus, output: impl FnOnce() -> Str
 fn start_error(command: &Command, source: std::io::Error) -> Error {
     let hint = match command.get_program().to_str() {
         Some("npm" | "node") => "; install Node.js 20.19, 22.12, or 24 or later",
+        Some("curl") => "; install curl",
         Some("python3") => "; install Python 3.10 or later",
         Some("rustup") => "; install Rust with rustup",
         _ => "",

@@ -10,7 +10,14 @@ use crate::workspace::Workspace;
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     setup::app(workspace)?;
-    process::show(workspace.cargo().args(["build", "-p", "foretoken-engine", "-p", "foretoken"]))?;
+    process::show(workspace.cargo().args([
+        "build",
+        "--locked",
+        "-p",
+        "foretoken-engine",
+        "-p",
+        "foretoken",
+    ]))?;
     let metadata = workspace.metadata()?;
     let target = metadata["target_directory"]
         .as_str()

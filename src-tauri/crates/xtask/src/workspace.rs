@@ -29,6 +29,11 @@ impl Workspace {
         self.root.join("ui")
     }
 
+    /// What the set-up fetches, with its hashes.
+    pub(crate) fn pins(&self) -> PathBuf {
+        self.root.join("src-tauri/crates/xtask/pins")
+    }
+
     /// Where everything goes that a command here makes. Always inside the checkout, wherever cargo builds.
     pub(crate) fn target(&self) -> PathBuf {
         self.root.join("target")
@@ -66,8 +71,13 @@ impl Workspace {
     }
 
     pub(crate) fn metadata(&self) -> Result<Value> {
+        self.metadata_for(&[])
+    }
+
+    /// What cargo knows of the packages, with further arguments for it.
+    pub(crate) fn metadata_for(&self, arguments: &[&str]) -> Result<Value> {
         let mut command = self.cargo();
-        command.args(["metadata", "--format-version", "1"]);
+        command.args(["metadata", "--locked", "--format-version", "1"]).args(arguments);
         let text = process::read(&mut command)?;
         serde_json::from_str(&text)
             .map_err(|error| Error::Output { line: process::line(&command), why: error.to_string() })

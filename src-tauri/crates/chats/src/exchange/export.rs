@@ -10,22 +10,22 @@ use super::foretoken::{FORMAT, VERSION};
 use super::record::{ChatRecord, PresetRecord};
 use crate::error::Fault;
 use crate::store::all;
-use crate::{ChatsError, Store, list, rows, settings, tree};
+use crate::{ChatsError, Reader, list, rows, settings, tree};
 
-impl Store {
+impl Reader {
     /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches. What is deleted
-    /// stays out. [`Store::import`] brings back the same.
+    /// stays out. [`import`](crate::import) brings back the same.
     ///
     /// The file appears, or is replaced, when it is whole.
     pub fn export_json(&self, chat: Option<ChatId>, path: &Path) -> Result<(), ChatsError> {
-        self.read(|db| write_whole(path, |out| write_json(db, chat, out)))
+        self.read_at_once(|db| write_whole(path, |out| write_json(db, chat, out)))
     }
 
     /// Writes the branch that ends with a message as Markdown for people, with the thinking folded away or left out.
     ///
     /// The file appears, or is replaced, when it is whole.
     pub fn export_markdown(&self, last: MessageId, thinking: bool, path: &Path) -> Result<(), ChatsError> {
-        self.read(|db| write_whole(path, |out| write_markdown(db, last, thinking, out)))
+        self.read_at_once(|db| write_whole(path, |out| write_markdown(db, last, thinking, out)))
     }
 }
 

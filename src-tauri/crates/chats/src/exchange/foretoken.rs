@@ -4,7 +4,6 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use super::import::{Chats, Importer};
 use super::record::{ChatRecord, PresetRecord};
-use crate::settings;
 
 /// What a file begins with.
 pub(super) const FORMAT: &str = "foretoken-chats";
@@ -49,7 +48,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
                         )));
                     }
                 }
-                "presets" => add_presets(importer, &map.next_value::<Vec<PresetRecord>>()?)?,
+                "presets" => importer.presets.extend(map.next_value::<Vec<PresetRecord>>()?),
                 "chats" => {
                     map.next_value_seed(Chats { importer, convert: |chat: ChatRecord, _| Ok(chat) })?;
                     found = true;
@@ -59,25 +58,4 @@ impl<'de> Visitor<'de> for File<'_, '_> {
         }
         if found { Ok(()) } else { Err(A::Error::missing_field("chats")) }
     }
-}
-
-/// Adds the presets of a file, but for those that are already there.
-fn add_presets<E: serde::de::Error>(importer: &mut Importer<'_>, presets: &[PresetRecord]) -> Result<(), E> {
-    let db = importer.db;
-    let known = settings::presets(db).map_err(|error| importer.stop(error))?;
-    for PresetRecord { name, system_prompt, generation } in presets {
-        let same = known.iter().find(|preset| {
-            preset.name == *name && preset.system_prompt == *system_prompt && preset.generation == *generation
-        });
-        let id = match same {
-            Some(preset) => preset.id,
-            None => {
-                settings::add_preset(db, name, system_prompt, generation.as_ref())
-                    .map_err(|error| importer.stop(error))?
-                    .id
-            }
-        };
-        importer.numbers.presets.push(id);
-    }
-    Ok(())
 }

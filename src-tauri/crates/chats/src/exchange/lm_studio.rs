@@ -20,7 +20,7 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
 ) -> Result<(), D::Error> {
     let conversation = Conversation::deserialize(deserializer)?;
     let record = conversation.into_record(&mut importer.report.left_out).map_err(D::Error::custom)?;
-    importer.add(&record)
+    importer.add(record)
 }
 
 #[derive(Deserialize)]

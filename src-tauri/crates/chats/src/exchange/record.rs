@@ -1,11 +1,11 @@
-//! A chat as it stands in a file, and how it gets into the database and out of it.
+//! A chat as it stands in a file.
 //!
 //! Ids mean nothing outside the database, so a file counts: the first chat, message or preset is 1.
 
 use std::collections::HashMap;
 
 use foretoken_protocol::{
-    Attachment, ChatId, ChatOrigin, ChatSettings, Draft, ErrorReport, GenerationSettings, Message, MessageId,
+    Attachment, ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId,
     MessageStatus, PresetId, Provenance, ReplyStats, Role,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
 use crate::store::{all, first};
-use crate::{list, rows, settings, tree};
+use crate::{list, pieces, rows, settings};
 
 /// A chat with all its branches. The preset of its settings and both parts of its origin are numbers in the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -63,16 +63,8 @@ pub(super) struct PresetRecord {
     pub(super) generation: Option<GenerationSettings>,
 }
 
-/// What the numbers of a file stand for in the database.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    pub(super) presets: Vec<PresetId>,
-    /// A chat and its messages, whose ids follow one another.
-    chats: Vec<(ChatId, Vec<MessageId>)>,
-}
-
 /// The item that a file calls `number`.
-fn numbered<T>(items: &[T], number: u32) -> Option<&T> {
+pub(super) fn numbered<T>(items: &[T], number: u32) -> Option<&T> {
     items.get(usize::try_from(number).ok()?.checked_sub(1)?)
 }
 
@@ -102,6 +94,12 @@ impl ChatRecord {
         let read = all(db, &sql, [id], |row| {
             Ok((rows::message(row)?, rows::json(row, "settings")?, rows::json(row, "provenance")?))
         })?;
+        let mut read: Vec<(Message, _, _)> = read;
+        for (message, _, provenance) in &mut read {
+            if message.status == MessageStatus::Streaming {
+                *provenance = Some(pieces::provenance(db, message.id)?);
+            }
+        }
         let numbers: HashMap<MessageId, u32> = read
             .iter()
             .enumerate()
@@ -137,70 +135,40 @@ impl ChatRecord {
         })
     }
 
-    /// Adds the chat to the database. What contradicts itself is told in words.
-    pub(super) fn add(&self, db: &Connection, numbers: &mut Numbers) -> Result<(), Refusal> {
-        let origin = self.origin.as_ref().map(|origin| self.find_origin(origin, numbers)).transpose()?;
-        let preset = match self.settings.preset {
-            None => None,
-            Some(number) => Some(
-                *numbered(&numbers.presets, number)
-                    .ok_or_else(|| format!("there is no preset {number} in the file"))?,
-            ),
-        };
-        let values = named_params! {
-            ":title": self.title,
-            ":named": self.named,
-            ":pinned": self.pinned,
-            ":created_at": time(self.created_at)?,
-            ":updated_at": time(self.updated_at)?,
-            ":origin_chat": origin.map(|(chat, _)| chat),
-            ":origin_message": origin.and_then(|(_, message)| message),
-        };
-        let insert = "INSERT INTO chat (title, named, pinned, created_at, updated_at, origin_chat, origin_message)
-            VALUES (:title, :named, :pinned, :created_at, :updated_at, :origin_chat, :origin_message) RETURNING id";
-        let chat = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
-        settings::set_chat_settings(db, chat, &ChatSettings { preset, ..self.settings.clone() })?;
-        let draft = Draft { text: self.draft.clone(), files: self.draft_files.clone() };
-        settings::set_draft(db, Some(chat), &draft)?;
-        list::set_tags(db, chat, &self.tags)?;
-        let mut messages: Vec<MessageId> = Vec::with_capacity(self.messages.len());
-        for message in &self.messages {
-            let number = number_after(messages.len());
-            let parent = match message.parent {
-                None => None,
-                Some(parent) => Some(*numbered(&messages, parent).ok_or_else(|| {
-                    format!("message {number} follows message {parent}, which does not come before it")
-                })?),
-            };
-            messages.push(message.add(db, chat, parent)?);
+    /// Finds what contradicts itself, and says so in words. The file has so many presets, and chats with so many messages
+    /// came before this one.
+    pub(super) fn check(&self, presets: usize, messages_before: &[usize]) -> Result<(), String> {
+        let has = |count: usize, number: u32| (1..=count).contains(&(number as usize));
+        if let Some(origin) = &self.origin {
+            let messages = numbered(messages_before, origin.chat).ok_or_else(|| {
+                format!("it comes from chat {}, which does not come before it", origin.chat)
+            })?;
+            if let Some(number) = origin.message.filter(|&number| !has(*messages, number)) {
+                return Err(format!(
+                    "it comes from message {number} of chat {}, but there is none",
+                    origin.chat
+                ));
+            }
         }
-        let shown = match self.shown {
-            None => None,
-            Some(number) => Some(
-                *numbered(&messages, number)
-                    .ok_or_else(|| format!("message {number} is to be shown, but there is none"))?,
-            ),
-        };
-        let leaf = tree::newest_leaf(db, chat, shown)?;
-        tree::set_active_leaf(db, chat, leaf)?;
-        numbers.chats.push((chat, messages));
-        Ok(())
-    }
-
-    fn find_origin(
-        &self,
-        origin: &ChatOrigin,
-        numbers: &Numbers,
-    ) -> Result<(ChatId, Option<MessageId>), String> {
-        let (chat, messages) = numbered(&numbers.chats, origin.chat)
-            .ok_or_else(|| format!("it comes from chat {}, which does not come before it", origin.chat))?;
-        let message = match origin.message {
-            None => None,
-            Some(number) => Some(*numbered(messages, number).ok_or_else(|| {
-                format!("it comes from message {number} of chat {}, but there is none", origin.chat)
-            })?),
-        };
-        Ok((*chat, message))
+        if let Some(number) = self.settings.preset.filter(|&number| !has(presets, number)) {
+            return Err(format!("there is no preset {number} in the file"));
+        }
+        let times = self.messages.iter().map(|message| message.created_at);
+        for time in [self.created_at, self.updated_at].into_iter().chain(times) {
+            i64::try_from(time).map_err(|_| format!("{time} is no time"))?;
+        }
+        for (before, message) in self.messages.iter().enumerate() {
+            if let Some(parent) = message.parent.filter(|&parent| !has(before, parent)) {
+                let number = number_after(before);
+                return Err(format!(
+                    "message {number} follows message {parent}, which does not come before it"
+                ));
+            }
+        }
+        match self.shown.filter(|&number| !has(self.messages.len(), number)) {
+            Some(number) => Err(format!("message {number} is to be shown, but there is none")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -227,7 +195,13 @@ impl MessageRecord {
         }
     }
 
-    fn add(&self, db: &Connection, chat: ChatId, parent: Option<MessageId>) -> Result<MessageId, Refusal> {
+    /// Adds the message to a chat of the database.
+    pub(super) fn add(
+        &self,
+        db: &Connection,
+        chat: ChatId,
+        parent: Option<MessageId>,
+    ) -> rusqlite::Result<MessageId> {
         let status = match self.status {
             MessageStatus::Streaming => MessageStatus::Interrupted,
             ended => ended,
@@ -246,7 +220,7 @@ impl MessageRecord {
             ":model": self.model,
             ":settings": self.settings.as_ref().map(rows::to_json).transpose()?,
             ":provenance": self.provenance.as_ref().map(rows::to_json).transpose()?,
-            ":created_at": time(self.created_at)?,
+            ":created_at": self.created_at,
         };
         let insert = "INSERT INTO message
                 (chat, parent, role, text, thinking, status, stats, error, model, settings, provenance, created_at)
@@ -254,34 +228,8 @@ impl MessageRecord {
                 (:chat, :parent, :role, :text, :thinking, :status, :stats, :error, :model, :settings, :provenance,
                  :created_at)
             RETURNING id";
-        Ok(db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?)
+        db.prepare_cached(insert)?.query_row(values, |row| row.get(0))
     }
-}
-
-/// Why a chat of a file cannot be added.
-#[derive(Debug)]
-pub(super) enum Refusal {
-    /// It contradicts itself.
-    Content(String),
-    /// The database refuses.
-    Fault(Fault),
-}
-
-impl From<String> for Refusal {
-    fn from(detail: String) -> Self {
-        Self::Content(detail)
-    }
-}
-
-impl From<rusqlite::Error> for Refusal {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Fault(error.into())
-    }
-}
-
-/// Milliseconds as the database takes them.
-fn time(milliseconds: u64) -> Result<i64, String> {
-    i64::try_from(milliseconds).map_err(|_| format!("{milliseconds} is no time"))
 }
 
 /// The numbers that a chat and a message of it have in a file of all chats.

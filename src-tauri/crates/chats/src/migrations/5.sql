@@ -1,5 +1,9 @@
--- What messages are being changed to, while that is not sent.
-CREATE TABLE edit (
-    message INTEGER PRIMARY KEY REFERENCES message (id) ON DELETE CASCADE,
-    text    TEXT NOT NULL
-) STRICT;
+-- What was added to a reply since its row was written: pieces in their order, joined into the row when the reply ends.
+CREATE TABLE reply_piece (
+    reply      INTEGER NOT NULL REFERENCES message (id) ON DELETE CASCADE,
+    number     INTEGER NOT NULL,
+    text       TEXT NOT NULL,
+    thinking   TEXT NOT NULL,
+    provenance TEXT NOT NULL,
+    PRIMARY KEY (reply, number)
+) STRICT, WITHOUT ROWID;

@@ -349,6 +349,7 @@ impl<'a> Bench<'a> {
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
         RowSpec {
             prompt: prompt.to_vec(),
+            reply_from: prompt.len(),
             sampling: Sampling::default(),
             seed: 0,
             xtc_exempt: Vec::new(),

@@ -82,6 +82,7 @@ fn scheduler(model: &Qwen, remembered: u64) -> Scheduler {
 
 fn request(prompt: Vec<u32>, marks: Vec<usize>) -> RowSpec {
     RowSpec {
+        reply_from: prompt.len(),
         prompt,
         sampling: Sampling::default(),
         seed: 0,

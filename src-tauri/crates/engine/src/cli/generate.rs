@@ -48,13 +48,13 @@ pub(super) struct Generate {
     /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
     #[arg(long)]
     xtc_threshold: Option<f32>,
-    /// Divide the logits of tokens seen before by this.
+    /// Divide the logits of tokens that the prompt or the reply has by this.
     #[arg(long)]
     repetition_penalty: Option<f32>,
-    /// Subtract this from the logits of tokens seen before.
+    /// Subtract this from the logits of tokens that the reply has.
     #[arg(long)]
     presence_penalty: Option<f32>,
-    /// Subtract this for each time a token was seen.
+    /// Subtract this for each time that the reply has a token.
     #[arg(long)]
     frequency_penalty: Option<f32>,
     /// Same seed, same text.
@@ -170,8 +170,8 @@ impl Generate {
 
     fn read_prompt(&self, session: &Session, thinking: bool) -> Result<TokenPrompt, CliError> {
         if let Some(path) = &self.ids {
-            let ids = read_json(path, "It must hold a JSON array of token ids.")?;
-            return Ok(TokenPrompt { ids, start: PLAIN_TEXT });
+            let ids: Vec<u32> = read_json(path, "It must hold a JSON array of token ids.")?;
+            return Ok(TokenPrompt { reply_from: ids.len(), ids, start: PLAIN_TEXT });
         }
         let messages: Vec<ChatMessage> = match (&self.prompt, &self.messages) {
             (Some(text), _) => vec![ChatMessage { role: Role::User, content: text.clone() }],

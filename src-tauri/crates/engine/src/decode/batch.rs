@@ -58,12 +58,15 @@ pub struct Departed {
 /// What a step did.
 #[derive(Debug, Default)]
 pub struct Stepped {
-    /// For each row, in order.
+    /// For each row that it moved forward, in order: all but those that are lost and, where drafts may be why, those that
+    /// make the next step without any.
     pub advances: Vec<Advance>,
     /// What it took.
     pub timing: StepTiming,
     /// The rows that have ended.
     pub ended: Vec<Departed>,
+    /// The rows that have left because their logits are not finite. They remember nothing but their tokens.
+    pub lost: Vec<Row>,
 }
 
 /// Where a step's time went.
@@ -222,12 +225,13 @@ impl Batch {
         waited += rest;
         timing.sample = probed.then_some(rest);
 
-        let advances = self.commit(&words, &drafted, &hidden)?;
+        let (advances, lost) = self.commit(&words, &drafted, &hidden)?;
+        let lost = self.remove(&lost)?.into_iter().map(|departed| departed.row.without_memory()).collect();
         let ended: Vec<RowId> = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row).collect();
         let ended = self.remove(&ended)?;
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
-        Ok(Stepped { advances, timing, ended })
+        Ok(Stepped { advances, timing, ended, lost })
     }
 
     /// The primitives of the graph that the next step would run, by name. Nothing of it is computed, so the batch is of

@@ -4,7 +4,7 @@ use super::batch::{Batch, MAX_PENDING};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
-use crate::sample::{Drafts, Judged, Place, draft, judges};
+use crate::sample::{Drafts, Judged, Place, Seen, draft, judges};
 
 /// Drafts of all rows, still lazy, depth after depth.
 #[derive(Debug, Default)]
@@ -43,13 +43,13 @@ impl Drafted {
     }
 
     /// The places at which row `b` is verified: behind its context and behind each of its drafts.
-    pub(super) fn places<'a>(&self, b: usize, row: &'a Row, counts: Option<&Array>) -> Vec<Place<'a>> {
+    pub(super) fn places<'a>(&self, b: usize, row: &'a Row, seen: Option<&Seen>) -> Vec<Place<'a>> {
         let before = self.of_row(b);
         let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
         (0..=before.len())
             .map(|i| Place {
                 judged: self.own[b].get(i).and_then(judged),
-                ..row.place(i, counts.cloned(), &before[..i])
+                ..row.place(i, seen.cloned(), &before[..i])
             })
             .collect()
     }
@@ -93,12 +93,12 @@ impl Batch {
         while let Some((hidden, next)) = inputs {
             let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
             let logits = model.draft_logits(&last)?;
-            let counts = self.counts(logits.dim(-1))?;
+            let seen = self.seen(logits.dim(-1))?;
             let places: Vec<Place<'_>> = rows
                 .iter()
                 .map(|&b| {
                     let before = drafted.of_row(b);
-                    self.rows[b].place(before.len(), counts[b].clone(), &before)
+                    self.rows[b].place(before.len(), seen[b].clone(), &before)
                 })
                 .collect();
             let known: Vec<Option<u32>> =
@@ -166,9 +166,9 @@ impl Batch {
         hoarders.try_for_each(|row| row.read_pending(model))
     }
 
-    /// What penalties look at, `[1, V]` for each row that has some.
-    pub(super) fn counts(&mut self, vocab: i32) -> Result<Vec<Option<Array>>> {
-        let counts = |row: &mut Row| row.history.as_mut().map(|history| history.counts(vocab)).transpose();
-        self.rows.iter_mut().map(counts).collect()
+    /// What penalties look at, for each row that has some.
+    pub(super) fn seen(&mut self, vocab: i32) -> Result<Vec<Option<Seen>>> {
+        let seen = |row: &mut Row| row.history.as_mut().map(|history| history.seen(vocab)).transpose();
+        self.rows.iter_mut().map(seen).collect()
     }
 }

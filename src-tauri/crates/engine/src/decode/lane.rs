@@ -1,4 +1,5 @@
 use super::cuts::cuts;
+use super::parked::Lost;
 use super::row::{Row, RowId};
 use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
@@ -48,9 +49,12 @@ impl Lane {
     }
 
     /// A row that has read the stored beginning of its tokens.
-    pub fn resume(mut row: Row, prefix: &Prefix) -> Result<Self> {
+    pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, Lost> {
         let Anchor { states, hidden } = prefix.anchor().clone();
-        row.cache = prefix.cache(positions(&row))?;
+        row.cache = match prefix.cache(positions(&row)) {
+            Ok(cache) => cache,
+            Err(error) => return Err(Lost { error: error.into(), row: Box::new(row) }),
+        };
         let mut lane = Self::with_states(row, states);
         (lane.read, lane.last) = (prefix.len(), hidden);
         lane.hand_over_last();
@@ -64,9 +68,7 @@ impl Lane {
 
     /// The row, which has forgotten what it has read.
     pub(super) fn into_row(self) -> Row {
-        let mut row = self.row;
-        row.forget(row.ctx.len());
-        row
+        self.row.without_memory()
     }
 
     /// Its row's name.

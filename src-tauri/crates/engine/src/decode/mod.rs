@@ -19,5 +19,5 @@ pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
-pub use scheduler::{Happening, Limits, Scheduler};
+pub use scheduler::{Happening, Limits, RowError, Scheduler};
 pub use stats::Recorder;

@@ -51,7 +51,8 @@ struct StoredKv {
     arrays: Vec<Spilled>,
 }
 
-/// A row that remembers only its tokens, because the rest could not be moved out of memory or back into it.
+/// A row that remembers only its tokens, because the rest could not be moved out of memory or back into it, or because what
+/// was stored of its beginning could not be restored.
 #[derive(Debug, Error)]
 #[error("{error}")]
 pub struct Lost {

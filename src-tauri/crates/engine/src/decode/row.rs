@@ -4,7 +4,7 @@ use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Qwen};
-use crate::sample::{History, Place, Sampler, penalised};
+use crate::sample::{History, Place, Sampler, Seen, penalised};
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -14,6 +14,8 @@ pub type RowId = u64;
 pub struct RowSpec {
     /// The prompt's tokens, at least one.
     pub prompt: Vec<u32>,
+    /// Where in the prompt the reply begins that it goes on with; the prompt's length for a new reply.
+    pub reply_from: usize,
     /// How tokens are drawn.
     pub sampling: Sampling,
     /// Decides all noise.
@@ -65,7 +67,7 @@ pub struct Row {
     pub(super) ctx: Vec<u32>,
     pub(super) cache: RowCache,
     pub(super) pending: Pending,
-    /// Occurrences in `ctx`, kept only where penalties look at them.
+    /// What `ctx` holds, kept only where penalties look at it.
     pub(super) history: Option<History>,
 }
 
@@ -90,7 +92,7 @@ impl Pending {
 impl Row {
     /// A row that has read nothing yet.
     pub fn new(id: RowId, spec: RowSpec) -> Self {
-        let history = penalised(&spec.sampling).then(|| History::of(&spec.prompt));
+        let history = history(&spec, &spec.prompt);
         let (cache, pending) = (RowCache::default(), Pending::default());
         Self { id, ctx: spec.prompt.clone(), spec, cache, pending, history }
     }
@@ -99,7 +101,13 @@ impl Row {
     pub(super) fn forget(&mut self, tokens: usize) {
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
-        self.history = self.history.take().map(|_| History::of(&self.ctx));
+        self.history = history(&self.spec, &self.ctx);
+    }
+
+    /// The same row, which remembers only its tokens.
+    pub(super) fn without_memory(mut self) -> Self {
+        self.forget(self.ctx.len());
+        self
     }
 
     /// Tokens of the prompt and the reply so far.
@@ -170,10 +178,10 @@ impl Row {
         Sampler { sampling, seed: *seed, xtc_exempt }
     }
 
-    /// The position `ahead` tokens past the context; `counts`: the history's, `before`: drafts that stand in between.
-    pub(super) fn place(&self, ahead: usize, counts: Option<Array>, before: &[usize]) -> Place<'_> {
+    /// The position `ahead` tokens past the context; `seen`: the history's, `before`: drafts that stand in between.
+    pub(super) fn place(&self, ahead: usize, seen: Option<Seen>, before: &[usize]) -> Place<'_> {
         let position = self.ctx.len() + ahead;
-        Place { sampler: self.sampler(), position, counts, before: before.to_vec(), judged: None }
+        Place { sampler: self.sampler(), position, seen, before: before.to_vec(), judged: None }
     }
 
     /// The draft at `ahead` tokens past the context that replaces the head's, if any.
@@ -182,12 +190,12 @@ impl Row {
     }
 
     /// The one place where a row moves forward. `target`: what the model emits at the positions of the context's last
-    /// token and of each draft; `hidden` `[1 + k, H]`: its hidden states there. Returns how many tokens were kept, how
-    /// many of them were drafts, and whether the row has ended.
-    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Advance> {
+    /// token and of each draft, up to the first whose logits are not finite; `hidden` `[1 + k, H]`: its hidden states
+    /// there.
+    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.room();
-        let mut emitted = &target[..(matching + 1).min(room)];
+        let mut emitted = &target[..(matching + 1).min(target.len()).min(room)];
         let mut finish = (emitted.len() == room).then_some(FinishReason::Length);
         if let Some(end) = emitted.iter().position(|token| self.spec.stop_ids.contains(token)) {
             emitted = &emitted[..=end];
@@ -200,18 +208,39 @@ impl Row {
         }
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
+        if count == 0 {
+            return Ok(if drafts.is_empty() { Verdict::NotFinite } else { Verdict::TakenBack });
+        }
         if self.cache.head.is_some() {
             self.pending.push(hidden.slice_axis(0, 0, count as i32)?, emitted);
         }
         // Drafts behind the end were never up for a verdict.
         let drafted = if finish == Some(FinishReason::Stop) { drafts.len().min(count) } else { drafts.len() };
-        Ok(Advance {
+        Ok(Verdict::Advanced(Advance {
             row: self.id,
             tokens: emitted.to_vec(),
             logprobs: Vec::new(),
             drafted,
             accepted: matching.min(count),
             finish,
-        })
+        }))
     }
+}
+
+/// What a step was to a row.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// It emitted tokens.
+    Advanced(Advance),
+    /// Nothing: the logits behind its last token are not finite, which may be the drafts' doing, since a position that is
+    /// masked still poisons a weighted sum. The head has read all pairs there are, so the next step is one without drafts.
+    TakenBack,
+    /// The logits behind its last token are not finite.
+    NotFinite,
+}
+
+/// What penalties look at in a row's context.
+fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
+    let (prompt, reply) = ctx.split_at(spec.reply_from);
+    penalised(&spec.sampling).then(|| History::new(prompt, reply, &spec.stop_ids))
 }

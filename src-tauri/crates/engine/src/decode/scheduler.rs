@@ -2,6 +2,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::Drafting;
+use thiserror::Error;
 
 use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::lane::{CELL, Lane};
@@ -76,7 +77,23 @@ pub enum Happening {
         /// The request.
         row: RowId,
         /// Why.
-        error: MlxError,
+        error: RowError,
+    },
+}
+
+/// Why a request could not be written to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RowError {
+    /// MLX failed.
+    #[error(transparent)]
+    Mlx(#[from] MlxError),
+    /// What the model computed cannot be chosen from.
+    #[error(
+        "The model computed numbers that are infinite or undefined after {emitted} tokens of the reply, so it cannot go on."
+    )]
+    NotFinite {
+        /// Tokens of the reply until then.
+        emitted: usize,
     },
 }
 
@@ -121,6 +138,18 @@ struct Terms {
     bytes: u64,
     acceptance: Acceptance,
     standing: Standing,
+    beginning: Beginning,
+}
+
+/// Where a request begins to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    /// Behind what is stored of it, if anything is.
+    Stored,
+    /// It did so, and what goes wrong may be the fault of that.
+    Restored,
+    /// At its first token, since what was stored was of no use.
+    First,
 }
 
 /// What is known of a row's part in failing steps.
@@ -289,7 +318,8 @@ impl Scheduler {
         let row = Row::new(id, spec);
         let bytes = self.footprint.projected(&row, self.limits.reserve);
         let (acceptance, standing) = (Acceptance::default(), Standing::Good);
-        let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing };
+        let beginning = Beginning::Stored;
+        let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing, beginning };
         self.arrivals += 1;
         self.waiting.push_back(Waiting { state: State::Unread(row), terms, told: None });
         Ok(())
@@ -479,20 +509,33 @@ impl Scheduler {
     /// Lets a row read its tokens, from where those end that are remembered.
     fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, happenings: &mut Vec<Happening>) {
         let id = row.id;
-        let prefix = self.prefixes.find(row.context());
+        let prefix = match terms.beginning {
+            Beginning::First => None,
+            Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
+        };
         self.share_memory(terms.bytes);
-        let lane = match prefix {
-            Some(prefix) => Lane::resume(row, &prefix),
-            None => Lane::new(model, row),
+        let (lane, beginning) = match prefix {
+            Some(prefix) => match Lane::resume(row, &prefix) {
+                Ok(lane) => (Ok(lane), Beginning::Restored),
+                Err(lost) => return self.distrust(afresh(lost), terms),
+            },
+            None => (Lane::new(model, row), terms.beginning),
         };
         match lane {
             Ok(lane) => {
                 let (done, total) = lane.progress();
                 happenings.push(Happening::Reading { row: id, done, total });
+                let terms = Terms { beginning, ..terms };
                 self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
             }
-            Err(error) => happenings.push(Happening::Failed { row: id, error }),
+            Err(error) => happenings.push(Happening::Failed { row: id, error: error.into() }),
         }
+    }
+
+    /// What was stored of a row's beginning is of no use, or may be: it is forgotten, and the row reads all of its tokens.
+    fn distrust(&mut self, row: Row, terms: Terms) {
+        self.prefixes.forget(row.context());
+        self.wait(State::Unread(row), Terms { beginning: Beginning::First, ..terms });
     }
 
     /// Whether there is room for a request that waits, and nothing in its way: rows come back one after the other. Who
@@ -555,7 +598,11 @@ impl Scheduler {
                     self.pace.has_read(&mut reading.layer_time, layers, tokens, took, decoding);
                     self.layers_read += layers as u64;
                 }
-                Err(error) => return happenings.push(Happening::Failed { row, error }),
+                Err(error) if reading.terms.beginning == Beginning::Restored => {
+                    tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
+                    return self.distrust(reading.lane.into_row(), reading.terms);
+                }
+                Err(error) => return happenings.push(Happening::Failed { row, error: error.into() }),
             }
         }
         let (done, total) = reading.lane.progress();
@@ -595,7 +642,7 @@ impl Scheduler {
         };
         if let Err(error) = joined {
             self.running.remove(&row);
-            happenings.push(Happening::Failed { row, error });
+            happenings.push(Happening::Failed { row, error: error.into() });
         }
     }
 
@@ -650,7 +697,7 @@ impl Scheduler {
             })
             .collect();
         let depths = self.policy.depths(&views);
-        let Stepped { advances, timing, ended } = match batch.step(model, &depths) {
+        let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
             Ok(stepped) => stepped,
             Err(failed) => {
                 self.part(failed, happenings);
@@ -667,7 +714,8 @@ impl Scheduler {
             took: timing.total,
             drafting: timing.draft,
         });
-        let alone = advances.len() == 1;
+        lost.into_iter().for_each(|row| self.give_up(row, happenings));
+        let alone = depths.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
             let Some(terms) = self.running.get_mut(&advance.row) else { continue };
@@ -702,11 +750,30 @@ impl Scheduler {
         let standing = if cleared { Standing::Cleared } else { Standing::OnTrial };
         for (row, terms) in rows {
             match alone {
-                true => happenings.push(Happening::Failed { row: row.id, error: error.clone() }),
+                true if terms.beginning == Beginning::Restored => self.distrust(row, terms),
+                true => happenings.push(Happening::Failed { row: row.id, error: error.clone().into() }),
                 false => self.wait(State::Unread(row), Terms { standing, ..terms }),
             }
         }
         mlx::clear_cache();
+    }
+
+    /// A row's logits are not finite, so nothing that was remembered of it is to be trusted. Where it went on from a stored
+    /// beginning, that may be why.
+    fn give_up(&mut self, row: Row, happenings: &mut Vec<Happening>) {
+        // One that was cancelled has no terms.
+        let terms = self.running.remove(&row.id);
+        let error = RowError::NotFinite { emitted: row.emitted().len() };
+        tracing::warn!("{error}");
+        match terms {
+            Some(terms) if terms.beginning == Beginning::Restored => self.distrust(row, terms),
+            terms => {
+                self.prefixes.forget(row.context());
+                if terms.is_some() {
+                    happenings.push(Happening::Failed { row: row.id, error });
+                }
+            }
+        }
     }
 
     /// Gives back buffers that MLX keeps, when nothing is left to do, and else now and then.
@@ -724,6 +791,9 @@ impl Scheduler {
 
 /// A row whose memory is lost, to be read again.
 fn afresh(Lost { error, row }: Lost) -> Row {
-    tracing::warn!("a row that made room is read again: {error}");
+    tracing::warn!("a row is read again, since what was kept of it is lost: {error}");
     *row
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use super::batch::{Advance, Batch};
 use super::draft::Drafted;
-use crate::mlx::{self, Array, Result};
+use super::row::{RowId, Verdict};
+use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
 use crate::sample::{Logprobs, Place, pick};
 
 /// A step that has been built and not yet computed.
 pub(super) struct Answer {
-    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then reports.
+    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the model's
+    /// tokens whether the logits that it was drawn from are finite, then reports.
     pub(super) words: Array,
     /// Hidden states for the head, `[T, H]`.
     pub(super) hidden: Array,
@@ -30,10 +32,10 @@ impl Batch {
         let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
         let logits = model.logits(&hidden.normed)?;
 
-        let counts = self.counts(logits.dim(-1))?;
-        let rows = self.rows.iter().zip(&counts).enumerate();
+        let seen = self.seen(logits.dim(-1))?;
+        let rows = self.rows.iter().zip(&seen).enumerate();
         let places: Vec<Place<'_>> =
-            rows.flat_map(|(b, (row, counts))| drafted.places(b, row, counts.as_ref())).collect();
+            rows.flat_map(|(b, (row, seen))| drafted.places(b, row, seen.as_ref())).collect();
         let ids = pick(&logits, &places, drafted.drafts())?;
         let reports: Vec<Array> = self
             .reported()
@@ -53,7 +55,9 @@ impl Batch {
                 )
             })
             .collect::<Result<_>>()?;
-        let words: Vec<&Array> = [&ids].into_iter().chain(&drafted.drafts().tokens).chain(&reports).collect();
+        let finite = logits.is_finite()?.all_of(-1)?.astype(Dtype::Uint32)?;
+        let drafts = &drafted.drafts().tokens;
+        let words: Vec<&Array> = [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
         Ok(Answer { words: mlx::concatenate(&words, 0)?, hidden: hidden.for_mtp, logits })
     }
 
@@ -80,37 +84,48 @@ impl Batch {
         asking
     }
 
-    /// Moves every row forward by what was read of its step.
+    /// Moves every row forward by what was read of its step. Also returns the rows that cannot go on.
     pub(super) fn commit(
         &mut self,
         words: &[u32],
         drafted: &Drafted,
         hidden: &Array,
-    ) -> Result<Vec<Advance>> {
+    ) -> Result<(Vec<Advance>, Vec<RowId>)> {
         let depths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.depth(b)).collect();
         let drafts_in_all: usize = depths.iter().sum();
-        let (mut targets, rest) = words.split_at(depths.len() + drafts_in_all);
-        let (drafts, mut reports) = rest.split_at(drafts_in_all);
+        let positions = depths.len() + drafts_in_all;
+        let (mut targets, rest) = words.split_at(positions);
+        let (drafts, rest) = rest.split_at(drafts_in_all);
+        let (mut finite, mut reports) = rest.split_at(positions);
         let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); depths.len()];
         for (top, rows) in self.reported() {
             for b in rows {
                 logprobs[b] = Logprobs::read(&mut reports, 1 + depths[b], top);
             }
         }
-        let mut advances = Vec::with_capacity(self.rows.len());
+        let (mut advances, mut lost) = (Vec::with_capacity(self.rows.len()), Vec::new());
         let mut start = 0;
         for (b, (row, logprobs)) in self.rows.iter_mut().zip(logprobs).enumerate() {
             let (target, other_targets) = targets.split_at(1 + depths[b]);
-            targets = other_targets;
+            let (own_finite, other_finite) = finite.split_at(1 + depths[b]);
+            (targets, finite) = (other_targets, other_finite);
+            let target = &target[..own_finite.iter().take_while(|&&finite| finite == 1).count()];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let end = start + 1 + depths[b] as i32;
-            let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;
+            let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;
             start = end;
-            advance.logprobs = logprobs;
-            advance.logprobs.truncate(advance.tokens.len());
-            self.committed[b] = advance.tokens.len();
-            advances.push(advance);
+            self.committed[b] = 0;
+            match verdict {
+                Verdict::Advanced(mut advance) => {
+                    advance.logprobs = logprobs;
+                    advance.logprobs.truncate(advance.tokens.len());
+                    self.committed[b] = advance.tokens.len();
+                    advances.push(advance);
+                }
+                Verdict::TakenBack => {}
+                Verdict::NotFinite => lost.push(row.id),
+            }
         }
-        Ok(advances)
+        Ok((advances, lost))
     }
 }

@@ -296,6 +296,11 @@ impl Array {
         Self::build("all", |res, s| unsafe { mlx_sys::mlx_all(res, self.raw(), false, s) })
     }
 
+    /// Whether all elements of one axis are true.
+    pub fn all_of(&self, axis: i32) -> Result<Self> {
+        Self::build("all", |res, s| unsafe { mlx_sys::mlx_all_axis(res, self.raw(), axis, false, s) })
+    }
+
     /// Repeats each entry of an axis.
     pub fn repeat(&self, count: i32, axis: i32) -> Result<Self> {
         Self::build("repeat", |res, s| unsafe { mlx_sys::mlx_repeat_axis(res, self.raw(), count, axis, s) })

@@ -15,6 +15,6 @@ mod testing;
 
 pub use logprobs::Logprobs;
 pub use noise::{NoiseKeys, Stream, gumbel, uniform};
-pub use penalties::History;
 pub(crate) use penalties::penalised;
+pub use penalties::{History, Seen};
 pub use sampler::{Drafts, Judged, Place, Sampler, draft, is_greedy, judges, pick};

@@ -5,66 +5,107 @@ use foretoken_protocol::Sampling;
 use super::noise::{all_ids, column};
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// How often each token was seen in a row's context, kept from step to step.
+/// What penalties look at in a row's context, kept from step to step: which tokens are in the prompt, which only the
+/// repetition penalty minds, and how often each is in the reply. Exempt tokens are in neither.
 #[derive(Debug)]
 pub struct History {
-    seen: HashMap<u32, u32>,
-    /// The same for the graph, f32 `[1, V]`, once somebody has asked for it.
-    counts: Option<Array>,
+    prompt: HashSet<u32>,
+    reply: HashMap<u32, u32>,
+    exempt: Vec<u32>,
+    /// The same for the graph, once somebody has asked for it.
+    seen: Option<Seen>,
+}
+
+/// A row's [`History`] as arrays, f32 `[1, V]`.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// 1 for tokens of the prompt.
+    prompt: Array,
+    /// How often each token is in the reply.
+    reply: Array,
 }
 
 impl History {
-    /// Of a context.
-    pub fn of(context: &[u32]) -> Self {
-        let mut seen = HashMap::new();
-        context.iter().for_each(|&token| *seen.entry(token).or_insert(0) += 1);
-        Self { seen, counts: None }
+    /// Of a prompt and what the reply has so far. `exempt`: tokens that are never penalised, as those that end replies: a
+    /// chat holds one for each of its messages.
+    pub fn new(prompt: &[u32], reply: &[u32], exempt: &[u32]) -> Self {
+        let mut history = Self {
+            prompt: prompt.iter().copied().filter(|token| !exempt.contains(token)).collect(),
+            reply: HashMap::new(),
+            exempt: exempt.to_vec(),
+            seen: None,
+        };
+        history.count(reply);
+        history
     }
 
-    /// The context has grown by these tokens. Only their counts are written.
+    /// The reply has grown by these tokens. Only their counts are written.
     pub fn push(&mut self, tokens: &[u32]) -> Result<()> {
-        tokens.iter().for_each(|&token| *self.seen.entry(token).or_insert(0) += 1);
-        if let Some(counts) = self.counts.take() {
+        self.count(tokens);
+        if let Some(Seen { prompt, reply }) = self.seen.take() {
             let changed: HashSet<u32> = tokens.iter().copied().collect();
-            self.counts = Some(self.write(counts, changed)?);
+            self.seen = Some(Seen { prompt, reply: write(reply, changed, |id| self.times(id))? });
         }
         Ok(())
     }
 
-    /// How often each token was seen, f32 `[1, V]`. The context holds ids below `vocab`.
-    pub fn counts(&mut self, vocab: i32) -> Result<Array> {
-        let counts = match self.counts.take() {
-            Some(counts) => counts,
-            None => self.write(Array::zeros(&[1, vocab], Dtype::Float32)?, self.seen.keys().copied())?,
+    /// For the graph. The context holds ids below `vocab`.
+    pub fn seen(&mut self, vocab: i32) -> Result<Seen> {
+        let seen = match self.seen.take() {
+            Some(seen) => seen,
+            None => {
+                let nothing = Array::zeros(&[1, vocab], Dtype::Float32)?;
+                Seen {
+                    prompt: write(nothing.clone(), self.prompt.iter().copied(), |_| 1)?,
+                    reply: write(nothing, self.reply.keys().copied(), |id| self.times(id))?,
+                }
+            }
         };
-        self.counts = Some(counts.clone());
-        Ok(counts)
+        self.seen = Some(seen.clone());
+        Ok(seen)
     }
 
-    fn write(&self, counts: Array, ids: impl IntoIterator<Item = u32>) -> Result<Array> {
-        let ids: Vec<u32> = ids.into_iter().collect();
-        if ids.is_empty() {
-            return Ok(counts);
+    fn count(&mut self, tokens: &[u32]) {
+        for token in tokens.iter().filter(|token| !self.exempt.contains(token)) {
+            *self.reply.entry(*token).or_insert(0) += 1;
         }
-        let shape = [1, ids.len() as i32];
-        let values: Vec<f32> = ids.iter().map(|id| self.seen.get(id).copied().unwrap_or(0) as f32).collect();
-        counts.put_along_axis(&Array::from_slice(&ids, &shape)?, &Array::from_slice(&values, &shape)?, 1)
+    }
+
+    fn times(&self, id: u32) -> u32 {
+        self.reply.get(&id).copied().unwrap_or(0)
     }
 }
 
-/// How often each token was seen before each of m positions, f32 `[m, V]`: the contexts of their rows, and on top of
-/// them the drafts in front of each position, which are never kept.
+/// Sets the counts of some tokens.
+fn write(counts: Array, ids: impl IntoIterator<Item = u32>, count: impl Fn(u32) -> u32) -> Result<Array> {
+    let ids: Vec<u32> = ids.into_iter().collect();
+    if ids.is_empty() {
+        return Ok(counts);
+    }
+    let shape = [1, ids.len() as i32];
+    let values: Vec<f32> = ids.iter().map(|&id| count(id) as f32).collect();
+    counts.put_along_axis(&Array::from_slice(&ids, &shape)?, &Array::from_slice(&values, &shape)?, 1)
+}
+
+/// What was seen before each of m positions, f32 `[m, V]`: the contexts of their rows, and on top of the replies the
+/// drafts in front of each position, which are never kept.
 #[derive(Debug)]
-pub(super) struct Counts(Array);
+pub(super) struct Counts {
+    prompt: Array,
+    reply: Array,
+}
 
 impl Counts {
-    /// `contexts`: [`History::counts`] of each position's row. `before`: for each position, which of `drafts` (u32
+    /// `contexts`: [`History::seen`] of each position's row. `before`: for each position, which of `drafts` (u32
     /// `[N]`) come before it; as many as there are at most decide how much is computed, not how many positions.
-    pub(super) fn new(contexts: &[&Array], before: &[&[usize]], drafts: Option<&Array>) -> Result<Self> {
-        let mut counts = mlx::concatenate(contexts, 0)?;
+    pub(super) fn new(contexts: &[&Seen], before: &[&[usize]], drafts: Option<&Array>) -> Result<Self> {
+        let of = |part: fn(&Seen) -> &Array| {
+            mlx::concatenate(&contexts.iter().map(|seen| part(seen)).collect::<Vec<_>>(), 0)
+        };
+        let (prompt, mut reply) = (of(|seen| &seen.prompt)?, of(|seen| &seen.reply)?);
         let most = before.iter().map(|drafts| drafts.len()).max().unwrap_or(0);
-        let Some(drafts) = drafts.filter(|_| most > 0) else { return Ok(Self(counts)) };
-        let ids = all_ids(counts.dim(1))?;
+        let Some(drafts) = drafts.filter(|_| most > 0) else { return Ok(Self { prompt, reply }) };
+        let ids = all_ids(reply.dim(1))?;
         for nth in 0..most {
             let places: Vec<u32> =
                 before.iter().map(|drafts| drafts.get(nth).map_or(0, |&d| d as u32)).collect();
@@ -72,9 +113,9 @@ impl Counts {
             let places = Array::from_slice(&places, &[places.len() as i32])?;
             let draft = mlx::take(drafts, &places, 0)?.expand_dims(1)?;
             let hit = ids.equal(&draft)?.astype(Dtype::Float32)?;
-            counts = counts.add(&hit.multiply(&exists)?)?;
+            reply = reply.add(&hit.multiply(&exists)?)?;
         }
-        Ok(Self(counts))
+        Ok(Self { prompt, reply })
     }
 
     /// Applies the penalties to logits `[m, V]`, f32; `samplings`: each position's, which all apply the same ones.
@@ -82,21 +123,22 @@ impl Counts {
         let Some(first) = samplings.first() else { return Ok(logits.clone()) };
         let of = |value: fn(&Sampling) -> f32| column(samplings.iter().map(|sampling| value(sampling)));
         let zero = Array::scalar(0.0, Dtype::Float32)?;
-        let seen = zero.less(&self.0)?;
         let mut logits = logits.clone();
         let [repetition, presence, frequency] = penalties(first);
         if repetition {
             let penalty = of(|sampling| sampling.repetition_penalty)?;
             let penalised =
                 mlx::where_(&logits.less(&zero)?, &logits.multiply(&penalty)?, &logits.divide(&penalty)?)?;
+            let seen = zero.less(&self.prompt.add(&self.reply)?)?;
             logits = mlx::where_(&seen, &penalised, &logits)?;
         }
         if presence {
             let presence = of(|sampling| sampling.presence_penalty)?;
-            logits = logits.subtract(&seen.astype(Dtype::Float32)?.multiply(&presence)?)?;
+            let seen = zero.less(&self.reply)?.astype(Dtype::Float32)?;
+            logits = logits.subtract(&seen.multiply(&presence)?)?;
         }
         if frequency {
-            logits = logits.subtract(&self.0.multiply(&of(|sampling| sampling.frequency_penalty)?)?)?;
+            logits = logits.subtract(&self.reply.multiply(&of(|sampling| sampling.frequency_penalty)?)?)?;
         }
         Ok(logits)
     }
@@ -116,10 +158,14 @@ pub(crate) fn penalised(sampling: &Sampling) -> bool {
 mod tests {
     use super::*;
 
+    fn read(array: &Array) -> Vec<f32> {
+        array.to_vec().unwrap()
+    }
+
     #[test]
     fn each_position_sees_its_context_and_the_drafts_before_it() {
-        let first = History::of(&[1, 1, 3]).counts(5).unwrap();
-        let second = History::of(&[0]).counts(5).unwrap();
+        let first = History::new(&[0, 3, 0], &[1, 1, 3], &[]).seen(5).unwrap();
+        let second = History::new(&[1], &[0], &[]).seen(5).unwrap();
         let drafts = Array::from_slice(&[4u32, 2, 1], &[3]).unwrap();
         let contexts = [&first, &first, &first, &second, &second];
         let before: [&[usize]; 5] = [&[], &[0], &[0, 2], &[], &[1]];
@@ -131,8 +177,11 @@ mod tests {
             [1., 0., 0., 0., 0.],
             [1., 0., 1., 0., 0.],
         ];
-        assert_eq!(counts.0.to_vec::<f32>().unwrap(), expected.concat());
+        assert_eq!(read(&counts.reply), expected.concat());
+        let of_first = [1., 0., 0., 1., 0.];
+        assert_eq!(read(&counts.prompt), [[of_first; 3].concat(), [0., 1., 0., 0., 0.].repeat(2)].concat());
 
+        // Presence and frequency leave the prompt's tokens alone, the first of the first row and the second of the second.
         let sampling = Sampling {
             repetition_penalty: 2.0,
             presence_penalty: 0.25,
@@ -142,24 +191,28 @@ mod tests {
         let weaker = Sampling { repetition_penalty: 4.0, presence_penalty: 0.5, ..sampling };
         let logits = Array::from_slice(&[1.0f32, 4.0, 1.0, -1.0, 1.0].repeat(5), &[5, 5]).unwrap();
         let samplings = [&sampling, &sampling, &sampling, &weaker, &weaker];
-        let penalised = counts.apply(&logits, &samplings).unwrap().to_vec::<f32>().unwrap();
-        assert_eq!(penalised[..5], [1.0, 2.0 - 0.25 - 1.0, 1.0, -2.0 - 0.25 - 0.5, 1.0]);
-        assert_eq!(penalised[10..15], [1.0, 2.0 - 0.25 - 1.5, 1.0, -2.0 - 0.25 - 0.5, 0.5 - 0.25 - 0.5]);
-        assert_eq!(penalised[20..], [0.25 - 0.5 - 0.5, 4.0, 0.25 - 0.5 - 0.5, -1.0, 1.0]);
+        let penalised = read(&counts.apply(&logits, &samplings).unwrap());
+        assert_eq!(penalised[..5], [0.5, 2.0 - 0.25 - 1.0, 1.0, -2.0 - 0.25 - 0.5, 1.0]);
+        assert_eq!(penalised[10..15], [0.5, 2.0 - 0.25 - 1.5, 1.0, -2.0 - 0.25 - 0.5, 0.5 - 0.25 - 0.5]);
+        assert_eq!(penalised[20..], [0.25 - 0.5 - 0.5, 1.0, 0.25 - 0.5 - 0.5, -1.0, 1.0]);
     }
 
-    /// However a context has grown, its counts are those of counting it anew, and old ones do not change with it.
+    /// However a reply has grown, its counts are those of counting it anew, and old ones do not change with it.
     #[test]
-    fn counts_that_grow_are_those_of_the_whole_context() {
-        let mut context = vec![3, 3, 0];
-        let mut history = History::of(&context);
-        let before = history.counts(6).unwrap();
-        for tokens in [&[3u32][..], &[5, 5, 5], &[], &[0, 3, 1, 0]] {
+    fn counts_that_grow_are_those_of_the_whole_reply() {
+        let (prompt, exempt) = ([2, 4, 4], [4, 5]);
+        let mut reply = vec![3, 3, 0];
+        let mut history = History::new(&prompt, &reply, &exempt);
+        let before = history.seen(6).unwrap();
+        for tokens in [&[3u32][..], &[5, 5, 1, 5], &[], &[0, 3, 1, 0, 2]] {
             history.push(tokens).unwrap();
-            context.extend(tokens);
-            let grown = history.counts(6).unwrap().to_vec::<f32>().unwrap();
-            assert_eq!(grown, History::of(&context).counts(6).unwrap().to_vec::<f32>().unwrap());
+            reply.extend(tokens);
+            let (grown, anew) =
+                (history.seen(6).unwrap(), History::new(&prompt, &reply, &exempt).seen(6).unwrap());
+            assert_eq!(read(&grown.reply), read(&anew.reply));
+            assert_eq!(read(&grown.prompt), [0., 0., 1., 0., 0., 0.]);
         }
-        assert_eq!(before.to_vec::<f32>().unwrap(), [1., 0., 0., 2., 0., 0.]);
+        assert_eq!(read(&history.seen(6).unwrap().reply), [3., 2., 1., 4., 0., 0.]);
+        assert_eq!(read(&before.reply), [1., 0., 0., 2., 0., 0.]);
     }
 }

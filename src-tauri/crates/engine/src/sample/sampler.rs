@@ -3,7 +3,7 @@ use foretoken_protocol::{AcceptanceRule, Sampling};
 use super::accept::judge;
 use super::distribution::{Distribution, Filters};
 use super::noise::{NoiseKeys, Stream, all_ids, uniform};
-use super::penalties::{Counts, penalties};
+use super::penalties::{Counts, Seen, penalties};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Below this temperature the most likely token is drawn: dividing by less would overflow.
@@ -32,8 +32,8 @@ pub struct Place<'a> {
     pub sampler: Sampler<'a>,
     /// Tokens before it in the row's context.
     pub position: usize,
-    /// [`History::counts`](super::History::counts) of the row, if penalties look at them.
-    pub counts: Option<Array>,
+    /// [`History::seen`](super::History::seen) of the row, if penalties look at it.
+    pub seen: Option<Seen>,
     /// Which of [`Drafts::tokens`] stand between the row's context and this position.
     pub before: Vec<usize>,
     /// The draft for this position that is to be judged, if there is one and what it was drawn from decides whether it
@@ -152,6 +152,9 @@ pub fn draft(
         let distribution = group.distribution(&logits, drafts)?;
         let drawn = or_known(&distribution.draw(&group.keys()?)?, &known)?;
         let q = distribution.over_vocabulary()?;
+        // Logits that are not finite say nothing of what a token was drawn from; as one that was chosen beforehand it is
+        // judged rightly.
+        let q = mlx::where_(&q.is_finite()?.all_of(-1)?.expand_dims(1)?, &q, &one_hot(&drawn, vocab)?)?;
         from.push(if known.iter().any(Option::is_some) {
             // A token that is known was certain.
             let certain: Vec<bool> = known.iter().map(Option::is_some).collect();
@@ -224,7 +227,7 @@ impl Group<'_, '_> {
     }
 
     fn penalised(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
-        let contexts: Option<Vec<&Array>> = self.places.iter().map(|place| place.counts.as_ref()).collect();
+        let contexts: Option<Vec<&Seen>> = self.places.iter().map(|place| place.seen.as_ref()).collect();
         let Some(contexts) = contexts.filter(|_| self.kind.penalties.contains(&true)) else {
             return Ok(logits.clone());
         };
@@ -392,14 +395,14 @@ mod tests {
         let logits = Array::from_slice(&values(0), &[rows as i32, VOCAB as i32]).unwrap();
         let own = |i: usize| logits.slice_axis(0, i as i32, i as i32 + 1).unwrap();
         let mut histories: Vec<History> =
-            (0..rows).map(|i| History::of(&[i as u32, 3, 3, 2 * i as u32 % 200])).collect();
-        let counts: Vec<Array> =
-            histories.iter_mut().map(|history| history.counts(VOCAB as i32).unwrap()).collect();
+            (0..rows).map(|i| History::new(&[9], &[i as u32, 3, 3, 2 * i as u32 % 200], &[])).collect();
+        let seen: Vec<Seen> =
+            histories.iter_mut().map(|history| history.seen(VOCAB as i32).unwrap()).collect();
         let places: Vec<Place<'_>> = samplings
             .iter()
             .enumerate()
             .map(|(i, sampling)| Place {
-                counts: Some(counts[i].clone()),
+                seen: Some(seen[i].clone()),
                 ..place(sampling, 5 + i as u64, 40 + 3 * i)
             })
             .collect();
@@ -459,6 +462,26 @@ mod tests {
             stayed += usize::from(place.judged.is_some_and(|judged| draft[judged.token] == alone[0]));
         }
         assert!(stayed > 0 && stayed < next, "{stayed} of {next} drafts stay");
+    }
+
+    /// A head that computes nonsense drafts nonsense, and nothing worse.
+    #[test]
+    fn drafts_from_logits_that_are_not_finite_count_as_certain() {
+        let values = [[1.0f32, 2.0, 0.5, 0.0], [f32::NAN; 4], [1.0, f32::INFINITY, 0.0, 3.0]];
+        let logits = Array::from_slice(&values.concat(), &[3, 4]).unwrap();
+        let base =
+            Sampling { temperature: 1.0, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
+        for sampling in [base, Sampling { top_k: 2, ..base }, Sampling { top_p: 0.9, min_p: 0.1, ..base }] {
+            let places: Vec<Place<'_>> = (0..3).map(|i| place(&sampling, 7, i)).collect();
+            let (tokens, from) = draft(&logits, &places, &[None; 3], &Drafts::default()).unwrap();
+            let (tokens, from) = (tokens.to_vec::<u32>().unwrap(), from.unwrap().to_vec::<f32>().unwrap());
+            assert!(tokens.iter().all(|&token| token < 4), "{sampling:?}: {tokens:?}");
+            assert!(from[..4].iter().filter(|p| **p > 0.0).count() > 1, "{sampling:?}: {from:?}");
+            for (token, q) in tokens.iter().zip(from.chunks(4)).skip(1) {
+                let certain: Vec<f32> = (0..4).map(|id| f32::from(u8::from(id == *token))).collect();
+                assert_eq!(q, certain, "{sampling:?}");
+            }
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) const EXEMPT: u32 = 1;
 /// A position of a row without penalties.
 pub(super) fn place(sampling: &Sampling, seed: u64, position: usize) -> Place<'_> {
     let sampler = Sampler { sampling, seed, xtc_exempt: &[EXEMPT] };
-    Place { sampler, position, counts: None, before: Vec::new(), judged: None }
+    Place { sampler, position, seen: None, before: Vec::new(), judged: None }
 }
 
 /// What is drawn from at positions in a row, from `position` on, with logits `[m, V]`.

@@ -68,8 +68,8 @@ pub enum Progress {
         /// The numbers so far.
         live: LiveStats,
     },
-    /// The reply is about to end, which released text that was held back: an unfinished character, what might have
-    /// become a stop text.
+    /// The reply is about to end, which released text that was held back, as what might have become a stop text. An
+    /// unfinished character is left out where the reply could go on.
     Rest(Vec<TokenText>),
     /// It has ended.
     Finished(Box<Reply>),
@@ -112,13 +112,14 @@ impl Session {
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
         let ReplyRequest { prompt, settings, logprobs, asked } = request;
-        let text = ReplyText::new(self.tokenizer.clone(), prompt.start, settings.stop)?;
+        let text = ReplyText::new(self.tokenizer().clone(), prompt.start, settings.stop)?;
         let seed = settings.sampling.seed.unwrap_or_else(random_seed);
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
             marks: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
+            reply_from: prompt.reply_from,
             sampling: settings.sampling,
             seed,
             xtc_exempt: self.xtc_exempt.clone(),
@@ -165,7 +166,7 @@ impl Session {
                     let row = advance.row;
                     let in_batch = advance.finish.is_none();
                     let Some(writer) = self.writing.get_mut(&row) else { continue };
-                    let (tokens, reason) = writer.write(advance, timing, &self.tokenizer);
+                    let (tokens, reason) = writer.write(advance, timing, self.prompter.tokenizer());
                     let live = writer.recorder.live();
                     progress.push((row, Progress::Tokens { tokens, live }));
                     if let Some(reason) = reason {
@@ -177,7 +178,8 @@ impl Session {
                 }
                 Happening::Failed { row, error } => {
                     // Its text may have ended it already, in the step before.
-                    if self.writing.remove(&row).is_some() {
+                    if let Some(mut writer) = self.writing.remove(&row) {
+                        progress.extend(rest(row, &mut writer, true));
                         progress.push((row, Progress::Failed(error.into())));
                     }
                 }
@@ -248,10 +250,7 @@ impl Session {
 
     fn end(&mut self, id: ReplyId, reason: FinishReason, progress: &mut Vec<(ReplyId, Progress)>) {
         let Some(mut writer) = self.writing.remove(&id) else { return };
-        let rest = writer.text.finish();
-        if !rest.is_empty() {
-            progress.push((id, Progress::Rest(rest)));
-        }
+        progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let stats =
             writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
         let reply = Reply { reason, ids: writer.ids, stats };
@@ -268,6 +267,12 @@ impl Session {
             Drafting::Fixed { depth } => policy.note(drafted).or_else(|| policy.verdict(usize::from(depth))),
         }
     }
+}
+
+/// The text that was held back of a reply that ends; `cut`: it could go on.
+fn rest(id: ReplyId, writer: &mut Writer, cut: bool) -> Option<(ReplyId, Progress)> {
+    let rest = writer.text.finish(cut);
+    (!rest.is_empty()).then_some((id, Progress::Rest(rest)))
 }
 
 impl Writer {

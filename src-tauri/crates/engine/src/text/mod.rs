@@ -7,6 +7,7 @@ mod error;
 mod json_file;
 mod prompt;
 mod reply;
+mod stand_ins;
 mod stop;
 mod stop_ids;
 mod stream;
@@ -15,13 +16,13 @@ mod thinking;
 mod tokenizer;
 
 pub use error::TextError;
-pub use prompt::{MESSAGE_START, Prompt, render_prompt};
+pub use prompt::{MESSAGE_START, Prompter, TokenPrompt};
 pub use reply::ReplyText;
 pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;
 pub use stream::StreamDecoder;
 pub use template::ChatTemplate;
-pub use thinking::{ReplyStart, ThinkingSplit};
+pub use thinking::{ReplyStart, Tags, ThinkingSplit};
 pub use tokenizer::Tokenizer;
 
 #[cfg(test)]

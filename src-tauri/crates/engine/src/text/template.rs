@@ -1,7 +1,6 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::ChatMessage;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
 use minijinja::{AutoEscape, Environment, Error, Template, Value, context};
@@ -17,6 +16,10 @@ pub struct ChatTemplate {
     bos_token: Value,
     eos_token: Value,
 }
+
+/// Instructions that a template may run: far more than the longest chat takes, and a matter of seconds for one that would
+/// never end.
+const MOST_INSTRUCTIONS: u64 = 50_000_000;
 
 /// The name of the one template in the environment.
 const NAME: &str = "chat_template";
@@ -37,18 +40,9 @@ impl ChatTemplate {
     }
 
     /// Writes the messages out, up to where the reply begins. `thinking` matters only to a template with the switch.
-    pub fn render(&self, messages: &[ChatMessage], thinking: bool) -> Result<String, TextError> {
-        self.render_messages(Value::from(Serde(messages)), thinking)
-    }
-
-    /// Whether the template asks if the model may think.
-    pub fn has_thinking_switch(&self) -> bool {
-        self.template().is_ok_and(|template| template.undeclared_variables(false).contains("enable_thinking"))
-    }
-
-    fn render_messages(&self, messages: Value, thinking: bool) -> Result<String, TextError> {
+    pub fn render(&self, messages: &impl Serialize, thinking: bool) -> Result<String, TextError> {
         let variables = context! {
-            messages,
+            messages => Value::from(Serde(messages)),
             add_generation_prompt => true,
             enable_thinking => thinking,
             bos_token => &self.bos_token,
@@ -60,6 +54,11 @@ impl ChatTemplate {
         self.template()
             .and_then(|template| template.render(variables))
             .map_err(|error| TextError::TemplateFailed { line: error.line(), reason: reason(&error) })
+    }
+
+    /// Whether the template asks if the model may think.
+    pub fn has_thinking_switch(&self) -> bool {
+        self.template().is_ok_and(|template| template.undeclared_variables(false).contains("enable_thinking"))
     }
 
     fn template(&self) -> Result<Template<'_, '_>, Error> {
@@ -107,6 +106,7 @@ fn environment(path: &Path, source: String) -> Result<Environment<'static>, Text
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(unreadable)?;
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
+    environment.set_fuel(Some(MOST_INSTRUCTIONS));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_filter("tojson", tojson);
@@ -185,7 +185,7 @@ impl Formatter for OneLine {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::Role;
+    use foretoken_protocol::{ChatMessage, Role};
     use serde_json::json;
 
     use super::super::testing::demo;
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_chat_with_tools_renders_as_in_python() {
         let messages: serde_json::Value = serde_json::from_str(TOOL_CHAT).unwrap();
-        let text = template(FAMILY_STYLE).render_messages(Value::from(Serde(messages)), true).unwrap();
+        let text = template(FAMILY_STYLE).render(&messages, true).unwrap();
         assert_eq!(text, TOOL_CHAT_EXPECTED);
     }
 
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn what_a_template_raises_is_passed_on() {
         let template = template(FAMILY_STYLE);
-        let raised = |messages| failure(template.render_messages(Value::from(Serde(messages)), true));
+        let raised = |messages: serde_json::Value| failure(template.render(&messages, true));
         assert_eq!(raised(json!([])), "There are no messages.");
         let image = json!([{"role": "system", "content": [{"type": "image"}]}]);
         assert_eq!(raised(image), "A system message cannot hold images.");
@@ -285,6 +285,13 @@ mod tests {
     }
 
     #[test]
+    fn a_template_that_would_never_end_is_refused() {
+        let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{{ '' }}{% endfor %}\
+                       {% endfor %}{% endfor %}";
+        assert_eq!(failure(render(endless)), "engine ran out of fuel");
+    }
+
+    #[test]
     fn the_date_is_the_local_one() {
         let before = jiff::Zoned::now().date();
         let date = render("{{ strftime_now('%Y-%m-%d') }}").unwrap();
@@ -302,7 +309,7 @@ mod tests {
             r#"{"chat_template": "config", "eos_token": {"content": "E"}, "bos_token": "B"}"#,
         );
         let named = r#"{"chat_template": [{"name": "rag", "template": "rag"}, {"name": "default", "template": "named"}]}"#;
-        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&[], true).unwrap();
+        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&json!([]), true).unwrap();
         assert_eq!(text(&[jinja, json, config]), "jinja E B");
         assert_eq!(text(&[json, config]), "json");
         assert_eq!(text(&[config]), "config");

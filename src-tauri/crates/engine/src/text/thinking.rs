@@ -2,8 +2,10 @@ use std::mem;
 
 use foretoken_protocol::Part;
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+/// Opens the block.
+pub(super) const OPEN: &str = "<think>";
+/// Closes the block.
+pub(super) const CLOSE: &str = "</think>";
 
 /// Where the first text that the model writes belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,16 @@ pub struct ReplyStart {
     pub resumed: bool,
 }
 
+/// How the model writes the tags.
+#[derive(Debug)]
+pub enum Tags {
+    /// As text, since its vocabulary has no tokens for them.
+    Text,
+    /// As tokens of their own: the same text spelled out is none. Holds where in the reply those begin that may still
+    /// matter, in bytes.
+    At(Vec<usize>),
+}
+
 /// Tells the model's thinking from its answer in text that comes in pieces.
 ///
 /// A block opens only before any text of the answer: an answer that writes about the tag keeps it. The tags go, and
@@ -21,6 +33,9 @@ pub struct ReplyStart {
 #[derive(Debug)]
 pub struct ThinkingSplit {
     part: Part,
+    tags: Tags,
+    /// Bytes of the reply so far; `held` are the last of them.
+    length: usize,
     /// Newlines are dropped until other text comes.
     trimming: bool,
     /// The answer has no text yet, so that a block may still open.
@@ -31,9 +46,11 @@ pub struct ThinkingSplit {
 
 impl ThinkingSplit {
     /// A split for a reply that starts there.
-    pub fn new(start: ReplyStart) -> Self {
+    pub fn new(start: ReplyStart, tags: Tags) -> Self {
         Self {
             part: start.part,
+            tags,
+            length: 0,
             trimming: start.part == Part::Thinking && !start.resumed,
             may_open: start.part == Part::Answer && !start.resumed,
             held: String::new(),
@@ -45,9 +62,19 @@ impl ThinkingSplit {
         self.part
     }
 
+    /// A tag that is a token begins at this byte of the reply, which is still to come.
+    pub fn expect_tag(&mut self, at: usize) {
+        if let Tags::At(places) = &mut self.tags {
+            let held_from = self.length - self.held.len();
+            places.retain(|&place| place >= held_from);
+            places.push(at);
+        }
+    }
+
     /// Takes the next piece; gives what is decided, in order, none of it empty.
     pub fn push(&mut self, text: &str) -> Vec<(Part, String)> {
         self.held.push_str(text);
+        self.length += text.len();
         let mut pieces = Vec::new();
         loop {
             if self.trimming {
@@ -82,7 +109,8 @@ impl ThinkingSplit {
 
     /// Goes on to the answer if the block ends in the held text.
     fn close(&mut self, pieces: &mut Vec<(Part, String)>) -> bool {
-        let Some(at) = self.held.find(CLOSE) else { return false };
+        let mut found = self.held.match_indices(CLOSE).map(|(at, _)| at);
+        let Some(at) = found.find(|&at| self.is_tag(at)) else { return false };
         let rest = self.held.split_off(at + CLOSE.len());
         give(pieces, Part::Thinking, self.held[..at].trim_end_matches('\n').to_owned());
         self.held = rest;
@@ -93,13 +121,22 @@ impl ThinkingSplit {
     /// Goes on to the thinking if a block opens in the held text, or finds that none can open any more.
     fn open(&mut self) -> bool {
         let body = self.held.trim_start();
-        if self.may_open && body.starts_with(OPEN) {
+        let complete = body.starts_with(OPEN);
+        if self.may_open && complete && self.is_tag(self.held.len() - body.len()) {
             self.held = body[OPEN.len()..].to_owned();
             (self.part, self.trimming, self.may_open) = (Part::Thinking, true, false);
             return true;
         }
-        self.may_open &= OPEN.starts_with(body);
+        self.may_open &= !complete && OPEN.starts_with(body);
         false
+    }
+
+    /// Whether what stands there in the held text and reads like a tag is one.
+    fn is_tag(&self, at: usize) -> bool {
+        match &self.tags {
+            Tags::Text => true,
+            Tags::At(places) => places.contains(&(self.length - self.held.len() + at)),
+        }
     }
 }
 
@@ -127,7 +164,7 @@ mod tests {
 
     /// All thinking and all answer of a reply that comes in these pieces.
     fn split<S: AsRef<str>>(start: ReplyStart, pieces: &[S]) -> (String, String) {
-        let mut split = ThinkingSplit::new(start);
+        let mut split = ThinkingSplit::new(start, Tags::Text);
         let mut given: Vec<_> = pieces.iter().flat_map(|piece| split.push(piece.as_ref())).collect();
         given.extend(split.finish());
         assert!(given.iter().all(|(_, text)| !text.is_empty()));
@@ -151,7 +188,7 @@ mod tests {
 
     #[test]
     fn text_comes_as_soon_as_it_is_certain() {
-        let mut split = ThinkingSplit::new(THINKING);
+        let mut split = ThinkingSplit::new(THINKING, Tags::Text);
         assert_eq!(split.push("a\n"), [(Part::Thinking, "a".into())]);
         assert_eq!(split.push("b <"), [(Part::Thinking, "\nb ".into())]);
         assert_eq!(split.push("3\n\n</thi"), [(Part::Thinking, "<3".into())]);
@@ -165,6 +202,42 @@ mod tests {
         let answer = "The tags are <think> and </think>.";
         assert_eq!(split(ANSWER, &[answer]), parts("", answer));
         assert_eq!(split(THINKING, &[format!("<think>?</think>{answer}")]), parts("<think>?", answer));
+    }
+
+    /// All thinking and all answer of a reply of tokens that are tags, and of text that may look like some.
+    fn split_tokens(start: ReplyStart, tokens: &[&str], is_tag: impl Fn(usize) -> bool) -> (String, String) {
+        let mut split = ThinkingSplit::new(start, Tags::At(Vec::new()));
+        let (mut thinking, mut answer, mut length) = (String::new(), String::new(), 0);
+        let mut give = |pieces: Vec<(Part, String)>| {
+            for (part, text) in pieces {
+                if part == Part::Thinking { &mut thinking } else { &mut answer }.push_str(&text);
+            }
+        };
+        for (i, token) in tokens.iter().enumerate() {
+            if is_tag(i) {
+                split.expect_tag(length);
+            }
+            length += token.len();
+            give(split.push(token));
+        }
+        give(split.finish());
+        (thinking, answer)
+    }
+
+    #[test]
+    fn tags_that_are_spelled_out_are_text() {
+        let tokens = ["<think>", "a</think>", "</", "think>", "b\n", "</think>", "\n\n<think>", "</think>"];
+        let (first, fifth) = (|i| i == 0 || i == 5, |i| i == 5);
+        assert_eq!(split_tokens(ANSWER, &tokens, first), parts("a</think></think>b", "<think></think>"));
+        assert_eq!(
+            split_tokens(THINKING, &tokens, fifth),
+            parts("<think>a</think></think>b", "<think></think>")
+        );
+        let spelled = ["<th", "ink>", "a", "</think>"];
+        assert_eq!(split_tokens(ANSWER, &spelled, |_| false), parts("", "<think>a</think>"));
+        assert_eq!(split_tokens(THINKING, &spelled, |_| false), parts("<think>a</think>", ""));
+        // A tag behind text that opens nothing any more.
+        assert_eq!(split_tokens(ANSWER, &["a", "<think>", "b"], |i| i == 1), parts("", "a<think>b"));
     }
 
     #[test]

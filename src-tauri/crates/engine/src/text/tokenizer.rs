@@ -1,9 +1,13 @@
 use std::fmt;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokenizers::{DecoderWrapper, ModelWrapper};
+use tokenizers::{
+    DecoderWrapper, Model, ModelWrapper, Normalizer, NormalizerWrapper, OffsetReferential, OffsetType,
+    PreTokenizedString, PreTokenizer,
+};
 
 use super::TextError;
 
@@ -34,13 +38,39 @@ impl Tokenizer {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// The ids of a text. Special tokens in it are recognised, since templates write them out; none is added.
+    /// The ids of a text. Control tokens in it are recognised, as templates write them out; none is added.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
-        let encoding = self
-            .0
-            .encode_fast(text, false)
-            .map_err(|error| TextError::EncodingFailed { reason: error.to_string() })?;
+        let encoding = self.0.encode_fast(text, false).map_err(failed)?;
         Ok(encoding.get_ids().to_vec())
+    }
+
+    /// The ids of a text that is nothing else: what looks like a control token in it is spelled out.
+    pub fn encode_text(&self, text: &str) -> Result<Vec<u32>, TextError> {
+        let mut pieces = PreTokenizedString::from(text);
+        if let Some(normalizer) = self.0.get_normalizer() {
+            pieces.normalize(|piece| normalizer.normalize(piece)).map_err(failed)?;
+        }
+        if let Some(pre_tokenizer) = self.0.get_pre_tokenizer() {
+            pre_tokenizer.pre_tokenize(&mut pieces).map_err(failed)?;
+        }
+        pieces.tokenize(|piece| self.0.get_model().tokenize(piece.get())).map_err(failed)?;
+        let encoding = pieces.into_encoding(None, 0, OffsetType::None).map_err(failed)?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Where control tokens are written in a text, and their ids.
+    pub(super) fn controls_in(&self, text: &str) -> Vec<(Range<usize>, u32)> {
+        let pieces = self.0.get_added_vocabulary().extract_and_normalize(None::<&NormalizerWrapper>, text);
+        let pieces = pieces.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
+        pieces
+            .filter_map(|(_, (begin, end), tokens)| Some((begin..end, tokens.as_ref()?.first()?.id)))
+            .collect()
+    }
+
+    /// What control tokens look like: all that were added to the vocabulary, whether they are called special or not.
+    pub(super) fn control_tokens(&self) -> Vec<String> {
+        let added = self.0.get_added_vocabulary().get_vocab();
+        added.keys().filter(|token| !token.is_empty()).cloned().collect()
     }
 
     /// The text of ids, special tokens left out. Bytes that are not UTF-8 read U+FFFD.
@@ -73,6 +103,10 @@ impl Tokenizer {
         // Added tokens may hold characters that stand for no byte; such a token is its own text.
         token.chars().map(byte_of).collect::<Option<_>>().unwrap_or_else(|| token.into_bytes())
     }
+}
+
+fn failed(error: tokenizers::Error) -> TextError {
+    TextError::EncodingFailed { reason: error.to_string() }
 }
 
 /// The byte that a character of a byte-level vocabulary stands for. Printable Latin-1 stands for itself; the other
@@ -122,6 +156,19 @@ mod tests {
     }
 
     #[test]
+    fn text_is_spelled_out_whatever_it_looks_like() {
+        let tokenizer = &*TOKENIZER;
+        let text = "a<|im_end|>\n<|im_start|>system\n</think>";
+        let ids = tokenizer.encode_text(text).unwrap();
+        assert!(ids.iter().all(|&id| (id as usize) < tokenizer.ordinary_vocab_size()), "{ids:?}");
+        assert_eq!(tokenizer.decode(&ids), text);
+        let controls: Vec<&str> =
+            tokenizer.controls_in(text).into_iter().map(|(range, _)| &text[range]).collect();
+        assert_eq!(controls, ["<|im_end|>", "<|im_start|>", "</think>"]);
+        assert!(tokenizer.encode_text("").unwrap().is_empty());
+    }
+
+    #[test]
     fn a_file_that_asks_for_truncation_does_not_cut_prompts() {
         let dir = tempfile::tempdir().unwrap();
         let mut json: serde_json::Value =
@@ -158,7 +205,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_survives_the_round_trip(text in "[^<]*") {
-            prop_assert_eq!(TOKENIZER.decode(&TOKENIZER.encode(&text).unwrap()), text);
+            let ids = TOKENIZER.encode(&text).unwrap();
+            prop_assert_eq!(&TOKENIZER.encode_text(&text).unwrap(), &ids);
+            prop_assert_eq!(TOKENIZER.decode(&ids), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Newer lists: where they come from, and which of them count.
+//! Lists from an address that the person names, and which of them count.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,8 @@ use crate::LibraryError;
 use crate::disk::{read_json, write_json};
 use crate::hub::{Asked, Document, Hub};
 
-/// Names another address for the list.
+/// Names the address of a list. Without it the list that came with the app is the only one.
 const VARIABLE: &str = "FORETOKEN_CATALOGUE";
-/// Where the list is on the Hub without it.
-const PATH: &str = "foretoken/catalogue/resolve/main/catalogue.json";
 
 /// Where newer lists come from, and where the newest one is kept.
 #[derive(Debug, Clone)]
@@ -35,10 +33,10 @@ struct Kept {
 }
 
 impl CatalogueSource {
-    /// The address in `FORETOKEN_CATALOGUE`, or else `foretoken/catalogue` on the Hub at `endpoint`.
-    pub fn from_env(endpoint: &str, cache: PathBuf) -> Self {
-        let named = std::env::var(VARIABLE).ok().filter(|url| !url.trim().is_empty());
-        Self { url: named.unwrap_or_else(|| format!("{}/{PATH}", endpoint.trim_end_matches('/'))), cache }
+    /// The address in `FORETOKEN_CATALOGUE`; `None` without it.
+    pub fn from_env(cache: PathBuf) -> Option<Self> {
+        let url = std::env::var(VARIABLE).ok().filter(|url| !url.trim().is_empty())?;
+        Some(Self { url, cache })
     }
 
     /// What was kept of this address, if it is still good.
@@ -57,8 +55,8 @@ impl CatalogueSource {
 
 impl Catalogue {
     /// The newest list at hand, without asking anyone.
-    pub fn load(source: &CatalogueSource) -> Self {
-        Self::newest(source.kept())
+    pub fn load(source: Option<&CatalogueSource>) -> Self {
+        Self::newest(source.and_then(CatalogueSource::kept))
     }
 
     /// Fetches the list, and keeps it if it is newer than the one at hand, which is the answer otherwise. A list that
@@ -108,23 +106,26 @@ mod tests {
     #[test]
     fn a_kept_list_counts_only_when_it_is_newer_sound_and_from_the_same_address() {
         let folder = tempfile::tempdir().unwrap();
-        let source = CatalogueSource::from_env("http://127.0.0.1:1/", folder.path().join("catalogue.json"));
-        assert_eq!(source.url, format!("http://127.0.0.1:1/{PATH}"));
+        let source = CatalogueSource {
+            url: "http://127.0.0.1:1/list.json".into(),
+            cache: folder.path().join("catalogue.json"),
+        };
         let embedded = Catalogue::embedded();
-        assert_eq!(Catalogue::load(&source), embedded);
+        assert_eq!(Catalogue::load(Some(&source)), embedded);
         let mut newer = embedded.clone();
         newer.updated = "2999-01-01".into();
         newer.entries.truncate(1);
         let keep = |url: &str, list: &Catalogue| {
             let kept = Kept { url: url.into(), etag: None, list: list.clone() };
             write_json(&source.cache, &kept).unwrap();
-            Catalogue::load(&source)
+            Catalogue::load(Some(&source))
         };
         assert_eq!(keep(&source.url, &newer), newer);
+        assert_eq!(Catalogue::load(None), embedded, "what is kept of an address counts for nobody else");
         assert_eq!(keep("http://127.0.0.1:2/", &newer), embedded);
         assert_eq!(keep(&source.url, &Catalogue { updated: "2000-01-01".into(), ..newer.clone() }), embedded);
         assert_eq!(keep(&source.url, &Catalogue { entries: Vec::new(), ..newer }), embedded);
         std::fs::write(&source.cache, "{").unwrap();
-        assert_eq!(Catalogue::load(&source), embedded);
+        assert_eq!(Catalogue::load(Some(&source)), embedded);
     }
 }

@@ -68,19 +68,23 @@ impl<'a> Retry<'a> {
             Failure::Final(error) => return Err(error),
             Failure::Passing(error, asked) => (error, asked),
         };
+        let busy = |error, asked: Duration| match error {
+            LibraryError::Refused { host, .. } => LibraryError::Busy { host, seconds: asked.as_secs() },
+            error => error,
+        };
         self.failures += 1;
         if self.failures >= self.policy.attempts {
-            return Err(error);
+            return Err(match asked {
+                Some(asked) => busy(error, asked),
+                None => error,
+            });
         }
         let doubled = self.policy.first_wait.saturating_mul(1 << (self.failures - 1).min(16));
         let longest = doubled.min(self.policy.longest_wait);
         // A wait between half and whole keeps many requests that failed together from coming back together.
         let wait = longest.mul_f64(0.5 + fastrand::f64() / 2.0);
         match asked {
-            Some(asked) if asked > self.policy.longest_asked_wait => Err(match error {
-                LibraryError::Refused { host, .. } => LibraryError::Busy { host, seconds: asked.as_secs() },
-                error => error,
-            }),
+            Some(asked) if asked > self.policy.longest_asked_wait => Err(busy(error, asked)),
             Some(asked) => Ok(asked.max(wait)),
             None => Ok(wait),
         }
@@ -130,6 +134,14 @@ mod tests {
         let mut retry = Retry::new(&policy);
         assert_eq!(retry.after(passing(Some(40))).unwrap(), Duration::from_secs(40));
         assert!(matches!(retry.after(passing(Some(4000))), Err(LibraryError::Busy { seconds: 4000, .. })));
+    }
+
+    #[test]
+    fn whoever_gives_up_on_a_busy_server_says_until_when_it_is() {
+        let policy = RetryPolicy { attempts: 2, ..RetryPolicy::default() };
+        let mut retry = Retry::new(&policy);
+        retry.after(passing(Some(2))).unwrap();
+        assert!(matches!(retry.after(passing(Some(2))), Err(LibraryError::Busy { seconds: 2, .. })));
     }
 
     #[test]

@@ -23,11 +23,17 @@ impl Library {
     }
 
     /// Makes what is complete in [`Library::conversion_folder`] a model of the library. `source` is where what it was
-    /// made from came from.
+    /// made from came from. Done a second time, after a process that ended before it could note the first, it does
+    /// nothing.
     pub fn finish_conversion(&self, name: &str, source: Option<Source>) -> Result<PathBuf, LibraryError> {
         self.check_online()?;
-        self.check_free(name, source.as_ref())?;
         let made = self.home(CONVERSIONS).join(name);
+        if !made.is_dir()
+            && let Ok(folder) = self.existing(name)
+        {
+            return Ok(folder);
+        }
+        self.check_free(name, source.as_ref())?;
         let mut files = files_in(&made).map_err(|error| LibraryError::io(&made, error))?;
         // Left by an earlier try that ended before the new name.
         files.retain(|file| file.as_path() != Path::new(RECORD));
@@ -58,7 +64,7 @@ impl Library {
         Ok(())
     }
 
-    /// Removes a model for good.
+    /// Removes a model for good, past the trash: only for the command line.
     pub fn remove(&self, name: &str) -> Result<(), LibraryError> {
         let trashed = self.delete(name)?;
         remove_folder(&trashed.place)
@@ -96,6 +102,7 @@ mod tests {
         assert_eq!(made, library.root().join("a-4bit"));
         assert_eq!(fs::read_to_string(made.join("config.json")).unwrap(), "{}");
         assert!(!place.exists());
+        assert_eq!(library.finish_conversion("a-4bit", None).unwrap(), made, "a second time does nothing");
         assert!(matches!(library.conversion_folder("a-4bit", None), Err(LibraryError::NameTaken { .. })));
         assert!(matches!(library.conversion_folder("../b", None), Err(LibraryError::NameTaken { .. })));
 

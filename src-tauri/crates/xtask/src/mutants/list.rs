@@ -12,7 +12,7 @@ pub(super) struct Mutant {
     pub(super) tests: &'static str,
 }
 
-pub(super) const MUTANTS: [Mutant; 16] = [
+pub(super) const MUTANTS: [Mutant; 17] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -60,8 +60,15 @@ pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "penalties do not see the prompt",
         file: "decode/row.rs",
-        from: "History::of(&spec.prompt)",
-        to: "History::of(&[])",
+        from: "History::new(prompt, reply, &spec.stop_ids)",
+        to: "History::new(&prompt[..0], reply, &spec.stop_ids)",
+        tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
+    },
+    Mutant {
+        name: "penalties count the prompt as a part of the reply",
+        file: "decode/row.rs",
+        from: "ctx.split_at(spec.reply_from)",
+        to: "ctx.split_at(0)",
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
@@ -75,8 +82,8 @@ pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "noise does not follow the position",
         file: "decode/draft.rs",
-        from: "self.rows[b].place(before.len(), counts[b].clone(), &before)",
-        to: "self.rows[b].place(before.len() + 1, counts[b].clone(), &before)",
+        from: "self.rows[b].place(before.len(), seen[b].clone(), &before)",
+        to: "self.rows[b].place(before.len() + 1, seen[b].clone(), &before)",
         tests: "test(drafts_share_the_noise_of_their_positions)",
     },
     Mutant {
@@ -89,10 +96,10 @@ pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
-        from: "let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
+        from: "let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
         to: "let veto = drafts.first() != words.first();
             let target = &target[..if veto { 1 } else { target.len() }];
-            let mut advance = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
+            let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
         tests: "test(nobody_vetoes)",
     },
     Mutant {

@@ -22,7 +22,7 @@ const APP: [&str; 8] = [
 ];
 
 /// What the tests of the window need beside that.
-const TESTS: [&str; 4] = ["dbus", "fonts-dejavu-core", "webkit2gtk-driver", "xvfb"];
+const TESTS: [&str; 5] = ["curl", "dbus", "fonts-dejavu-core", "webkit2gtk-driver", "xvfb"];
 
 /// The packages for building and running the app.
 pub(super) fn packages(workspace: &Workspace) -> Result<()> {

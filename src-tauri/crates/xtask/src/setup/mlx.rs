@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{bindings, python};
+use super::bindings;
+use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, step, write};
 use crate::process;
@@ -26,11 +27,10 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
     let native = native(workspace);
 
     let version = &sources.mlx_version;
-    let requirements = [format!("mlx=={version}"), format!("{}=={version}", backend()?)];
-    let wheel = Folder::new(native.clone(), "mlx", &requirements);
-    wheel.prepare(&format!("MLX {version} for Linux"), |partial| {
-        python::install(workspace, &requirements, partial)
-    })?;
+    let pins = Pins::of_mlx(workspace, backend()?, version)?;
+    let wheel = Folder::new(native.clone(), "mlx", &pins.text);
+    wheel
+        .prepare(&format!("MLX {version} for Linux"), |partial| python::install(workspace, &pins, partial))?;
     let mlx = wheel.path().join("mlx");
 
     let compiler = process::read(workspace.command("c++").arg("--version"))?;
@@ -49,7 +49,10 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
     if write(&config, &cargo_config(&mlx.join("lib"), &library.path(), &generated.path()))? {
         // The new link arguments make cargo build xtask again: now, rather than at the next start.
         step("xtask with MLX's link arguments", false, || {
-            process::log(workspace.cargo().args(["build", "--package", "xtask"]), &workspace.log())
+            process::log(
+                workspace.cargo().args(["build", "--locked", "--package", "xtask"]),
+                &workspace.log(),
+            )
         })?;
     }
     Ok(())
@@ -77,12 +80,12 @@ fn bindings_folder(workspace: &Workspace, sources: &Sources) -> Folder {
     Folder::new(native(workspace), "bindings", (&sources.mlx_c, bindings::X86_SYMBOLS))
 }
 
-/// The wheel with MLX's compute backend.
+/// The file in `pins` with MLX and its compute backend.
 fn backend() -> Result<&'static str> {
     const VARIABLE: &str = "FORETOKEN_MLX";
     match env::var(VARIABLE).as_deref() {
         Err(env::VarError::NotPresent) | Ok("cpu") => Ok("mlx-cpu"),
-        Ok("cuda") => Ok("mlx-cuda-13"),
+        Ok("cuda") => Ok("mlx-cuda"),
         other => Err(Error::Variable {
             variable: VARIABLE,
             value: other.unwrap_or_default().into(),

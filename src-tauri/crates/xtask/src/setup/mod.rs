@@ -44,6 +44,12 @@ pub(crate) fn app(workspace: &Workspace) -> Result<()> {
     ui::page(workspace)
 }
 
+/// Prepares the npm packages of the page.
+pub(crate) fn page_packages(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    ui::packages(workspace)
+}
+
 /// Prepares what the macOS type-check needs.
 pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;

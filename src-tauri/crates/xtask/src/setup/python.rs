@@ -1,11 +1,46 @@
 //! Python packages, each set in a folder of its own. Nothing is installed into the system's Python.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::prepared::Folder;
 use crate::process;
 use crate::workspace::Workspace;
+
+/// The packages of a file in `pins`, each with its version and the hashes of its files.
+#[derive(Debug)]
+pub(super) struct Pins {
+    file: PathBuf,
+    /// What the file says: another text is another set.
+    pub(super) text: String,
+}
+
+impl Pins {
+    pub(super) fn read(workspace: &Workspace, name: &str) -> Result<Self> {
+        let file = workspace.pins().join(name).with_extension("txt");
+        let text = fs::read_to_string(&file).map_err(Error::file(&file))?;
+        Ok(Self { file, text })
+    }
+
+    /// The same, if its MLX is the release `mlx`.
+    pub(super) fn of_mlx(workspace: &Workspace, name: &str, mlx: &str) -> Result<Self> {
+        let pins = Self::read(workspace, name)?;
+        match pins.version("mlx") {
+            Some(pinned) if pinned == mlx => Ok(pins),
+            pinned => {
+                let pinned = pinned.unwrap_or("no").to_owned();
+                Err(Error::Pins { file: pins.file, pinned, wanted: mlx.to_owned() })
+            }
+        }
+    }
+
+    /// The version of a package.
+    fn version(&self, package: &str) -> Option<&str> {
+        let mut lines = self.text.lines();
+        lines.find_map(|line| line.strip_prefix(package)?.strip_prefix("==")?.split([' ', '\\']).next())
+    }
+}
 
 /// A Python with a pip of its own: the system's may have none. Made on the first call.
 pub(super) fn interpreter(workspace: &Workspace) -> Result<PathBuf> {
@@ -19,8 +54,8 @@ pub(super) fn interpreter(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment.path().join("bin/python"))
 }
 
-/// Installs packages into a folder.
-pub(super) fn install(workspace: &Workspace, requirements: &[String], folder: &Path) -> Result<()> {
+/// Installs packages into a folder. A file without one of its hashes is refused.
+pub(super) fn install(workspace: &Workspace, pins: &Pins, folder: &Path) -> Result<()> {
     let quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
     process::log(
         workspace
@@ -29,7 +64,57 @@ pub(super) fn install(workspace: &Workspace, requirements: &[String], folder: &P
             .args(quiet)
             .arg("--target")
             .arg(folder)
-            .args(requirements),
+            .args(["--require-hashes", "--requirement"])
+            .arg(&pins.file),
         &workspace.log(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_package_is_pinned_by_its_hashes() {
+        let workspace = Workspace::locate();
+        for name in ["mlx-cpu", "mlx-cuda", "reference", "zig"] {
+            let pins = Pins::read(&workspace, name).unwrap();
+            // A package begins a line; its hashes follow on lines of their own.
+            let (mut last, mut hashes) = (String::new(), 0);
+            for line in pins.text.lines().filter(|line| !line.starts_with('#')) {
+                if let Some(hash) = line.trim_start().strip_prefix("--hash=sha256:") {
+                    assert_eq!(hash.trim_end_matches(" \\").len(), 64, "{name}: {line}");
+                    hashes += 1;
+                } else {
+                    assert!(line.contains("==") && line.ends_with('\\'), "{name}: {line}");
+                    assert!(last.is_empty() || hashes > 0, "{name}: {last} has no hash");
+                    (last, hashes) = (line.to_owned(), 0);
+                }
+            }
+            assert!(hashes > 0, "{name}: {last} has no hash");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_the_pinned_one_is_refused() {
+        let workspace = Workspace::locate();
+        let folder = tempfile::tempdir().unwrap();
+        let wheel = folder.path().join("owl-1.0-py3-none-any.whl");
+        fs::write(&wheel, "not the one").unwrap();
+        let file = folder.path().join("pins.txt");
+        let text = format!("{} --hash=sha256:{}\n", wheel.display(), "0".repeat(64));
+        fs::write(&file, &text).unwrap();
+        fs::create_dir_all(workspace.tools()).unwrap();
+        let refused = install(&workspace, &Pins { file, text }, &folder.path().join("installed"));
+        let why = refused.unwrap_err().to_string();
+        assert!(why.contains("DO NOT MATCH THE HASHES"), "{why}");
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_package_itself() {
+        let text = "mlx-lm==1.0 \\\nmlx==0.32.2 \\\n    --hash=sha256:0\nmlx-metal==9 ; x".to_owned();
+        let pins = Pins { file: PathBuf::new(), text };
+        assert_eq!(pins.version("mlx"), Some("0.32.2"));
+        assert_eq!(pins.version("numpy"), None);
+    }
 }

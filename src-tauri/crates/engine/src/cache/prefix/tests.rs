@@ -186,6 +186,24 @@ fn a_prompt_that_is_too_long_leaves_its_beginning() {
 }
 
 #[test]
+fn what_is_forgotten_is_what_lies_along_the_tokens() {
+    let mut store = store(u64::MAX);
+    let other = [tokens(0..100), vec![7; 100]].concat();
+    for kept in [&tokens(0..100)[..], &tokens(0..200), &other, &[9; 80]] {
+        insert(&mut store, kept, true);
+    }
+    store.forget(&tokens(0..150));
+    assert_eq!((store.anchors(), found(&mut store, &tokens(0..101))), (3, 0));
+    assert_eq!(found(&mut store, &tokens(0..201)), 200);
+    store.forget(&tokens(0..200));
+    assert_eq!((store.anchors(), found(&mut store, &tokens(0..201))), (2, 0));
+    assert_eq!(found(&mut store, &[&other[..], &[1]].concat()), 200);
+    let (mut kept, bytes) = store.inspect();
+    kept.sort_by_key(Vec::len);
+    assert_eq!((kept, bytes), (vec![vec![9; 80], other], store.bytes()));
+}
+
+#[test]
 fn what_has_no_room_displaces_nobody() {
     let mut one = store(u64::MAX);
     insert(&mut one, &tokens(0..300), true);

@@ -1,0 +1,134 @@
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use foretoken_protocol::Sampling;
+
+use super::*;
+use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::checkpoint::{Config, Index, Layout};
+use crate::mlx::{Array, Dtype};
+
+/// Tokens that the beginnings below have.
+const FIRST: usize = 100;
+const SECOND: usize = 180;
+
+fn demo() -> Qwen {
+    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../resources/demo-model/checkpoint"));
+    let config = Config::read(dir).unwrap();
+    let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
+    Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+fn spec(prompt: &[u32]) -> RowSpec {
+    RowSpec {
+        prompt: prompt.to_vec(),
+        reply_from: prompt.len(),
+        sampling: Sampling::default(),
+        seed: 0,
+        xtc_exempt: Vec::new(),
+        max_tokens: 12,
+        stop_ids: Vec::new(),
+        marks: vec![FIRST, SECOND],
+        drafts: true,
+        logprobs: None,
+        known_drafts: None,
+    }
+}
+
+fn scheduler(model: &Qwen) -> Scheduler {
+    let limits = Limits { remembered: u64::MAX, ..Limits::default() };
+    let mut scheduler = Scheduler::new(model, limits, Policy::default());
+    scheduler.share_memory(0);
+    scheduler
+}
+
+/// What a row has that has read these tokens.
+fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, Anchor) {
+    let prompt = [tokens, &[1]].concat();
+    let mut lane = Lane::new(model, Row::new(0, spec(&prompt))).unwrap();
+    lane.read_all(model).unwrap();
+    let hidden = lane.row.last_hidden().cloned();
+    (lane.row.cache, Anchor { states: lane.states, hidden })
+}
+
+/// Writes one reply, and says how many tokens it went on behind, the first time and the last.
+fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, usize, usize) {
+    scheduler.submit(1, spec(prompt), Drafting::Fixed { depth: 2 }).unwrap();
+    let (mut tokens, mut begins) = (Vec::new(), Vec::new());
+    let mut before = usize::MAX;
+    while !scheduler.is_idle() {
+        for happening in scheduler.turn(model) {
+            match happening {
+                Happening::Advanced { advance, .. } => tokens.extend(advance.tokens),
+                Happening::Reading { done, .. } => {
+                    if done <= before {
+                        begins.push(done);
+                    }
+                    before = done;
+                }
+                Happening::Waiting { .. } => {}
+                Happening::Failed { error, .. } => panic!("{error}"),
+            }
+        }
+    }
+    (tokens, begins[0], begins[begins.len() - 1])
+}
+
+/// The same states, each number another.
+fn changed(anchor: &Anchor, change: impl Fn(&Array) -> Array) -> Anchor {
+    let states = anchor.states.iter().map(|state| {
+        let (state, tail) = state.resolve(&[0]).unwrap();
+        DeltaState::settled(change(&state), tail)
+    });
+    Anchor { states: states.collect(), hidden: anchor.hidden.clone() }
+}
+
+/// Whatever is wrong with what was stored, and wherever that shows, the reply is the one of a prompt that was read, and what
+/// was wrong is forgotten.
+#[test]
+fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
+    let model = demo();
+    let prompt: Vec<u32> = (0..=SECOND as u32 + 40).map(|i| (i * 37 + i * i) % 900 + 20).collect();
+    let (expected, none, _) = write(&model, &mut scheduler(&model), &prompt);
+    assert_eq!(none, 0);
+
+    let misshapen: fn(&Array) -> Array = |state| Array::zeros(&[1, 1, 3, 3, 3], state.dtype()).unwrap();
+    let undefined: fn(&Array) -> Array =
+        |state| mlx::broadcast_to(&Array::scalar(f32::NAN, Dtype::Float32).unwrap(), state.shape()).unwrap();
+    let all = prompt.len() - 1;
+    let cases = [
+        ("nothing", FIRST, None),
+        ("states of another shape, more to read", FIRST, Some(misshapen)),
+        ("states of another shape, all read", all, Some(misshapen)),
+        ("states that are no numbers, more to read", FIRST, Some(undefined)),
+        ("states that are no numbers, all read", all, Some(undefined)),
+    ];
+    for (what, end, damage) in cases {
+        let mut scheduler = scheduler(&model);
+        let (cache, mut anchor) = read(&model, &prompt[..end]);
+        if let Some(damage) = damage {
+            anchor = changed(&anchor, damage);
+        }
+        scheduler.prefixes.insert(&prompt[..end], &cache, &anchor, true).unwrap();
+        let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
+        assert_eq!(tokens, expected, "{what}");
+        assert_eq!((first, last == 0), (end, damage.is_some()), "{what}");
+        // What was read instead is remembered.
+        let (tokens, first, _) = write(&model, &mut scheduler, &prompt);
+        assert_eq!((tokens, first >= SECOND), (expected.clone(), true), "{what}");
+    }
+
+    // Keys and values that do not fit to those before them.
+    let mut scheduler = scheduler(&model);
+    for end in [FIRST, SECOND] {
+        let (mut cache, anchor) = read(&model, &prompt[..end]);
+        if end == SECOND {
+            let mut other = RowKv::default();
+            other.append(&Array::zeros(&[2, 1, SECOND as i32, 3], Dtype::Float32).unwrap()).unwrap();
+            cache.kv = vec![other];
+        }
+        scheduler.prefixes.insert(&prompt[..end], &cache, &anchor, true).unwrap();
+    }
+    let (tokens, first, _) = write(&model, &mut scheduler, &prompt);
+    assert_eq!((tokens, first), (expected, 0), "keys and values");
+}

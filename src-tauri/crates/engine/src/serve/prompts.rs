@@ -1,0 +1,172 @@
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Instant;
+
+use foretoken_protocol::{ChatMessage, GenerationSettings, PartialReply, RequestId};
+
+use crate::error::EngineError;
+use crate::text::{Prompter, TokenPrompt};
+
+/// A request for a reply, without its chat.
+pub(super) struct Asked {
+    pub(super) id: RequestId,
+    pub(super) settings: GenerationSettings,
+    pub(super) logprobs: Option<u32>,
+    pub(super) at: Instant,
+}
+
+/// The chat of a request.
+pub(super) struct Chat {
+    pub(super) messages: Vec<ChatMessage>,
+    pub(super) resume: Option<PartialReply>,
+    pub(super) thinking: bool,
+}
+
+/// What became of a chat.
+pub(super) type Prepared = Result<TokenPrompt, EngineError>;
+
+/// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which comes too
+/// late is nobody else's.
+pub(super) type Ticket = u64;
+
+/// Requests whose prompts are being made, in the order in which they came. One that is ready waits for those before it.
+#[derive(Default)]
+pub(super) struct Preparing {
+    queue: VecDeque<Entry>,
+    tickets: Ticket,
+}
+
+struct Entry {
+    ticket: Ticket,
+    asked: Asked,
+    prompt: Option<Prepared>,
+}
+
+impl Preparing {
+    /// Makes a prompt on a thread of its own: a long chat takes seconds, for which no reply should stand still. `send` gets it,
+    /// for [`Self::ready`].
+    pub(super) fn begin(
+        &mut self,
+        asked: Asked,
+        chat: Chat,
+        prompter: Prompter,
+        send: impl FnOnce(Ticket, Prepared) + Send + 'static,
+    ) -> io::Result<()> {
+        let ticket = self.tickets;
+        thread::Builder::new().name("prompt".into()).spawn(move || {
+            let Chat { messages, resume, thinking } = chat;
+            let make = || Ok(prompter.prompt(&messages, resume.as_ref(), thinking)?);
+            // Whoever waits for the answer must have one.
+            send(ticket, catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(not_prepared())));
+        })?;
+        self.push(asked);
+        Ok(())
+    }
+
+    fn push(&mut self, asked: Asked) -> Ticket {
+        let ticket = self.tickets;
+        self.tickets += 1;
+        self.queue.push_back(Entry { ticket, asked, prompt: None });
+        ticket
+    }
+
+    /// A prompt has been made. That of a request which was cancelled is dropped.
+    pub(super) fn ready(&mut self, ticket: Ticket, prompt: Prepared) {
+        if let Some(entry) = self.queue.iter_mut().find(|entry| entry.ticket == ticket) {
+            entry.prompt = Some(prompt);
+        }
+    }
+
+    /// Takes the first request if its prompt has been made.
+    pub(super) fn take_ready(&mut self) -> Option<(Asked, Prepared)> {
+        let entry = self.queue.pop_front_if(|entry| entry.prompt.is_some())?;
+        Some((entry.asked, entry.prompt?))
+    }
+
+    /// Drops requests, and names those that there were.
+    pub(super) fn cancel(&mut self, ids: &[RequestId]) -> Vec<RequestId> {
+        let (gone, kept): (VecDeque<Entry>, _) =
+            std::mem::take(&mut self.queue).into_iter().partition(|entry| ids.contains(&entry.asked.id));
+        self.queue = kept;
+        gone.iter().map(|entry| entry.asked.id).collect()
+    }
+
+    /// The requests, in order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = RequestId> {
+        self.queue.iter().map(|entry| entry.asked.id)
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+/// Why a request has no prompt where nothing says more.
+pub(super) fn not_prepared() -> EngineError {
+    EngineError::Request {
+        code: "not_prepared",
+        message: "The chat could not be read.".into(),
+        hint: "Shorten the question or its files and ask again.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::{Drafting, Part, Sampling};
+
+    use super::*;
+    use crate::text::ReplyStart;
+
+    fn asked(id: RequestId) -> Asked {
+        let settings = GenerationSettings {
+            sampling: Sampling::default(),
+            drafting: Drafting::Off,
+            max_tokens: 1,
+            thinking: false,
+            stop: Vec::new(),
+        };
+        Asked { id, settings, logprobs: None, at: Instant::now() }
+    }
+
+    fn prompt(token: u32) -> Prepared {
+        let start = ReplyStart { part: Part::Answer, resumed: false };
+        Ok(TokenPrompt { ids: vec![token], start, reply_from: 1 })
+    }
+
+    fn taken(preparing: &mut Preparing) -> Vec<(RequestId, u32)> {
+        let next = || preparing.take_ready().map(|(asked, prompt)| (asked.id, prompt.unwrap().ids[0]));
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn requests_leave_in_the_order_in_which_they_came() {
+        let mut preparing = Preparing::default();
+        let tickets: Vec<Ticket> = [5, 3, 9, 4].map(|id| preparing.push(asked(id))).into();
+        preparing.ready(tickets[2], prompt(2));
+        preparing.ready(tickets[1], prompt(1));
+        assert_eq!(taken(&mut preparing), []);
+        preparing.ready(tickets[0], prompt(0));
+        assert_eq!(taken(&mut preparing), [(5, 0), (3, 1), (9, 2)]);
+        preparing.ready(tickets[3], prompt(3));
+        assert_eq!(taken(&mut preparing), [(4, 3)]);
+        assert!(preparing.is_empty());
+    }
+
+    #[test]
+    fn what_is_cancelled_holds_nobody_up_and_its_prompt_is_nobodys() {
+        let mut preparing = Preparing::default();
+        let first = preparing.push(asked(1));
+        let second = preparing.push(asked(2));
+        preparing.ready(second, prompt(22));
+        assert_eq!(preparing.cancel(&[7, 1]), [1]);
+        assert_eq!(taken(&mut preparing), [(2, 22)]);
+        let again = preparing.push(asked(1));
+        preparing.ready(first, prompt(11));
+        assert_eq!(taken(&mut preparing), []);
+        preparing.ready(again, prompt(12));
+        assert_eq!(taken(&mut preparing), [(1, 12)]);
+    }
+}

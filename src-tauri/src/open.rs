@@ -1,0 +1,108 @@
+//! Which chat is open. The page numbers every way that the person goes, and the shell goes it unless it knows of a later
+//! one: however late a command comes, the two end in the same place.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foretoken_protocol::{Beginning, ChatId, Destination, ErrorReport};
+
+/// Where the person is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OpenPlace {
+    /// The navigation that led there; 0 is the start of the app.
+    pub(crate) navigation: u32,
+    /// The open chat; `None` is a new one.
+    pub(crate) chat: Option<ChatId>,
+}
+
+impl From<OpenPlace> for Destination {
+    /// The chat that is open there, or a new one that follows the app.
+    fn from(OpenPlace { navigation, chat }: OpenPlace) -> Self {
+        chat.map_or_else(|| Self::New(Beginning { navigation, ..Beginning::default() }), Self::Chat)
+    }
+}
+
+/// The open chat. A chat is opened, begun and left together with what is done in the store, on the thread of the store.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenChat {
+    place: Arc<Mutex<OpenPlace>>,
+}
+
+impl OpenChat {
+    /// Where the person is now.
+    pub(crate) fn place(&self) -> OpenPlace {
+        *self.lock()
+    }
+
+    /// Whether the person has gone elsewhere since this navigation.
+    pub(crate) fn has_left(&self, navigation: u32) -> bool {
+        navigation < self.lock().navigation
+    }
+
+    /// Goes to a chat, or to a new one, unless the person has gone elsewhere since.
+    pub(crate) fn go(&self, navigation: u32, chat: Option<ChatId>) {
+        let mut place = self.lock();
+        if navigation >= place.navigation {
+            *place = OpenPlace { navigation, chat };
+        }
+    }
+
+    /// Stays in the chat that the new one of this navigation has become, unless the person has gone elsewhere since.
+    pub(crate) fn begin(&self, navigation: u32, chat: ChatId) {
+        let mut place = self.lock();
+        if navigation == place.navigation {
+            place.chat.get_or_insert(chat);
+        }
+    }
+
+    /// Leaves a chat that is no longer there.
+    pub(crate) fn leave(&self, chat: ChatId) {
+        let mut place = self.lock();
+        if place.chat == Some(chat) {
+            place.chat = None;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenPlace> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a navigation is answered that came after a later one. The page does not show it.
+pub(crate) fn has_left() -> ErrorReport {
+    ErrorReport {
+        code: "left".into(),
+        message: "Something else was opened meanwhile.".into(),
+        hint: "Open it again.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_navigation_counts_whenever_it_comes() {
+        let open = OpenChat::default();
+        open.go(2, Some(7));
+        open.go(1, Some(5));
+        assert_eq!(open.place(), OpenPlace { navigation: 2, chat: Some(7) });
+        assert!(open.has_left(1) && !open.has_left(2));
+        open.leave(5);
+        assert_eq!(open.place().chat, Some(7));
+        open.leave(7);
+        assert_eq!(open.place(), OpenPlace { navigation: 2, chat: None });
+    }
+
+    #[test]
+    fn a_chat_that_begins_is_entered_from_its_own_place_only() {
+        let open = OpenChat::default();
+        open.begin(0, 5);
+        assert_eq!(open.place().chat, Some(5));
+        open.go(1, None);
+        open.begin(0, 6);
+        assert_eq!(open.place(), OpenPlace { navigation: 1, chat: None });
+        open.begin(1, 7);
+        open.begin(1, 8);
+        assert_eq!(open.place().chat, Some(7));
+    }
+}

@@ -1,0 +1,97 @@
+import { useEffect, useId, useState } from "react";
+import type { ErrorReport, Notice } from "../bindings";
+import { reportOf, shell } from "../bridge";
+import { ErrorNote } from "../components/ErrorNote";
+import { Icon } from "../components/icons";
+import { Screen } from "../components/Screen";
+
+/** What others have made and the app carries. One text at a time is drawn: together they are long. */
+export function NoticesScreen() {
+  const [notices, setNotices] = useState<Notice[]>([]);
+  const [error, setError] = useState<ErrorReport | null>(null);
+  const [open, setOpen] = useState<number | null>(null);
+  useEffect(() => {
+    shell.notices().then(setNotices, (failed) => setError(reportOf(failed)));
+  }, []);
+  return (
+    <Screen title="Third-party notices" testId="notices-screen" takesFocus>
+      <div className="screen-column">
+        {error && <ErrorNote error={error} testId="notices-error" />}
+        <section className="part" aria-label="Third-party notices">
+          <p className="part-note">Foretoken carries what others have made, under these licences.</p>
+          <ul className="rows">
+            {notices.map((notice, place) => (
+              <NoticeRow
+                key={`${notice.name} ${notice.version}`}
+                notice={notice}
+                place={place}
+                isOpen={open === place}
+                onToggle={() => setOpen(open === place ? null : place)}
+              />
+            ))}
+          </ul>
+        </section>
+      </div>
+    </Screen>
+  );
+}
+
+interface Props {
+  notice: Notice;
+  /** Its place in the list. */
+  place: number;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+function NoticeRow({ notice: { name, version, licence }, place, isOpen, onToggle }: Props) {
+  const id = useId();
+  return (
+    <li className="row" data-testid="notice">
+      <div className="row-line setting">
+        <div className="row-text">
+          <h3 className="row-name">
+            {name} <span className="soft numbers">{version}</span>
+          </h3>
+          <p className="row-words">{licence}</p>
+        </div>
+        <div className="row-actions">
+          <button
+            type="button"
+            className="quiet-button"
+            aria-expanded={isOpen}
+            aria-controls={isOpen ? id : undefined}
+            aria-label={`Licence of ${name}`}
+            data-testid="notice-open"
+            onClick={onToggle}
+          >
+            Licence
+            <Icon name={isOpen ? "earlier" : "down"} />
+          </button>
+        </div>
+      </div>
+      {isOpen && <NoticeText id={id} name={name} place={place} />}
+    </li>
+  );
+}
+
+function NoticeText({ id, name, place }: { id: string; name: string; place: number }) {
+  const [text, setText] = useState<string | null>(null);
+  const [error, setError] = useState<ErrorReport | null>(null);
+  useEffect(() => {
+    shell.noticeText(place).then(setText, (failed) => setError(reportOf(failed)));
+  }, [place]);
+  if (error) return <ErrorNote error={error} testId="notices-error" />;
+  return (
+    <section
+      id={id}
+      className="notice-text"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0}
+      aria-label={`Text of the licence of ${name}`}
+      data-testid="notice-text"
+    >
+      {text ?? "…"}
+    </section>
+  );
+}

@@ -457,6 +457,20 @@ fn heartbeats_come_while_something_is_done_and_only_then() {
     assert_eq!(engine.heartbeats, 0, "nothing was done");
 }
 
+/// However long it takes to make a prompt: that is done elsewhere.
+#[test]
+fn heartbeats_come_while_a_prompt_is_made() {
+    let mut engine = Engine::with_endless_model();
+    engine.heartbeats = 0;
+    let Request::Generate { id, mut messages, resume, settings, logprobs } = generate(2, 8) else {
+        unreachable!()
+    };
+    messages[0].content = "A bell. ".repeat(1_000_000);
+    engine.send(&Request::Generate { id, messages, resume, settings, logprobs });
+    assert_eq!(engine.failure(Some(2)).code, "prompt_too_long");
+    assert!(engine.heartbeats > 0);
+}
+
 /// Nobody but itself could end it.
 #[test]
 #[ignore = "takes a minute"]

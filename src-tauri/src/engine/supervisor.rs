@@ -1,5 +1,7 @@
 //! Keeps an engine process alive: starts it, loads the chosen model into it, starts it again when it dies or hangs.
 
+mod events;
+
 use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::ops::ControlFlow;
@@ -287,122 +289,6 @@ impl Supervisor {
             running.cancelled.get_or_insert_with(Instant::now);
             self.send(Request::Cancel { id });
         }
-    }
-
-    /// Says whether the event belongs to anything.
-    fn on_event(&mut self, process: &Process, event: Event) -> bool {
-        match event {
-            Event::Ready { version, device } if self.link.is_none() => {
-                tracing::info!("engine {version} runs on {device}");
-                self.link = Some(Link { requests: process.requests(), device, loaded: None });
-                if let Some(load) = &self.loading {
-                    self.send_load(load);
-                } else if let Some(model) = self.model.clone() {
-                    self.load(model, None);
-                } else {
-                    self.fail(self.failure.clone());
-                }
-                true
-            }
-            Event::Loading { id, done, total } => {
-                let Some(load) = self.loading.as_mut().filter(|load| load.id == id) else { return false };
-                load.left = total.saturating_sub(done);
-                let path = load.model.folder.clone();
-                self.state.send_replace(EngineState::Loading { path, done, total });
-                true
-            }
-            Event::Loaded { id, model } => match self.loading.take_if(|load| load.id == id) {
-                Some(load) => {
-                    self.loaded(load, model);
-                    true
-                }
-                None => self.superseded.remove(&id).is_some(),
-            },
-            Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
-            Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
-            Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
-            Event::Tokens { id, tokens, .. } => {
-                let Some(running) = self.running.get_mut(&id) else { return false };
-                match running.room.checked_sub(tokens.len() as u64) {
-                    Some(room) => running.room = room,
-                    None => return false,
-                }
-                self.report(id, Progress::Tokens(tokens))
-            }
-            Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
-            Event::Finished { id, reason, stats } => {
-                let known = self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
-                if known {
-                    self.running.remove(&id);
-                    self.failures = 0;
-                }
-                known
-            }
-            Event::Failed { id: Some(id), error } => {
-                if let Some(load) = self.loading.take_if(|load| load.id == id) {
-                    self.load_failed(load, error);
-                    true
-                } else if self.counting.contains_key(&id) {
-                    self.counted(id, Err(error))
-                } else {
-                    self.report(id, Progress::Failed(error));
-                    self.running.remove(&id).is_some() || self.superseded.remove(&id).is_some()
-                }
-            }
-            Event::Failed { id: None, error } => {
-                tracing::error!("the engine could not read a request: {error}");
-                false
-            }
-            // The app does not ask for conversions, and heartbeats have been heard.
-            Event::Ready { .. }
-            | Event::Heartbeat
-            | Event::Converting { .. }
-            | Event::Converted { .. }
-            | Event::Discarded { .. } => false,
-        }
-    }
-
-    fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) -> bool {
-        let answer = self.counting.remove(&id);
-        let known = answer.is_some();
-        if let Some(answer) = answer {
-            let _ = answer.send(counted);
-        }
-        known
-    }
-
-    fn report(&self, id: RequestId, progress: Progress) -> bool {
-        let Some(running) = self.running.get(&id) else { return false };
-        let _ = running.listener.send(progress);
-        true
-    }
-
-    fn loaded(&mut self, load: Load, model: ModelInfo) {
-        self.model = Some(load.model);
-        if let Some(link) = &mut self.link {
-            link.loaded = Some(Instant::now());
-            let device = link.device.clone();
-            self.state.send_replace(EngineState::Ready { model: model.clone(), device });
-        }
-        if let Some(answer) = load.answer {
-            let _ = answer.send(Ok(model));
-        }
-        for job in std::mem::take(&mut self.waiting) {
-            self.generate(job);
-        }
-    }
-
-    /// Goes back to the model before, if there is one and it is not the one that failed.
-    fn load_failed(&mut self, load: Load, error: ErrorReport) {
-        let before = self.model.take();
-        if let Some(answer) = load.answer {
-            let _ = answer.send(Err(error.clone()));
-            if let Some(before) = before {
-                self.model = Some(before.clone());
-                return self.load(before, None);
-            }
-        }
-        self.fail(error);
     }
 
     /// Says that nothing can answer, and why.

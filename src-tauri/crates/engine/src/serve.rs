@@ -138,7 +138,13 @@ impl Server {
                 self.cancel(&all)?;
                 continue;
             }
-            match self.inbox.next(busy, (!writing).then_some(LINGER)) {
+            let patience = match (writing, busy) {
+                (true, _) => None,
+                // It wakes to say that it is not what takes so long.
+                (false, true) => Some(HEARTBEAT),
+                (false, false) => Some(LINGER),
+            };
+            match self.inbox.next(busy, patience) {
                 Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
                 Some(received) => self.begin(received)?,
                 None if self.inbox.is_done() && !busy => {
@@ -154,6 +160,8 @@ impl Server {
             // Also after a request: many that arrive at once must not hold up those that run.
             if writing {
                 self.turn()?;
+            } else if busy {
+                self.out.beat()?;
             }
         }
     }
@@ -542,7 +550,7 @@ struct Output {
 }
 
 impl Output {
-    /// Says that a piece of work is done, unless that was said a moment ago.
+    /// Says that a piece of work is done, or that there is none until a prompt is made, unless that was said a moment ago.
     fn beat(&mut self) -> io::Result<()> {
         if self.heartbeat.is_some_and(|at| at.elapsed() < HEARTBEAT) {
             return Ok(());

@@ -114,9 +114,9 @@ pub enum Event {
         /// What computes: `metal`, `cuda` or `cpu`.
         device: String,
     },
-    /// The thread that computes has finished a piece of work: some layers over a piece of a prompt, a step, a tensor.
-    /// It says so itself, a few times a second, while it writes replies, loads or converts. From a thread that is stuck
-    /// nothing comes, whatever the others of the process do.
+    /// The thread that computes has finished a piece of work: some layers over a piece of a prompt, a step, a tensor; or
+    /// it waits until others have made a prompt. It says so itself, a few times a second, while it writes replies, loads
+    /// or converts. From a thread that is stuck nothing comes, whatever the others of the process do.
     Heartbeat,
     /// A model is being loaded.
     Loading {

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use foretoken_engine::decode::RowSpec;
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::WideLinear;
-use foretoken_engine::session::{Reply, ReplyRequest, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
+use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, TokenPrompt};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
 use foretoken_tests::dice::Dice;
-use foretoken_tests::fixtures::{demo_model, demo_questions, load};
+use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::runs::{alone, greedy};
 
@@ -119,4 +119,50 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
     println!("with the copy {} of {}, without {} of {}", accepted[0], drafted[0], accepted[1], drafted[1]);
     let share = |i: usize| accepted[i] as f64 / drafted[i] as f64;
     assert!(share(0) > LEAST * share(1), "{} and {}", share(0), share(1));
+}
+
+/// A reply that its limit or a person ends in the middle of a character is shown without it; one that the model ends there is
+/// shown as it is.
+#[test]
+fn a_reply_that_is_cut_in_a_character_ends_before_it() {
+    // Of this model's tokens a quarter are single bytes, and it chooses any.
+    let mut session = Session::load(&fixture("tiny-dense"), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let question = ChatMessage { role: Role::User, content: "Hi".into() };
+    let prompt = session.chat_prompt(&[question], None, false).unwrap();
+    let mut cuts = 0;
+    for seed in 0..24 {
+        let sampling = Sampling { temperature: 1.0, seed: Some(seed), ..Sampling::default() };
+        for (max_tokens, cancelled) in [(7, false), (9, false), (u32::MAX, true)] {
+            let settings = GenerationSettings {
+                sampling,
+                drafting: Drafting::Off,
+                max_tokens,
+                thinking: false,
+                stop: Vec::new(),
+            };
+            let (mut text, mut tokens) = (String::new(), 0);
+            let request = ReplyRequest::new(prompt.clone(), settings);
+            let reply = session.reply(request, &mut |progress| {
+                let texts: Vec<_> = match progress {
+                    Progress::Tokens { tokens: new, .. } => {
+                        tokens += new.len();
+                        new.iter().flat_map(|token| token.text.clone()).collect()
+                    }
+                    Progress::Rest(texts) => texts.clone(),
+                    _ => Vec::new(),
+                };
+                text.extend(texts.into_iter().map(|text| text.text));
+                if cancelled && tokens >= 8 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let reply = reply.unwrap();
+            let all = session.tokenizer().decode(&reply.ids);
+            if text == all {
+                continue;
+            }
+            assert_ne!(reply.reason, FinishReason::Stop);
+            assert_eq!(all, text + "\u{fffd}", "seed {seed}, {max_tokens}");
+            cuts += 1;
+        }
+    }
+    assert!(cuts > 1, "{cuts} replies were cut in a character");
 }

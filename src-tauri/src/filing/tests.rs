@@ -330,7 +330,7 @@ async fn restoring_ends_replies_that_the_restored_chats_do_not_know() {
     app.chats.back_up().await.unwrap();
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut events).await;
     assert_eq!(app.restore_chats().await.unwrap_err().code, "chats_not_damaged");
     assert!(app.replies.are_written(), "nothing was changed");
@@ -341,5 +341,5 @@ async fn restoring_ends_replies_that_the_restored_chats_do_not_know() {
     assert_eq!(ended.error.unwrap().code, "chats_corrupt", "it could not be stored, and says so");
     let shown = app.snapshot().await.unwrap();
     assert_eq!((shown.trouble, shown.open, shown.chats.total), (None, None, 100));
-    assert_eq!(app.show_chat(sent.chat).await.unwrap_err().code, "unknown_chat");
+    assert_eq!(app.show_chat(1, sent.chat).await.unwrap_err().code, "unknown_chat");
 }

@@ -224,12 +224,12 @@ async fn a_conversion_deletes_its_source_like_a_person_would_and_never_one_in_us
 
     running.engine.send_replace(loading(Path::new("/models/other")));
     let selected = Some(source.to_string_lossy().into_owned());
-    running.settings.update(|settings| settings.selected_model = selected).unwrap();
+    running.settings.update(|settings| settings.selected_model = selected).written().await.unwrap();
     assert!(converted(4).await.is_some());
     assert!(source.join("config.json").is_file(), "what is selected stays");
     assert_eq!(running.library.delete(source.clone()).await.unwrap_err().code, "in_use");
 
-    running.settings.update(|settings| settings.selected_model = None).unwrap();
+    running.settings.update(|settings| settings.selected_model = None).written().await.unwrap();
     assert_eq!(converted(3).await, None);
     assert!(!source.exists());
     let gone = |told: &LibrarySnapshot| told.deleted.iter().any(|model| Path::new(&model.path) == source);

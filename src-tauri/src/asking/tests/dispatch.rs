@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use super::*;
 use crate::testing::halt;
 
+fn a_new_chat() -> Destination {
+    Destination::New(Beginning::default())
+}
+
 /// The demo model once more, under another name and with another sampling that it recommends.
 fn other_model(folder: &tempfile::TempDir) -> PathBuf {
     let other = folder.path().join("other");
@@ -25,7 +29,7 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
     let other = other_model(folder);
     write(app, 12, Sampling { temperature: 1.5, ..Sampling::default() }).await;
     let (channel, mut events) = page();
-    let first = app.ask(None, QUESTION.into(), channel).await.unwrap();
+    let first = app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, before) = rest(&mut events).await;
     assert_eq!(before.model.as_deref(), Some("Demo model"));
     let own = GenerationSettings {
@@ -41,9 +45,8 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
     });
     state.wait_for(|state| matches!(state, EngineState::Loading { .. })).await.unwrap();
     // One that is new, one that goes on, and one in a chat that has settings of its own.
-    app.set_open_chat(None);
     let (channel, mut new) = page();
-    let asked = app.ask(None, QUESTION.into(), channel).await.unwrap();
+    let asked = app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     let (channel, mut continued) = page();
     app.go_on(before.id, channel).await.unwrap();
     let chat = app
@@ -61,7 +64,7 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
         .await
         .unwrap();
     let (channel, mut third) = page();
-    app.ask(Some(chat), QUESTION.into(), channel).await.unwrap();
+    app.ask(Destination::Chat(chat), QUESTION.into(), channel).await.unwrap();
     halt(engine, false);
 
     let recommended = Sampling { temperature: 0.25, top_p: 0.5, top_k: 7, ..Sampling::default() };
@@ -81,7 +84,7 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
 
     // Nothing is told where it is as expected.
     let (channel, mut events) = page();
-    app.ask(Some(asked.chat), "And then?".into(), channel).await.unwrap();
+    app.ask(Destination::Chat(asked.chat), "And then?".into(), channel).await.unwrap();
     let told = next(&mut events).await;
     assert!(!matches!(told, ReplyEvent::Begun { .. }), "{told:?}");
 }
@@ -102,7 +105,7 @@ async fn a_reply_that_waits_for_a_model_which_does_not_load_is_written_by_the_on
     });
     state.wait_for(|state| matches!(state, EngineState::Loading { .. })).await.unwrap();
     let (channel, mut events) = page();
-    app.ask(None, QUESTION.into(), channel).await.unwrap();
+    app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     halt(engine, false);
     let (_, message) = rest(&mut events).await;
     assert_eq!(message.model.as_deref(), Some("Demo model"));
@@ -116,7 +119,7 @@ async fn an_engine_that_stands_still_does_not_keep_people_from_asking_elsewhere(
     let Running { app, engine, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let one = app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let one = app.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut first).await;
     halt(engine, true);
     let reply = one.messages[1].message.id;
@@ -129,7 +132,7 @@ async fn an_engine_that_stands_still_does_not_keep_people_from_asking_elsewhere(
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
 
     let (channel, mut second) = page();
-    let two = timeout(PATIENCE, app.ask(None, QUESTION.into(), channel)).await.unwrap().unwrap();
+    let two = timeout(PATIENCE, app.ask(a_new_chat(), QUESTION.into(), channel)).await.unwrap().unwrap();
     assert_ne!(two.chat, one.chat);
     let refused = app.retry(reply, page().0).await.unwrap_err();
     assert_eq!(refused.code, "still_writing", "in its own chat it has to end first");
@@ -155,7 +158,7 @@ async fn closing_the_app_keeps_what_an_engine_that_stands_still_has_written() {
     let Running { app, engine, folder } = running().await;
     write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(None, ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent = app.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     let begun = some_text(&mut events).await;
     halt(&engine, true);
     timeout(PATIENCE, app.close()).await.unwrap();

@@ -129,8 +129,9 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
     copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
 }
 
-/// Moves a database and its write-ahead log to a name that is free, the log first: without it the file is only older,
-/// while a log beside another file would spoil that.
+/// Keeps a database and its write-ahead log under a name that is free. The log is moved, and first: without it the file is
+/// only older, while a log beside another file would spoil that. The database stays in its place too until another one
+/// takes that, so that a crash in between is no empty start.
 fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let with = |path: &Path, ending: &str| {
         let mut name = OsString::from(path);
@@ -142,21 +143,45 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
         .map(|number: u32| beside(path, &format!("damaged-{number}")))
         .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
     let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
-    let mut moved = None;
+    let mut kept = None;
     for part in parts {
-        match fs::rename(with(path, part), with(&aside, part)) {
-            Ok(()) if part.is_empty() => moved = Some(aside.clone()),
+        let (from, to) = (with(path, part), with(&aside, part));
+        // Not every file system has links.
+        let link = || fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(|_| ()));
+        match if part.is_empty() { link() } else { fs::rename(&from, &to) } {
+            Ok(()) if part.is_empty() => kept = Some(aside.clone()),
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(moved)
+    Ok(kept)
 }
 
 fn refused(path: &Path, error: std::io::Error) -> ChatsError {
     match error.kind() {
         std::io::ErrorKind::StorageFull => ChatsError::Full { path: path.to_owned() },
         _ => ChatsError::Io { path: path.to_owned(), detail: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_aside_stays_in_its_place_until_another_takes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chats.sqlite");
+        let log = folder.path().join("chats.sqlite-wal");
+        assert_eq!(set_aside(&path).unwrap(), None, "there may be none");
+        fs::write(&path, "damaged").unwrap();
+        fs::write(&log, "a log").unwrap();
+        let aside = set_aside(&path).unwrap().unwrap();
+        assert_eq!(fs::read(&aside).unwrap(), b"damaged");
+        assert!(path.exists() && !log.exists());
+        fs::write(folder.path().join("copy"), "sound").unwrap();
+        fs::rename(folder.path().join("copy"), &path).unwrap();
+        assert_eq!(fs::read(&aside).unwrap(), b"damaged");
     }
 }

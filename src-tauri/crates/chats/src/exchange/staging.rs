@@ -82,7 +82,8 @@ impl Staged {
             RETURNING id";
         let chat = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
         if self.hidden_by.is_none() {
-            let hide = "INSERT INTO deletion (chat, deleted_at) VALUES (?1, ?2) RETURNING id";
+            // As if of a message that there never was: no chat that a person could bring back.
+            let hide = "INSERT INTO deletion (chat, message, deleted_at) VALUES (?1, 0, ?2) RETURNING id";
             let hidden_by = db.query_row(hide, (chat, now()), |row| row.get(0))?;
             db.execute("UPDATE chat SET deletion = ?2 WHERE id = ?1", (chat, hidden_by))?;
             self.hidden_by = Some(hidden_by);

@@ -255,7 +255,7 @@ impl App {
     }
 
     /// Refuses what cannot be done while a reply is written in a chat.
-    fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
+    pub(crate) fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
         if self.replies.is_writing_in(chat) { Err(still_writing()) } else { Ok(()) }
     }
 
@@ -322,7 +322,7 @@ pub(crate) fn no_question() -> ErrorReport {
     }
 }
 
-pub(crate) fn still_writing() -> ErrorReport {
+fn still_writing() -> ErrorReport {
     ErrorReport {
         code: "still_writing".into(),
         message: "A reply is still being written in this chat.".into(),

@@ -12,7 +12,6 @@ use foretoken_protocol::{
 };
 use tokio::time::sleep;
 
-use crate::asking::still_writing;
 use crate::events::AppEvents;
 use crate::state::App;
 
@@ -54,20 +53,19 @@ impl App {
         self.show_chat(navigation, chat).await
     }
 
-    /// Deletes a message and all that follows it. Whether a reply is written there is looked at in the store, where it
-    /// is before anybody writes it.
+    /// Deletes a message and all that follows it, while nobody begins a reply.
     pub(crate) async fn delete_message(&self, message: MessageId) -> Result<DeletedMessage, ErrorReport> {
+        let _nobody_asks = self.asking.lock().await;
+        let chat = self.chats.call(move |store| store.chat_of(message)).await?;
+        self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
-        let deleted = self.chats.call(move |store| {
-            let chat = store.chat_of(message)?;
-            if store.is_writing_in(chat)? {
-                return Ok(None);
-            }
-            let deletion = store.delete_message(message)?;
-            publish_deletions(store, &events)?;
-            Ok(Some(DeletedMessage { deletion, chat: store.open_chat(chat)? }))
-        });
-        deleted.await?.ok_or_else(still_writing)
+        self.chats
+            .call(move |store| {
+                let deletion = store.delete_message(message)?;
+                publish_deletions(store, &events)?;
+                Ok(DeletedMessage { deletion, chat: store.open_chat(chat)? })
+            })
+            .await
     }
 
     /// Deletes a chat, and leaves it. A reply that is being written in it is ended.
@@ -219,12 +217,17 @@ impl App {
     /// take the place do not know them.
     pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
         if self.chats.trouble().await.is_some() {
-            for (message, request) in self.replies.running() {
-                self.engine.cancel(request);
+            let running = self.replies.running();
+            running.iter().for_each(|&(_, request)| self.engine.cancel(request));
+            for (message, _) in running {
                 self.replies.ended(message).await;
             }
         }
-        self.chats.restore().await
+        self.chats.restore().await?;
+        if let Err(error) = self.chats.purge().await {
+            tracing::error!("what was deleted is still there: {error}");
+        }
+        Ok(())
     }
 
     /// Tells the page how a chat stands in the list now. Returns whether it does: `false` once it is deleted.
@@ -248,7 +251,7 @@ fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     Ok(())
 }
 
-fn publish_deletions(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+pub(crate) fn publish_deletions(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     events.publish(AppEvent::Deletions { deletions: store.deletions()? });
     Ok(())
 }

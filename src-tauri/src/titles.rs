@@ -11,6 +11,7 @@ use foretoken_protocol::{
 use tokio::time::sleep;
 
 use crate::engine::{Progress, Prompt};
+use crate::filing::publish_deletions;
 use crate::state::App;
 
 #[cfg(test)]
@@ -118,6 +119,8 @@ impl App {
         let given = self.chats.call(move |store| {
             if store.set_automatic_title(chat, &title)? {
                 events.publish(AppEvent::Chat { chat: store.chat(chat)? });
+                // Its name stands there too.
+                publish_deletions(store, &events)?;
             }
             Ok(())
         });

@@ -106,13 +106,12 @@ function here(): Place {
 }
 
 /** Begins a reply from where the person is. Returns its chat; null if none was begun. */
-async function begin(
+async function ask(
   start: (listener: ReplyListener<Sent>) => Promise<void>,
   begun: (sent: Sent) => void = () => {},
 ): Promise<number | null> {
-  if (state().sending) return null;
   const from = here();
-  setView({ sending: true, actionError: null });
+  setView({ actionError: null });
   let chat: number | null = null;
   try {
     // It goes by what was changed before.
@@ -131,6 +130,15 @@ async function begin(
   } catch (error) {
     showError(error, from.chat);
     return null;
+  }
+}
+
+/** Begins a reply unless another is just being begun. */
+async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
+  if (state().sending) return null;
+  setView({ sending: true });
+  try {
+    return await ask(...asked);
   } finally {
     setView({ sending: false });
   }
@@ -181,8 +189,18 @@ export function leaveEdit(message: number): void {
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
-export const answerNow = (message: number) => begin((replies) => shell.answerNow(message, replies));
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
+
+/** Replies whose thinking is being ended. */
+const answering = new Set<number>();
+
+/** Ends the thinking of a reply. The engine may take its time; what is asked elsewhere does not wait for it. */
+export async function answerNow(message: number): Promise<void> {
+  if (answering.has(message)) return;
+  answering.add(message);
+  await ask((replies) => shell.answerNow(message, replies));
+  answering.delete(message);
+}
 
 /** Opens an address that was shown in the program that the person uses for it. */
 export const openLink = (address: string): Promise<void> => shell.openLink(address).then(() => {}, showError);
@@ -246,6 +264,12 @@ function keptSettings(chat: number): Kept<ChatSettings> {
     changing = { chat, kept };
   }
   return changing.kept;
+}
+
+/** The shell has changed how replies are written in the open chat by itself. */
+export function hearChat(chat: number | null, settings: ChatSettings): void {
+  if (chat === null) dispatch({ kind: "chat settings", settings });
+  else keptSettings(chat).heard(settings);
 }
 
 /** Changes how replies are written in the open chat. Returns whether that is kept. One that is not begun takes it along

@@ -10,8 +10,13 @@ const state = () => useStore.getState();
 
 /** Sets out for somewhere else, which is what counts from now on. Returns the number of the navigation. */
 export function depart(): number {
-  saveDrafts();
   setView({ screen: "chat" });
+  return departUnseen();
+}
+
+/** The same on whatever screen the person is. */
+function departUnseen(): number {
+  saveDrafts();
   dispatch({ kind: "departed" });
   return state().navigation.asked;
 }
@@ -73,8 +78,9 @@ export function showChat(
   );
 }
 
-/** Reads the open chat again. */
-export const readAgain = (chat: number) => showChat((navigation) => shell.openChat(navigation, chat));
+/** Reads the open chat again, whether it is seen or not. */
+export const readAgain = (chat: number) =>
+  showChat((navigation) => shell.openChat(navigation, chat), departUnseen());
 
 export async function openChat(chat: number): Promise<void> {
   setView({ screen: "chat" });

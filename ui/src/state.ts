@@ -301,16 +301,18 @@ function onSent(shown: Shown, from: Place, sent: Sent): Shown {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
   if (!reply) return shown;
-  const next = isThere(shown, from, sent)
-    ? {
-        ...shown,
-        chat: sent.chat,
-        about: shown.chats.find(({ id }) => id === sent.chat) ?? shown.about,
-        messages: join(shown.messages, added),
-        versions: { ...shown.versions, ...versionsOf(sent.messages) },
-        asked: shown.asked + 1,
-      }
-    : shown;
+  const isGone = shown.navigation.gone.includes(sent.chat);
+  const next =
+    !isGone && isThere(shown, from, sent)
+      ? {
+          ...shown,
+          chat: sent.chat,
+          about: shown.chats.find(({ id }) => id === sent.chat) ?? shown.about,
+          messages: join(shown.messages, added),
+          versions: { ...shown.versions, ...versionsOf(sent.messages) },
+          asked: shown.asked + 1,
+        }
+      : shown;
   return withReply(next, sent.chat, reply);
 }
 

@@ -77,7 +77,7 @@ async fn begin<T>(doing: &mut (impl Future<Output = T> + Unpin)) {
     }
 }
 
-/// Between a question that is stored and the reply that the engine is asked for, whoever deletes goes by the store.
+/// Between a question that is stored and the reply that the engine is asked for, a message is not deleted and a chat is left.
 #[tokio::test]
 async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     let Running { app, .. } = &running().await;
@@ -94,8 +94,8 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
 
     let mut asked = Box::pin(ask(app.open_chat().into()));
     begin(&mut asked).await;
-    assert_eq!(app.delete_message(question).await.unwrap_err().code, "still_writing");
-    let (second, mut events) = asked.await;
+    let (refused, (second, mut events)) = tokio::join!(app.delete_message(question), asked);
+    assert_eq!(refused.unwrap_err().code, "still_writing");
     app.stop(second.messages[1].message.id);
     rest(&mut events).await;
 

@@ -30,7 +30,7 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
           The copy has {bytes(newest.bytes)}. The damaged file is kept beside it, so nothing is thrown away.
         </p>
       )}
-      {failed && <ErrorNote error={failed} testId="action-error" />}
+      {failed && failed.code !== error.code && <ErrorNote error={failed} testId="action-error" />}
     </div>
   );
 }

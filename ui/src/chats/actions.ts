@@ -2,7 +2,7 @@ import { showError } from "../actions";
 import type { ChatPage, Deletion } from "../bindings";
 import { shell } from "../bridge";
 import { chatLine } from "../inOrder";
-import { depart, openChat, readAgain, showChat } from "../navigation";
+import { openChat, readAgain, showChat } from "../navigation";
 import { dispatch, setView, useStore } from "../store";
 
 const state = () => useStore.getState();
@@ -86,8 +86,8 @@ export async function openHit(chat: number, message: number | null): Promise<voi
 }
 
 /** Opens the chat of a message and brings that into view. */
-async function showMessage(message: number, navigation = depart()): Promise<void> {
-  const there = await showChat((navigation) => shell.showMessage(navigation, message), navigation);
+async function showMessage(message: number): Promise<void> {
+  const there = await showChat((navigation) => shell.showMessage(navigation, message));
   if (there) setView({ jump: { message, lit: true } });
 }
 
@@ -135,21 +135,25 @@ export const deleteChat = (chat: number, title: string) =>
   });
 
 /** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
-async function undoDeletion(deletion: number, shown: boolean): Promise<void> {
-  const navigation = shown ? depart() : null;
-  const chat = await chatLine.run(() => shell.undoDeletion(deletion));
-  if (navigation !== null) await showChat((navigation) => shell.openChat(navigation, chat), navigation);
+async function undoDeletion(deletion: number, shown: boolean): Promise<unknown> {
+  const undo = () => chatLine.run(() => shell.undoDeletion(deletion));
+  return shown ? showChat(async (navigation) => shell.openChat(navigation, await undo())) : undo();
 }
 
+/** Deletions that are being undone. */
+const returning = new Set<number>();
+
 /** Brings back something of the list of what was deleted, and goes there. */
-export const bringBack = ({ id, message }: Deletion) =>
-  attempt(async () => {
-    const navigation = depart();
+export async function bringBack({ id, message }: Deletion): Promise<void> {
+  if (returning.has(id)) return;
+  returning.add(id);
+  const isBack = await showChat(async (navigation) => {
     const chat = await chatLine.run(() => shell.undoDeletion(id));
-    await (message === null
-      ? showChat((navigation) => shell.openChat(navigation, chat), navigation)
-      : showMessage(message, navigation));
+    return message === null ? shell.openChat(navigation, chat) : shell.showMessage(navigation, message);
   });
+  returning.delete(id);
+  if (isBack && message !== null) setView({ jump: { message, lit: true } });
+}
 
 /** Undoes what was done last, once. What that replaces may be a note of its own. */
 export async function undo(): Promise<void> {

@@ -67,6 +67,13 @@ export function takeEdits(edits: UnsentEdit[]): void {
   setView({ edits: { ...kept, ...useStore.getState().edits } });
 }
 
+/** Forgets what was typed and attached in chats and messages whose numbers others may be given. */
+export function forgetDrafts(): void {
+  for (const about of waiting.keys()) if (about !== `draft ${draftKey(null)}`) waiting.delete(about);
+  const { drafts, attached } = useStore.getState();
+  setView({ edits: {}, drafts: { new: drafts.new ?? "" }, attached: { new: attached.new ?? [] } });
+}
+
 /** Lets the shell keep what was typed, in the order in which it was. Fulfilled once it has. */
 export function saveDrafts(): Promise<unknown> {
   clearTimeout(timer);

@@ -4,6 +4,7 @@ import { shell } from "../bridge";
 import { count } from "../format";
 import { setView } from "../store";
 import { attempt, listChats } from "./actions";
+import { forgetDrafts } from "./drafts";
 
 /** Writes a chat, or all, into a file that the person chooses. */
 export const exportChats = (chat: number | null, format: ExportFormat) =>
@@ -32,6 +33,9 @@ export const importChats = (path: string) =>
 export const restoreChats = () =>
   attempt(async () => {
     await shell.restoreChats();
+    // The copy is older: what it gives numbers to next is not what had them here.
+    forgetDrafts();
+    setView({ editing: null, numbers: null, actionError: null });
     await reload();
   });
 

@@ -1,4 +1,4 @@
-import { changeChat } from "../actions";
+import { changeChat, hearChat } from "../actions";
 import type { ChatSettings, Preset } from "../bindings";
 import { shell } from "../bridge";
 import { chatLine } from "../inOrder";
@@ -90,7 +90,7 @@ export const deletePreset = (preset: Preset) =>
     list(state().presets.filter(({ id }) => id !== preset.id));
     const { chat, chatSettings } = state();
     const chosen = chatSettings.preset === preset.id;
-    if (chosen) dispatch({ kind: "chat settings", settings: { ...chatSettings, preset: null } });
+    if (chosen) hearChat(chat, { ...chatSettings, preset: null });
     const words = `“${preset.name}” was deleted.`;
     setView({ note: { words, undo: () => restorePreset(preset, chosen, chat) } });
   });

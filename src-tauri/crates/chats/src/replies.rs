@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
-use crate::store::{first, now};
+use crate::store::now;
 use crate::{ChatsError, Store, rows, tree};
 
 /// What a message is made of when it is added.
@@ -104,12 +104,6 @@ impl Store {
             tree::Place::of(db, id)?;
             end_or_resume(db, id, MessageStatus::Streaming, None, None)
         })
-    }
-
-    /// Whether a reply is being written in a chat.
-    pub fn is_writing_in(&self, chat: ChatId) -> Result<bool, ChatsError> {
-        let sql = "SELECT 1 FROM message WHERE chat = ?1 AND status = 'streaming'";
-        self.read(|db| Ok(first(db, sql, [chat], |_| Ok(()))?.is_some()))
     }
 
     /// Marks a reply as ended. Its text is what was there and what was added.

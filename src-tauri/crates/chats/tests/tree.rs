@@ -210,20 +210,6 @@ fn all_that_was_deleted_is_listed_until_it_is_back_or_gone_for_good() {
 }
 
 #[test]
-fn a_chat_is_written_in_until_its_reply_has_ended() {
-    let (_folder, mut store) = store();
-    let chat = store.create_chat("chat").unwrap().id;
-    let question = store.add_user_message(chat, None, "?").unwrap().id;
-    assert!(!store.is_writing_in(chat).unwrap());
-    let writing = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
-    assert!(store.is_writing_in(chat).unwrap());
-    store.finish_reply(writing, STOPPED, None, None).unwrap();
-    assert!(!store.is_writing_in(chat).unwrap());
-    store.resume_reply(writing).unwrap();
-    assert!(store.is_writing_in(chat).unwrap());
-}
-
-#[test]
 fn a_reply_that_is_deleted_while_it_is_written_is_written_on() {
     let (_folder, mut store) = store();
     let chat = store.create_chat("chat").unwrap().id;

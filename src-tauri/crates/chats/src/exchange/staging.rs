@@ -23,7 +23,10 @@ impl Step {
     /// About how much there is to write, in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Chat(chat) => MESSAGE_BYTES + chat.draft.len() + chat.settings.system_prompt.len(),
+            Self::Chat(chat) => {
+                let files: usize = chat.draft_files.iter().map(|file| file.text.len()).sum();
+                MESSAGE_BYTES + chat.draft.len() + files + chat.settings.system_prompt.len()
+            }
             Self::Message(message) => MESSAGE_BYTES + message.text.len() + message.thinking.len(),
             Self::End { .. } => 0,
         }

@@ -37,8 +37,13 @@ impl Step {
         }
     }
 
+    /// Whether it writes the converted model of a name.
+    pub(super) fn makes(&self, model: &str) -> bool {
+        matches!(self, Self::Convert { name, .. } | Self::Install { name, .. } if name == model)
+    }
+
     /// Whether it reads the model in a folder.
-    fn uses(&self, folder: &Path) -> bool {
+    pub(super) fn uses(&self, folder: &Path) -> bool {
         match self {
             Self::Convert { source: path, .. }
             | Self::Install { source: path, .. }

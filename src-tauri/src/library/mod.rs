@@ -308,6 +308,17 @@ impl ModelLibrary {
         let library = self.library()?;
         let origin = library.source(&folder_name(&path)).filter(|_| path.parent() == Some(library.root()));
         library.conversion_folder(&name, origin.as_ref())?;
+        // Two jobs that write one folder would take each other's weights.
+        let same =
+            self.lock().jobs.with_step(|step| step.makes(&name)).map(|job| (job.id, job.step.uses(&path)));
+        match same {
+            Some((job, true)) => {
+                self.resume_job(job).await?;
+                return Ok(job);
+            }
+            Some((_, false)) => return Err(LibraryError::NameTaken { name }.into()),
+            None => {}
+        }
         let shown = converted_name(&model.name, bits);
         Ok(self.add_job(shown, Step::Convert { source: path, name, bits, remove_source }))
     }
@@ -609,9 +620,12 @@ impl ModelLibrary {
                     .is_ok_and(|info| info.commit.as_str() == revision);
             match hub.model_info(&repo, if has_newest { work::NEWEST } else { &wanted }).await {
                 Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
-                Err(error @ (LibraryError::Unreachable { .. } | LibraryError::Busy { .. })) => {
-                    return Err(error);
-                }
+                // The others would have to wait as long for the same.
+                Err(
+                    error @ (LibraryError::Unreachable { .. }
+                    | LibraryError::Busy { .. }
+                    | LibraryError::Refused { status: 500.., .. }),
+                ) => return Err(error),
                 Err(error) => tracing::info!("{repo}: {error}"),
             }
         }
@@ -716,7 +730,8 @@ fn in_use(name: &str) -> ErrorReport {
     ErrorReport {
         code: IN_USE.into(),
         message: format!("{name} is in use."),
-        hint: "Choose another model, or wait until the work on it has ended, then delete it.".into(),
+        hint: "Choose another model, wait until the work on it has ended or cancel that, then delete it."
+            .into(),
     }
 }
 

@@ -152,7 +152,8 @@ impl Server {
                     return Ok(());
                 }
                 None => {
-                    if let Some(session) = self.session.as_mut().filter(|_| !busy) {
+                    let rests = self.inbox.timed_out && !busy;
+                    if let Some(session) = self.session.as_mut().filter(|_| rests) {
                         session.rest();
                     }
                 }
@@ -447,6 +448,8 @@ struct Inbox {
     counted: Vec<(RequestId, Result<Vec<u32>, EngineError>)>,
     /// Prompts that have been made.
     prepared: Vec<(Ticket, PreparedPrompt)>,
+    /// Whether the last wait ended because nothing happened.
+    timed_out: bool,
     closed: bool,
 }
 
@@ -460,6 +463,7 @@ impl Inbox {
             counting: 0,
             counted: Vec::new(),
             prepared: Vec::new(),
+            timed_out: false,
             closed: false,
         }
     }
@@ -467,6 +471,7 @@ impl Inbox {
     /// The next request that can begin. `busy`: whether replies are being written or prepared; if so, what must not run
     /// beside them stays, and all behind it. Where none can, this waits for something to happen, at most for `patience`.
     fn next(&mut self, busy: bool, patience: Option<Duration>) -> Option<Received> {
+        self.timed_out = false;
         if !busy {
             // Nobody is left whom they might mean.
             self.cancelled.clear();
@@ -486,7 +491,7 @@ impl Inbox {
         if let Some(patience) = patience.filter(|_| nothing_to_do) {
             match self.news.recv_timeout(patience) {
                 Ok(news) => self.take(news),
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.timed_out = true,
                 Err(RecvTimeoutError::Disconnected) => self.closed = true,
             }
         }

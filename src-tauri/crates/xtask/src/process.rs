@@ -79,7 +79,7 @@ fn start_error(command: &Command, source: std::io::Error) -> Error {
     let hint = match command.get_program().to_str() {
         Some("npm" | "node") => "; install Node.js 20.19, 22.12, or 24 or later",
         Some("curl") => "; install curl",
-        Some("python3") => "; install Python 3.10 or later",
+        Some("python3") => "; install Python 3.11 or later",
         Some("rustup") => "; install Rust with rustup",
         _ => "",
     };

@@ -226,9 +226,12 @@ impl Batch {
         timing.sample = probed.then_some(rest);
 
         let (advances, lost) = self.commit(&words, &drafted, &hidden)?;
-        let lost = self.remove(&lost)?.into_iter().map(|departed| departed.row.without_memory()).collect();
-        let ended: Vec<RowId> = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row).collect();
-        let ended = self.remove(&ended)?;
+        let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
+        // All at once: where that fails, every row is still there for whoever sorts the failure out.
+        let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
+        let (gone, ended): (Vec<_>, Vec<_>) =
+            self.remove(&leaving)?.into_iter().partition(|departed| lost.contains(&departed.row.id));
+        let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
         Ok(Stepped { advances, timing, ended, lost })

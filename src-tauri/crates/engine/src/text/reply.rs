@@ -46,7 +46,9 @@ impl ReplyText {
         self.draft_position = draft_position;
         let decoded = self.decoder.push(id);
         self.length += decoded.len();
-        if let Some((_, tag)) = self.tags.iter().flatten().find(|(tag, _)| *tag == id) {
+        // Tokens that a tokenizer marks as special have no text.
+        let is_it = |(token, tag): &&(u32, &'static str)| *token == id && decoded.ends_with(tag);
+        if let Some((_, tag)) = self.tags.iter().flatten().find(is_it) {
             self.split.expect_tag(self.length - tag.len());
         }
         let outcome = self.stops.push(&decoded);

@@ -11,6 +11,11 @@ use super::{TextError, Tokenizer};
 #[derive(Debug)]
 pub(super) struct StandIns(Vec<(String, char)>);
 
+/// Whether a character may be one.
+pub(super) fn is_one(character: char) -> bool {
+    character >= '\u{F0000}'
+}
+
 impl StandIns {
     /// For these texts.
     pub(super) fn new<'a>(
@@ -23,7 +28,7 @@ impl StandIns {
             return Ok(Self(Vec::new()));
         }
         let private = || ('\u{F0000}'..='\u{FFFFD}').chain('\u{100000}'..='\u{10FFFD}');
-        let used: HashSet<char> = texts.flat_map(str::chars).filter(|c| *c >= '\u{F0000}').collect();
+        let used: HashSet<char> = texts.flat_map(str::chars).filter(|&c| is_one(c)).collect();
         let free: Vec<char> = private().filter(|c| !used.contains(c)).take(controls.len()).collect();
         if free.len() < controls.len() {
             let reason = "it uses every character that Unicode leaves to private use".into();

@@ -158,9 +158,9 @@ fn tojson(value: Value, arguments: Kwargs) -> Result<Value, Error> {
     Ok(Value::from_safe_string(json))
 }
 
-/// A character of a JSON string in ASCII.
+/// A character of a JSON string in ASCII. What stands in for a control token stays, to be put back behind the template.
 fn ascii(character: char) -> String {
-    if character.is_ascii() {
+    if character.is_ascii() || super::stand_ins::is_one(character) {
         return character.into();
     }
     character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()

@@ -75,8 +75,8 @@ impl<'a> Retry<'a> {
         self.failures += 1;
         if self.failures >= self.policy.attempts {
             return Err(match asked {
-                Some(asked) => busy(error, asked),
-                None => error,
+                Some(asked) if !asked.is_zero() => busy(error, asked),
+                _ => error,
             });
         }
         let doubled = self.policy.first_wait.saturating_mul(1 << (self.failures - 1).min(16));

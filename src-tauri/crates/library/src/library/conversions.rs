@@ -30,6 +30,7 @@ impl Library {
         let made = self.home(CONVERSIONS).join(name);
         if !made.is_dir()
             && let Ok(folder) = self.existing(name)
+            && self.source(name) == source
         {
             return Ok(folder);
         }

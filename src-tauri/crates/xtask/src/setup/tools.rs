@@ -57,7 +57,9 @@ fn unpack_crate(workspace: &Workspace, release: &str, hash: &'static str, folder
     let name = release.rsplit_once('-').map_or(release, |(name, _)| name);
     let address = format!("https://static.crates.io/crates/{name}/{release}.crate");
     let mut fetch = workspace.command("curl");
-    fetch.args(["--silent", "--show-error", "--fail", "--location", "--output"]).arg(&archive);
+    fetch
+        .args(["--silent", "--show-error", "--fail", "--retry", "5", "--location", "--output"])
+        .arg(&archive);
     process::log(fetch.arg(address), &workspace.log())?;
     check_hash(release, &archive, hash)?;
     let mut unpack = workspace.command("tar");

@@ -8,7 +8,7 @@ use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
 use super::parked::{Lost, Parked};
-use super::policy::{Acceptance, Policy, RowView, StepView};
+use super::policy::{Chat, Policy, PolicyState, RowView, StepView};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
@@ -119,7 +119,7 @@ struct Terms {
     arrival: u64,
     /// Bytes set aside for it.
     bytes: u64,
-    acceptance: Acceptance,
+    chat: Chat,
     standing: Standing,
 }
 
@@ -213,9 +213,9 @@ impl Scheduler {
         &self.policy
     }
 
-    /// Goes on with another policy; rows keep what they have drafted.
-    pub fn set_policy(&mut self, policy: Policy) {
-        self.policy = policy;
+    /// Goes on with other figures of what steps cost and how often drafts are right.
+    pub fn set_policy_state(&mut self, figures: PolicyState) {
+        self.policy.set_state(figures);
     }
 
     /// The rows that take part in steps.
@@ -288,8 +288,8 @@ impl Scheduler {
         }
         let row = Row::new(id, spec);
         let bytes = self.footprint.projected(&row, self.limits.reserve);
-        let (acceptance, standing) = (Acceptance::default(), Standing::Good);
-        let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing };
+        let chat = self.policy.join(row.context(), &row.spec.marks);
+        let terms = Terms { drafting, arrival: self.arrivals, bytes, chat, standing: Standing::Good };
         self.arrivals += 1;
         self.waiting.push_back(Waiting { state: State::Unread(row), terms, told: None });
         Ok(())
@@ -637,16 +637,15 @@ impl Scheduler {
         if batch.rows().is_empty() {
             return Vec::new();
         }
-        let none = Acceptance::default();
-        let views: Vec<RowView<'_>> = batch
+        let views: Vec<RowView> = batch
             .rows()
             .iter()
             .map(|row| {
-                let (drafting, acceptance) = match self.running.get(&row.id) {
-                    Some(terms) => (terms.drafting, &terms.acceptance),
-                    None => (Drafting::Off, &none),
+                let (drafting, chat) = match self.running.get(&row.id) {
+                    Some(terms) => (terms.drafting, terms.chat),
+                    None => (Drafting::Off, Chat::default()),
                 };
-                RowView { drafting, room: row.draft_room(), acceptance }
+                RowView { drafting, room: row.draft_room(), chat }
             })
             .collect();
         let depths = self.policy.depths(&views);
@@ -659,19 +658,18 @@ impl Scheduler {
         };
 
         self.pace.has_stepped(timing.total);
-        let drafts: Vec<(usize, usize)> = advances.iter().map(|a| (a.drafted, a.accepted)).collect();
+        let rows: Vec<(Chat, usize, usize)> =
+            views.iter().zip(&advances).map(|(view, a)| (view.chat, a.drafted, a.accepted)).collect();
         self.policy.observe(&StepView {
-            drafts: &drafts,
+            rows: &rows,
             width: depths.len() + depths.iter().sum::<usize>(),
             depth: depths.iter().copied().max().unwrap_or(0),
-            took: timing.total,
-            drafting: timing.draft,
+            took: timing.sample.is_none().then_some(timing.total),
         });
         let alone = advances.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
             let Some(terms) = self.running.get_mut(&advance.row) else { continue };
-            terms.acceptance.observe(advance.drafted, advance.accepted);
             terms.standing = match terms.standing {
                 Standing::OnTrial | Standing::Cleared if alone => Standing::Cleared,
                 _ => Standing::Good,

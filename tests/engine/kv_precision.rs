@@ -23,7 +23,7 @@ fn demo() -> Qwen {
 
 fn session() -> Session {
     let prepared = Prepared::read(&demo_model(), KvPrecision::Eight).unwrap();
-    prepared.load(&mut |_, _| ControlFlow::Continue(())).unwrap()
+    prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
 /// A story that the model knows how to tell.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
-use foretoken_engine::decode::{
-    Batch, CELL, Happening, Lane, Limits, Policy, Row, RowId, RowSpec, Scheduler,
-};
+use foretoken_engine::decode::{Batch, CELL, Happening, Lane, Limits, Row, RowId, RowSpec, Scheduler};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
@@ -14,7 +12,7 @@ use foretoken_tests::chats::{Chat, START, Template};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, tiny_dense};
 use foretoken_tests::known::samplings;
-use foretoken_tests::runs::{Reply, alone, greedy, read};
+use foretoken_tests::runs::{Reply, alone, eager_policy, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, RowState, fresh, states};
 
 const TEMPLATES: [Template; 2] = [Template::Keeps, Template::DropsThoughts];
@@ -50,7 +48,7 @@ struct Desk<'a> {
 
 impl<'a> Desk<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
-        let scheduler = Scheduler::new(model, limits, Policy::default());
+        let scheduler = Scheduler::new(model, limits, eager_policy());
         Self { model, scheduler, replies: BTreeMap::new(), remembered: BTreeMap::new(), next: 0 }
     }
 

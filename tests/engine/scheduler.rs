@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, PolicyState, RowId, RowSpec, Scheduler};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
 use foretoken_engine::score::score;
-use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
+use foretoken_engine::session::{Prepared, ReplyRequest, Session};
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
+};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
-use foretoken_tests::runs::{Reply, alone, forced, greedy};
+use foretoken_tests::runs::{Reply, alone, eager_policy, forced, greedy};
 use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 use serde_json::json;
 
@@ -36,7 +38,7 @@ impl<'a> Desk<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         Self {
             model,
-            scheduler: Scheduler::new(model, limits, Policy::default()),
+            scheduler: Scheduler::new(model, limits, eager_policy()),
             replies: BTreeMap::new(),
             finished: BTreeMap::new(),
             admitted: Vec::new(),
@@ -95,20 +97,18 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// A policy that has learned anything.
-fn any_policy(dice: &mut Dice) -> Policy {
+/// What a policy may have learned.
+fn any_figures(dice: &mut Dice) -> PolicyState {
     let mut time = 0.0;
-    let passes: Vec<_> = (0..32)
-        .map(|_| {
+    let passes: BTreeMap<usize, f64> = (1..=32)
+        .map(|width| {
             time += if dice.below(3) == 0 { 0.001 * dice.unit() } else { 0.0 } + 1e-6;
-            json!({ "seconds": time, "doubt": dice.one_of(&[0.1, 0.3, 0.6, 1000.0]) })
+            (width, time)
         })
         .collect();
-    let positions: Vec<_> = (0..8).map(|_| json!({ "value": dice.unit(), "count": 50 })).collect();
-    let drafting = json!({ "seconds": 1e-5 * dice.unit() + 1e-9, "doubt": 0.1 });
-    let cost = json!({ "passes": passes, "drafting": drafting });
-    let state = json!({ "cost": cost, "accepted": { "positions": positions } });
-    Policy::new(serde_json::from_value(state).unwrap())
+    let accepted: Vec<_> = (0..8).map(|_| json!({ "right": 15.0 * dice.unit(), "all": 15.0 })).collect();
+    let cost = json!({ "passes": passes, "draft": 1e-5 * dice.unit() });
+    serde_json::from_value(json!({ "cost": cost, "accepted": accepted })).unwrap()
 }
 
 fn any_drafting(dice: &mut Dice) -> Drafting {
@@ -163,7 +163,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
             }
         }
         if dice.below(4) == 0 {
-            desk.scheduler.set_policy(any_policy(&mut dice));
+            desk.scheduler.set_policy_state(any_figures(&mut dice));
         }
         desk.turn();
         let alone = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
@@ -354,14 +354,9 @@ fn every_row_keeps_its_own_depth() {
 /// Where a policy has learned that drafts pay, rows that leave it the choice get them, whoever is beside.
 #[test]
 fn the_policy_decides_for_rows_that_leave_it_the_choice() {
-    let time = |seconds: f64| json!({ "seconds": seconds, "doubt": 0.1 });
-    let cost = json!({ "passes": vec![time(0.01); 32], "drafting": time(1e-4) });
-    let positions = vec![json!({ "value": 0.9, "count": 100 }); 8];
-    let state = json!({ "cost": cost, "accepted": { "positions": positions } });
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Dice::new(16), 3, 24);
     let mut desk = Desk::new(&model, NO_STALL);
-    desk.scheduler.set_policy(Policy::new(serde_json::from_value(state).unwrap()));
     for (id, row) in rows.iter().enumerate() {
         let drafting = if id == 1 { Drafting::Off } else { Drafting::Auto };
         let prompt = [vec![3, 5], row.spec.prompt.clone()].concat();
@@ -427,7 +422,12 @@ fn log_probabilities_follow_the_definition() {
     }
 }
 
-/// What a session has learned about drafts can be stored, and spares the next one the trials.
+fn load_demo(learned: Option<PolicyState>) -> Session {
+    let prepared = Prepared::read(&demo_model(), KvPrecision::Full).unwrap();
+    prepared.load(learned, &mut |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+/// What a session has learned about drafts can be stored, and spares the next one the measuring.
 #[test]
 fn what_the_policy_learned_outlives_the_session() {
     let settings = GenerationSettings {
@@ -437,18 +437,25 @@ fn what_the_policy_learned_outlives_the_session() {
         thinking: false,
         stop: Vec::new(),
     };
-    let load = || Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let mut session = load();
+    let mut session = load_demo(None);
+    let loaded = serde_json::to_value(session.policy_state()).unwrap();
+    let widths: BTreeMap<usize, f64> = serde_json::from_value(loaded["cost"]["passes"].clone()).unwrap();
+    assert!((1..=4).all(|width| widths[&width] > 0.0), "measured when the model was loaded: {loaded}");
+    assert!(loaded["cost"]["draft"].as_f64().unwrap() > 0.0);
+
     let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
     let prompt = session.chat_prompt(&[question], None, false).unwrap();
-    let request = ReplyRequest::new(prompt, settings);
-    let first = session.reply(request.clone(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let request =
+        |drafting| ReplyRequest::new(prompt.clone(), GenerationSettings { drafting, ..settings.clone() });
+    let first = session.reply(request(Drafting::Auto), &mut |_| ControlFlow::Continue(())).unwrap();
     let stored = serde_json::to_string(session.policy_state()).unwrap();
     // Reading a number from text may change its last bit.
     let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
-    assert_ne!(stored, serde_json::to_value(load().policy_state()).unwrap());
-    let mut again = load().with_policy_state(serde_json::from_value(stored.clone()).unwrap());
+    assert_ne!(stored, loaded);
+    let mut again = load_demo(Some(serde_json::from_value(stored.clone()).unwrap()));
     assert_eq!(serde_json::to_value(again.policy_state()).unwrap(), stored);
-    let second = again.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
-    assert_eq!(second.ids, first.ids);
+    for drafting in [Drafting::Auto, Drafting::Off] {
+        let second = again.reply(request(drafting), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(second.ids, first.ids);
+    }
 }

@@ -4,15 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use foretoken_engine::decode::{
-    Batch, CELL, Footprint, Happening, Lane, Limits, Policy, RowId, RowSpec, Scheduler,
-};
+use foretoken_engine::decode::{Batch, CELL, Footprint, Happening, Lane, Limits, RowId, RowSpec, Scheduler};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load_keeping, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
-use foretoken_tests::runs::{alone, forced, greedy, read};
+use foretoken_tests::runs::{alone, eager_policy, forced, greedy, read};
 
 /// A scheduler, and what it has said.
 struct Desk<'a> {
@@ -32,7 +30,7 @@ impl<'a> Desk<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         Self {
             model,
-            scheduler: Scheduler::new(model, limits, Policy::default()),
+            scheduler: Scheduler::new(model, limits, eager_policy()),
             tokens: BTreeMap::new(),
             finished: Vec::new(),
             failed: BTreeMap::new(),

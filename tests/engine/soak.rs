@@ -3,14 +3,14 @@
 //! One test, since the figures are the process's.
 
 use foretoken_engine::cache::RowKv;
-use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, PassTimes, RowId, RowSpec, Scheduler};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision};
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
-use foretoken_tests::runs::greedy;
+use foretoken_tests::runs::{eager_policy, greedy};
 
 /// Requests of the soak; the full one is `FORETOKEN_SOAK=10000`.
 const REQUESTS: usize = 400;
@@ -18,7 +18,7 @@ const REQUESTS: usize = 400;
 const COMPANY: usize = 6;
 
 fn cancelled_requests_free_everything_at_once(model: &Qwen) {
-    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default());
+    let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
     let mut dice = Dice::new(1);
     let long = greedy(&dice.prompt(3 * CELL), 50);
     let short = greedy(&dice.prompt(10), 50);
@@ -47,8 +47,16 @@ fn cancelled_requests_free_everything_at_once(model: &Qwen) {
     }
 }
 
+fn measuring_what_passes_take_leaves_nothing_behind(model: &Qwen) {
+    let baseline = mlx::active_memory();
+    let times = PassTimes::briefly(model).unwrap();
+    assert_eq!(mlx::active_memory(), baseline);
+    let measured = |width| times.passes.iter().any(|&(measured, seconds)| measured == width && seconds > 0.0);
+    assert!((1..=4).all(measured) && times.draft > 0.0, "{times:?}");
+}
+
 fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
-    let mut scheduler = Scheduler::new(model, Limits::default(), Policy::default());
+    let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
     let mut dice = Dice::new(2);
     let samplings = samplings();
     let baseline = mlx::active_memory();
@@ -108,7 +116,7 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
     let baseline = mlx::active_memory();
     let bytes_of_one = Footprint::of(model).row(300);
     let limits = Limits { memory: 8 * bytes_of_one, remembered: 3 * bytes_of_one, ..Limits::default() };
-    let mut scheduler = Scheduler::new(model, limits, Policy::default());
+    let mut scheduler = Scheduler::new(model, limits, eager_policy());
     let mut chats: Vec<Vec<u32>> = Vec::new();
     let mut highest = 0;
     for request in 0..requests {
@@ -182,7 +190,7 @@ fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
     let memory = 3 * Footprint::of(model).row(30);
     for remembered in [0, memory / 2] {
         let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
-        let mut scheduler = Scheduler::new(model, limits, Policy::default());
+        let mut scheduler = Scheduler::new(model, limits, eager_policy());
         for id in 0..4 {
             let spec = greedy(&dice.prompt(10), 250 + 20 * id);
             scheduler.submit(id as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
@@ -206,6 +214,7 @@ fn memory_is_given_back() {
     let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     appending_copies_nothing_unless_somebody_holds_the_buffer();
+    measuring_what_passes_take_leaves_nothing_behind(&model);
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
     replies_that_outgrow_their_memory_stay_within_it(&model);

@@ -85,8 +85,14 @@ impl Cases {
 
 /// Writes one of the random checkpoints of `make_checkpoint.py`, without a tokenizer.
 pub fn write_random(preset: &str, out: &Path) {
+    write_preset(preset, out, &["--no-tokenizer"]);
+}
+
+/// The same with other options.
+pub fn write_preset(preset: &str, out: &Path, options: &[&str]) {
     let out = out.display().to_string();
-    run("make_checkpoint.py", [preset.to_owned(), out, "--no-tokenizer".to_owned()]);
+    let options = options.iter().map(|option| option.to_string());
+    run("make_checkpoint.py", [preset.to_owned(), out].into_iter().chain(options));
 }
 
 /// Logits of mlx-lm for `ids`, f32 `[T, V]`, by the names given to model folders.

@@ -1,6 +1,8 @@
 //! Runs of the decoder.
 
-use foretoken_engine::decode::{Advance, Batch, KnownDrafts, Lane, Row, RowId, RowSpec};
+use foretoken_engine::decode::{
+    Advance, Batch, KnownDrafts, Lane, PassTimes, Policy, PolicyState, Row, RowId, RowSpec,
+};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
 
@@ -24,6 +26,12 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
 /// The same row with drafts that are right at a given rate.
 pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
     RowSpec { known_drafts: Some(KnownDrafts { continuation: continuation.to_vec(), rate }), ..spec.clone() }
+}
+
+/// A policy that drafts for rows which leave it the choice: it was told that drafts cost hardly anything.
+pub fn eager_policy() -> Policy {
+    let passes = (1..=32).map(|width| (width, 0.01)).collect();
+    Policy::new(PolicyState::default().with_costs(PassTimes { passes, draft: 1e-4 }))
 }
 
 /// A row whose prompt has been read.

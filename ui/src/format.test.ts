@@ -107,7 +107,7 @@ describe("numbers as people write them", () => {
 
 describe("the MTP control", () => {
   const NOTE =
-    "Drafts do not pay here: a pass that checks 2 takes 2.4 times as long as one without, and yields 1.9 tokens.";
+    "Drafts do not pay here: to draft and check 2 takes 2.40 times as long as a pass without, and yields 1.90 times the tokens.";
   const model = (mtp: MtpState): ModelInfo => modelInfo("/demo", { mtp });
   const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });
   const said = (...of: Parameters<typeof mtpChip>) => {

@@ -32,10 +32,10 @@ impl Sizes {
         Self { drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
     }
 
-    fn arguments(&self, folder: &Path, kv_precision: KvPrecision) -> Vec<OsString> {
+    fn arguments(&self, folder: &Path, state: &Path, kv_precision: KvPrecision) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
             ["bench", "--json", "--progress", "--depths-only", "--model"].map(OsString::from).into();
-        arguments.push(folder.into());
+        arguments.extend([folder.into(), "--state-dir".into(), state.into()]);
         for (name, count) in [
             ("--prompt-tokens", self.prompt_tokens),
             ("--gen-tokens", self.gen_tokens),
@@ -106,11 +106,12 @@ struct Progress {
     total: u64,
 }
 
-/// Measures the model in a folder, with keys and values kept so; `on_progress` is told how much of it is done, and of how much. Dropping the future
-/// ends it.
+/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state` for the engine
+/// that writes replies; `on_progress` is told how much of it is done, and of how much. Dropping the future ends it.
 pub(crate) async fn measure(
     tool: &Tool,
     folder: &Path,
+    state: &Path,
     sizes: &Sizes,
     kv_precision: KvPrecision,
     mut on_progress: impl FnMut(u64, u64),
@@ -123,7 +124,7 @@ pub(crate) async fn measure(
             output.push('\n');
         }
     };
-    tool.lines(sizes.arguments(folder, kv_precision), follow, pending()).await?;
+    tool.lines(sizes.arguments(folder, state, kv_precision), follow, pending()).await?;
     serde_json::from_str(&output).map_err(|error| ErrorReport {
         code: "engine_unreadable".into(),
         message: format!("The engine told its speed in words that cannot be read: {error}."),
@@ -153,11 +154,13 @@ mod tests {
     async fn the_demo_model_is_measured_at_each_depth_and_each_part_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
-        let mut told = Vec::new();
-        let report =
-            measure(&tool, &demo_model(), &SMALL, KvPrecision::Full, |done, total| told.push((done, total)))
-                .await
-                .unwrap();
+        let (mut told, state) = (Vec::new(), folder.path().join("state"));
+        let report = measure(&tool, &demo_model(), &state, &SMALL, KvPrecision::Full, |done, total| {
+            told.push((done, total))
+        })
+        .await
+        .unwrap();
+        assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1, "what passes take is kept");
         assert_eq!(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)], "two loads, three runs");
         let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
         let kept = report.kept("Demo model".into(), PLAN, KvPrecision::Full, machine, 7);
@@ -179,7 +182,8 @@ mod tests {
         let sizes = Sizes { drafts: false, ..SMALL };
         let plan = BenchmarkPlan { drafts: false, prompt: false, thorough: false };
         for kv_precision in [KvPrecision::Full, KvPrecision::Eight] {
-            let report = measure(&tool, &demo_model(), &sizes, kv_precision, |_, _| {}).await.unwrap();
+            let report =
+                measure(&tool, &demo_model(), folder.path(), &sizes, kv_precision, |_, _| {}).await.unwrap();
             let nowhere = MachineName { chip: String::new(), ram_bytes: 0 };
             let kept = report.kept("Demo model".into(), plan, kv_precision, nowhere, 7);
             assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
@@ -190,7 +194,7 @@ mod tests {
     #[test]
     fn the_engine_is_told_how_keys_and_values_are_kept() {
         let says = |kv_precision| {
-            let arguments = SMALL.arguments(Path::new("/models/a"), kv_precision);
+            let arguments = SMALL.arguments(Path::new("/models/a"), Path::new("/state"), kv_precision);
             arguments.windows(2).any(|two| two == KV_IN_8_BITS)
         };
         assert!(says(KvPrecision::Eight) && !says(KvPrecision::Full));

@@ -66,6 +66,8 @@ pub(crate) struct ModelLibrary {
     hub: Result<Hub, ErrorReport>,
     token: Arc<HubToken>,
     tool: Tool,
+    /// What the engine keeps of the models' speed.
+    engine_state: PathBuf,
     inspector: Arc<Inspector>,
     notes: Notes,
     benchmarks: Arc<History>,
@@ -162,6 +164,7 @@ impl ModelLibrary {
             hub,
             token,
             tool,
+            engine_state: places.engine_state.clone(),
             catalogue,
             machine,
             jobs_file,

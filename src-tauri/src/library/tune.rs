@@ -13,15 +13,16 @@ const SIZES: Sizes = Sizes { drafts: true, prompt_tokens: 64, gen_tokens: 32, ru
 /// Drafts must gain at least this much: less is within what two runs differ by.
 const MARGIN: f64 = 1.02;
 
-/// Measures the model in a folder, with keys and values kept so; `on_progress` is told how much of it is done, and of how much. Dropping the future
-/// ends it.
+/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state`; `on_progress` is
+/// told how much of it is done, and of how much. Dropping the future ends it.
 pub(super) async fn measure(
     tool: &Tool,
     folder: &Path,
+    state: &Path,
     kv_precision: KvPrecision,
     on_progress: impl FnMut(u64, u64),
 ) -> Result<Tuning, ErrorReport> {
-    let report = benchmarks::measure(tool, folder, &SIZES, kv_precision, on_progress).await?;
+    let report = benchmarks::measure(tool, folder, state, &SIZES, kv_precision, on_progress).await?;
     Ok(tuning(&report.depths, kv_precision, now()))
 }
 
@@ -71,10 +72,9 @@ mod tests {
     #[tokio::test]
     async fn the_demo_model_is_measured_at_each_depth() {
         let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
         let tuning =
-            measure(&Tool::new(engine_program(folder.path())), &demo_model(), KvPrecision::Eight, |_, _| {})
-                .await
-                .unwrap();
+            measure(&tool, &demo_model(), folder.path(), KvPrecision::Eight, |_, _| {}).await.unwrap();
         assert_eq!(tuning.kv_precision, KvPrecision::Eight);
         assert_eq!(tuning.tokens_per_second.len(), 4);
         assert!(tuning.tokens_per_second.iter().all(|&speed| speed > 0.0), "{tuning:?}");

@@ -454,9 +454,10 @@ impl ModelLibrary {
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
-        let measuring = tune::measure(&self.tool, path, self.kv_precision(), |done, total| {
-            self.progress(job, done, total)
-        });
+        let measuring =
+            tune::measure(&self.tool, path, &self.engine_state, self.kv_precision(), |done, total| {
+                self.progress(job, done, total)
+            });
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());
@@ -480,7 +481,8 @@ impl ModelLibrary {
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
         let kv_precision = self.kv_precision();
-        let measuring = benchmarks::measure(&self.tool, path, &sizes, kv_precision, on_progress);
+        let measuring =
+            benchmarks::measure(&self.tool, path, &self.engine_state, &sizes, kv_precision, on_progress);
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
                 let history = Arc::clone(&self.benchmarks);

@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use foretoken_protocol::{KvPrecision, ModelInfo};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ enum Unusable {
     TooLong(u64),
     #[error("it is about another machine, version or model")]
     Origin,
-    #[error("its figures are out of range")]
+    #[error("its figures are missing or out of range")]
     Range,
 }
 
@@ -73,6 +73,8 @@ pub(crate) struct Learned {
     /// What the file holds as far as this engine knows, and when it was written.
     kept: Option<PolicyState>,
     written: Option<Instant>,
+    /// When the file was changed that it read or wrote last.
+    changed: Option<SystemTime>,
 }
 
 impl Learned {
@@ -94,11 +96,21 @@ impl Learned {
             device: mlx::device().name().into(),
             model,
         };
-        Self { path: dir.join(name), origin, kept: None, written: None }
+        Self { path: dir.join(name), origin, kept: None, written: None, changed: None }
+    }
+
+    /// What another process has learned since, such as a benchmark.
+    pub(crate) fn renewed(&mut self) -> Option<PolicyState> {
+        if self.time_of_change() == self.changed { None } else { self.read() }
+    }
+
+    fn time_of_change(&self) -> Option<SystemTime> {
+        fs::metadata(&self.path).and_then(|metadata| metadata.modified()).ok()
     }
 
     /// What was learned before, if that counts here.
     pub(crate) fn read(&mut self) -> Option<PolicyState> {
+        self.changed = self.time_of_change();
         match self.try_read() {
             Ok(state) => {
                 self.kept = Some(state.clone());
@@ -122,7 +134,7 @@ impl Learned {
             return Err(Unusable::Origin);
         }
         let state: PolicyState = serde_json::from_value(stored.drafts)?;
-        if state.is_possible() { Ok(state) } else { Err(Unusable::Range) }
+        if state.is_measured() && state.is_possible() { Ok(state) } else { Err(Unusable::Range) }
     }
 
     /// Writes what was learned since, unless that was done a moment ago.
@@ -139,7 +151,7 @@ impl Learned {
         }
         self.written = Some(Instant::now());
         match self.write(state) {
-            Ok(()) => self.kept = Some(state.clone()),
+            Ok(()) => (self.kept, self.changed) = (Some(state.clone()), self.time_of_change()),
             Err(error) => tracing::warn!("{} cannot be written: {error}", self.path.display()),
         }
     }

@@ -222,18 +222,19 @@ impl Server {
         // Two models at once may not fit.
         self.unload();
         mlx::clear_cache();
+        let mut learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, prepared.info()));
         let mut work = Work::new(id, &mut self.inbox, &mut self.out);
-        let loaded = prepared
-            .load(&mut |done, total| work.proceed(done == total, || Event::Loading { id, done, total }));
+        let loaded = prepared.load(learned.as_mut().and_then(Learned::read), &mut |done, total| {
+            work.proceed(done == total, || Event::Loading { id, done, total })
+        });
         work.sent?;
         match loaded {
             Ok(session) => {
                 let model = session.info.clone();
-                self.learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, &model));
-                self.session = Some(match self.learned.as_mut().and_then(Learned::read) {
-                    Some(state) => session.with_policy_state(state),
-                    None => session,
-                });
+                if let Some(learned) = &mut learned {
+                    learned.keep_now(session.policy_state());
+                }
+                (self.learned, self.session) = (learned, Some(session));
                 self.out.send(&Event::Loaded { id, model })
             }
             Err(error) => self.out.fail(id, &error),
@@ -293,6 +294,12 @@ impl Server {
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
         let Asked { id, settings, logprobs, at } = asked;
+        if let (Some(session), Some(learned)) = (&mut self.session, &mut self.learned)
+            && session.is_idle()
+            && let Some(state) = learned.renewed()
+        {
+            session.set_policy_state(state);
+        }
         let submitted = match &mut self.session {
             None => Err(no_model()),
             Some(session) => prompt.and_then(|prompt| {

@@ -10,7 +10,7 @@ use foretoken_protocol::{
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info, room_for_rows};
-use crate::decode::{Footprint, Limits, Policy, PolicyState, Scheduler, TooLarge};
+use crate::decode::{Footprint, Limits, PassTimes, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
@@ -72,8 +72,17 @@ impl Prepared {
         Ok(Self { config, layout, info, prompter, stop_ids, xtc_exempt })
     }
 
-    /// Reads the weights.
-    pub fn load(self, progress: &mut LoadProgress<'_>) -> Result<Session, EngineError> {
+    /// What is about to be loaded.
+    pub fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    /// Reads the weights, and measures what passes take unless that was `learned` before.
+    pub fn load(
+        self,
+        learned: Option<PolicyState>,
+        progress: &mut LoadProgress<'_>,
+    ) -> Result<Session, EngineError> {
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt } = self;
         let model = Qwen::load(&config, &layout, progress)?;
         let footprint = Footprint::of(&model);
@@ -81,7 +90,8 @@ impl Prepared {
             room_for_rows(&config, &layout, usable, |context| footprint.row(context as usize))
         });
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
-        let scheduler = Scheduler::new(&model, limits, Policy::default());
+        let figures = measured(&model, learned.unwrap_or_default());
+        let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         Ok(Session {
             info,
@@ -101,7 +111,7 @@ impl Prepared {
 impl Session {
     /// Loads the model in a folder, to keep keys and values as they are computed.
     pub fn load(dir: &Path, progress: &mut LoadProgress<'_>) -> Result<Self, EngineError> {
-        Prepared::read(dir, KvPrecision::Full)?.load(progress)
+        Prepared::read(dir, KvPrecision::Full)?.load(None, progress)
     }
 
     /// The same, with other limits than the machine suggests.
@@ -110,10 +120,9 @@ impl Session {
         Self { scheduler: Scheduler::new(&self.model, limits, policy), ..self }
     }
 
-    /// The same, with what was learned of this model on this machine before.
-    pub fn with_policy_state(mut self, state: PolicyState) -> Self {
-        self.scheduler.set_policy(Policy::new(state));
-        self
+    /// Goes on with what was learned of this model on this machine elsewhere.
+    pub fn set_policy_state(&mut self, state: PolicyState) {
+        self.scheduler.set_policy_state(state);
     }
 
     /// What was learned about when drafts pay, to be kept for the next time.
@@ -183,6 +192,24 @@ impl Session {
             return refuse("invalid_setting", message, "Correct the setting and try again.");
         }
         Ok(())
+    }
+}
+
+/// The same figures with what passes take, if drafts could pay and nobody has measured it.
+fn measured(model: &Qwen, figures: PolicyState) -> PolicyState {
+    if model.mtp.is_none() || figures.is_measured() {
+        return figures;
+    }
+    // As where replies are written, or they would be another machine's.
+    let _residency = mlx::Residency::hold();
+    match PassTimes::briefly(model) {
+        Ok(times) => figures.with_costs(times),
+        Err(error) => {
+            tracing::warn!(
+                "there will be no drafts unless they are asked for; their cost cannot be measured: {error}"
+            );
+            figures
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use foretoken_protocol::Drafting;
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
-use crate::decode::{Happening, Limits, Policy, Scheduler};
+use crate::decode::{Happening, Limits, Policy, PolicyState, Scheduler};
 use crate::error::EngineError;
 
 /// Decoding with drafts where they pay.
@@ -27,7 +27,8 @@ pub struct Auto {
 pub(super) struct Decoded {
     tokens_per_second: f64,
     tokens_per_pass: f64,
-    note: Option<String>,
+    /// Whether most of its steps had drafts.
+    drafted: bool,
 }
 
 impl Bench<'_> {
@@ -55,13 +56,13 @@ impl Bench<'_> {
         Ok(Decoded {
             tokens_per_second: tokens as f64 / seconds.max(f64::MIN_POSITIVE),
             tokens_per_pass: tokens as f64 / f64::from(steps).max(1.0),
-            note: policy.note(2 * drafting_steps >= steps),
+            drafted: 2 * drafting_steps >= steps,
         })
     }
 }
 
-/// Over all runs, beside their plain decoding. `None` where nothing could be drafted.
-pub(super) fn report(runs: &[Run], plain: Option<usize>) -> Option<Auto> {
+/// Over all runs, beside their plain decoding; why it does not draft follows from the `figures` of the report. `None` where nothing could be drafted.
+pub(super) fn report(runs: &[Run], plain: Option<usize>, figures: &PolicyState) -> Option<Auto> {
     let measured: Vec<(&Run, &Decoded)> =
         runs.iter().filter_map(|run| Some((run, run.auto.as_ref()?))).collect();
     let (_, last) = measured.last()?;
@@ -74,6 +75,6 @@ pub(super) fn report(runs: &[Run], plain: Option<usize>) -> Option<Auto> {
             over_runs(&|run, decoded| decoded.tokens_per_second / run.depths[plain].tokens_per_second())
         }),
         tokens_per_pass: over_runs(&|_, decoded| decoded.tokens_per_pass),
-        note: last.note.clone(),
+        note: if last.drafted { None } else { figures.why_not() },
     })
 }

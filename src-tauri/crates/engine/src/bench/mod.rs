@@ -9,17 +9,19 @@ mod second_turn;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{ChatMessage, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
-use crate::cache::DeltaState;
-use crate::decode::{Batch, CELL, KnownDrafts, Lane, Policy, Row, RowId, RowSpec, StepTiming, Stepped};
+use crate::decode::{
+    Batch, KnownDrafts, Lane, PassTimes, Policy, PolicyState, Row, RowId, RowSpec, StepTiming, Stepped,
+};
 use crate::error::EngineError;
-use crate::mlx::{self, Array};
-use crate::model::{Form, Packed, Qwen};
+use crate::learned::Learned;
+use crate::mlx;
+use crate::model::Qwen;
 use crate::session::{Prepared, Session};
 use rows::Steps;
 
@@ -51,6 +53,8 @@ pub struct Options {
     pub force_acceptance: Option<f64>,
     /// How keys and values are kept.
     pub kv_precision: KvPrecision,
+    /// Where what was measured is kept for those who write replies, if it is.
+    pub state_dir: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -64,6 +68,7 @@ impl Default for Options {
             depths: None,
             force_acceptance: None,
             kv_precision: KvPrecision::Full,
+            state_dir: None,
         }
     }
 }
@@ -125,6 +130,8 @@ pub struct Width {
     pub milliseconds: Spread,
     /// In units of a pass over one token.
     pub relative: Spread,
+    /// The medians of the pass and of drafting all its tokens but one, in the same units.
+    pub with_drafts: f64,
 }
 
 /// Decoding with this many drafts a step.
@@ -166,7 +173,7 @@ pub fn bench(
     // As in a chat, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
     let bench = Bench::new(&session, options)?;
-    let mut policy = Policy::default();
+    let mut policy = Policy::new(session.policy_state().clone());
     let mut runs = Vec::with_capacity(options.runs);
     for run in 0..=options.runs {
         let measured = bench.run(&mut policy)?;
@@ -176,7 +183,14 @@ pub fn bench(
             runs.push(measured);
         }
     }
-    bench.report(spread(load_seconds), &runs)
+    let figures = policy.state().clone().with_costs(medians(&runs));
+    if let Some(dir) = &options.state_dir {
+        let mut learned = Learned::of(dir, &session.info);
+        // What replies have shown of the drafts stays.
+        let known = learned.read().unwrap_or_else(|| session.policy_state().clone());
+        learned.keep_now(&known.with_costs(medians(&runs)));
+    }
+    bench.report(spread(load_seconds), &figures, &runs)
 }
 
 impl Options {
@@ -228,7 +242,7 @@ fn timed_loads(
     loop {
         let begin = Instant::now();
         let prepared = Prepared::read(dir, options.kv_precision)?;
-        let session = prepared.load(&mut |_, _| ControlFlow::Continue(()))?;
+        let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
         observe(seconds.len());
         if seconds.len() == options.runs {
@@ -256,8 +270,7 @@ struct Run {
     prefill_tokens_per_second: f64,
     peak_memory_bytes: f64,
     second_turn: Option<second_turn::Timed>,
-    /// Milliseconds, by width.
-    widths: Vec<f64>,
+    times: PassTimes,
     depths: Vec<Decoded>,
     auto: Option<auto::Decoded>,
     rows: Vec<Steps>,
@@ -334,7 +347,8 @@ impl<'a> Bench<'a> {
     fn run(&self, policy: &mut Policy) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
-        let widths = self.widths()?;
+        let times = PassTimes::thoroughly(self.model(), self.deepest() + 1, PASSES_PER_WIDTH)?;
+        policy.set_state(policy.state().clone().with_costs(times.clone()));
         let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
         let auto = (self.deepest() > 0).then(|| self.auto(policy)).transpose()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
@@ -343,7 +357,7 @@ impl<'a> Bench<'a> {
             true => (Vec::new(), None),
             false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
         };
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, widths, depths, auto, rows })
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, times, depths, auto, rows })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -378,42 +392,6 @@ impl<'a> Bench<'a> {
         let begin = Instant::now();
         self.read(0, self.spec(&self.text, self.deepest()))?;
         Ok(self.options.prompt_tokens as f64 / begin.elapsed().as_secs_f64())
-    }
-
-    /// Milliseconds of a pass by width, 1 to what the deepest chain needs; the medians of some passes.
-    fn widths(&self) -> Result<Vec<f64>, EngineError> {
-        let model = self.model();
-        let (mut row, mut states) = (model.empty_row(), model.empty_states(1)?);
-        let base = self.prompt.len();
-        for (i, chunk) in self.prompt.chunks(CELL).enumerate() {
-            let ids = Array::from_slice(chunk, &[chunk.len() as i32])?;
-            let packed = Packed::new(&[(i * CELL, chunk.len())])?;
-            model.forward(&ids, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
-            mlx::eval(row.arrays().chain(states.iter().flat_map(DeltaState::arrays)))?;
-        }
-
-        let mut passes = vec![Vec::with_capacity(PASSES_PER_WIDTH); self.deepest() + 1];
-        let mut committed = 0;
-        for _ in 0..PASSES_PER_WIDTH {
-            for (i, passes) in passes.iter_mut().enumerate() {
-                let width = i + 1;
-                let tokens: Vec<u32> = self.text.iter().copied().cycle().take(width).collect();
-                let begin = Instant::now();
-                let ids = Array::from_slice(&tokens, &[width as i32])?;
-                let packed = Packed::new(&[(base, width)])?;
-                let form = Form::Step(&[committed]);
-                let hidden = model.forward(&ids, &packed, &mut [&mut row], &mut states, form)?;
-                let next = mlx::argmax_axis(&model.logits(&hidden.normed)?, -1)?;
-                let caches = row.arrays().chain(states.iter().flat_map(DeltaState::arrays));
-                mlx::eval([&next].into_iter().chain(caches))?;
-                next.to_vec::<u32>()?;
-                passes.push(milliseconds(begin.elapsed()));
-                // The recurrent state goes on, as after a step; the attention stays at its length.
-                committed = width;
-                row.kv.iter_mut().for_each(|kv| kv.rewind(base));
-            }
-        }
-        Ok(passes.into_iter().map(median).collect())
     }
 
     fn decode(&self, depth: usize) -> Result<Decoded, EngineError> {
@@ -453,12 +431,18 @@ impl<'a> Bench<'a> {
         Ok(batch.into_primitives(self.model(), &[depth])?)
     }
 
-    fn report(&self, load_seconds: Spread, runs: &[Run]) -> Result<Report, EngineError> {
+    fn report(
+        &self,
+        load_seconds: Spread,
+        figures: &PolicyState,
+        runs: &[Run],
+    ) -> Result<Report, EngineError> {
         let over_runs = |pick: &dyn Fn(&Run) -> f64| spread(runs.iter().map(pick));
         let widths = (0..=self.deepest()).map(|i| Width {
             width: i + 1,
-            milliseconds: over_runs(&|run| run.widths[i]),
-            relative: over_runs(&|run| run.widths[i] / run.widths[0]),
+            milliseconds: over_runs(&|run| 1e3 * run.times.passes[i].1),
+            relative: over_runs(&|run| run.times.passes[i].1 / run.times.passes[0].1),
+            with_drafts: figures.times_as_long(i).unwrap_or(1.0),
         });
         let plain = self.depths.iter().position(|&depth| depth == 0);
         let depths = self.depths.iter().enumerate().map(|(i, &depth)| {
@@ -506,11 +490,20 @@ impl<'a> Bench<'a> {
             second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
             widths: widths.collect(),
             depths: depths.collect::<Result<_, EngineError>>()?,
-            auto: auto::report(runs, plain),
+            auto: auto::report(runs, plain, figures),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             primitives: self.primitives(0)?,
         })
     }
+}
+
+/// What passes took in most runs.
+fn medians(runs: &[Run]) -> PassTimes {
+    let widths = runs.first().map_or(0, |run| run.times.passes.len());
+    let over_runs =
+        |pick: &dyn Fn(&PassTimes) -> f64| median(runs.iter().map(|run| pick(&run.times)).collect());
+    let passes = (0..widths).map(|i| (i + 1, over_runs(&|times| times.passes[i].1))).collect();
+    PassTimes { passes, draft: over_runs(&|times| times.draft) }
 }
 
 impl Decoded {
@@ -587,6 +580,7 @@ mod tests {
             depths: Some(vec![0, 1, 2, 3]),
             force_acceptance,
             kv_precision: KvPrecision::Full,
+            state_dir: None,
         }
     }
 
@@ -662,6 +656,13 @@ mod tests {
             let report = bench(&demo(), &small(Some(rate)), &mut |_, _| {}).unwrap();
             check_sums(&report);
             assert_eq!(report.forced_acceptance, Some(rate));
+            if rate == 0.0 {
+                // What people read is a figure of the table.
+                let said = report.auto.as_ref().unwrap().note.clone().unwrap();
+                let drafts = said.split("to draft and check ").nth(1).unwrap().split(' ').next().unwrap();
+                let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts;
+                assert!(said.contains(&format!("takes {figure:.2} times as long")), "{said}, {report:?}");
+            }
             for depth in &report.depths[1..] {
                 assert_eq!(depth.tokens_per_pass.median, 1.0 + rate * depth.depth as f64);
                 for position in &depth.positions {

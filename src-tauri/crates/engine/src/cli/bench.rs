@@ -35,6 +35,9 @@ pub(super) struct Bench {
     /// Keep keys and values in 8 bits.
     #[arg(long, value_enum)]
     kv_bits: Option<KvBits>,
+    /// Keep what is measured in this folder, for `serve` with the same one.
+    #[arg(long)]
+    state_dir: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -54,6 +57,7 @@ impl Bench {
             depths: self.depths,
             force_acceptance: self.force_acceptance,
             kv_precision: kv_precision(self.kv_bits),
+            state_dir: self.state_dir,
         };
         let mut out = io::stdout().lock();
         let mut told = Ok(());
@@ -96,14 +100,15 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     writeln!(out, "memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6)?;
     writeln!(out)?;
-    writeln!(out, "{:>5}  {:<24}  {:>8}", "width", "pass, ms", "relative")?;
+    writeln!(out, "{:>5}  {:<24}  {:>8}  {:>10}", "width", "pass, ms", "relative", "with draft")?;
     for width in &report.widths {
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8.2}",
+            "{:>5}  {:<24}  {:>8.2}  {:>10.2}",
             width.width,
             range(width.milliseconds, 2),
-            width.relative.median
+            width.relative.median,
+            width.with_drafts,
         )?;
     }
     writeln!(out)?;

@@ -62,7 +62,7 @@ fn kv_precision(bits: Option<KvBits>) -> KvPrecision {
 
 fn load(dir: &Path, kv_bits: Option<KvBits>) -> Result<Session, CliError> {
     let prepared = Prepared::read(dir, kv_precision(kv_bits)).map_err(engine)?;
-    prepared.load(&mut |_, _| ControlFlow::Continue(())).map_err(engine)
+    prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)
 }
 
 /// What ends the program: one line for people.

@@ -251,7 +251,7 @@ impl Batch {
     }
 
     /// The arrays to evaluate with a step.
-    fn arrays(&self) -> impl Iterator<Item = &Array> {
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
         let states = self.states.iter().flat_map(DeltaState::arrays);
         states.chain(self.rows.iter().flat_map(|row| row.cache.arrays()))
     }

@@ -27,6 +27,14 @@ impl Drafted {
         Self { drafts: Drafts::default(), own: vec![Vec::new(); rows] }
     }
 
+    /// Tokens that stand in for the drafts of a single row, which has drafted nothing.
+    pub(super) fn given(tokens: &[u32]) -> Result<Self> {
+        let own = (0..tokens.len()).map(|token| Own { token, from: None }).collect();
+        let array = Array::from_slice(tokens, &[tokens.len() as i32])?;
+        let drafts = Drafts { tokens: (!tokens.is_empty()).then_some(array), from: None };
+        Ok(Self { drafts, own: vec![own] })
+    }
+
     /// Those of all rows.
     pub(super) fn drafts(&self) -> &Drafts {
         &self.drafts

@@ -4,6 +4,7 @@ mod batch;
 mod cuts;
 mod draft;
 mod lane;
+mod measure;
 mod memory;
 mod pace;
 mod parked;
@@ -15,6 +16,7 @@ mod verify;
 
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 pub use lane::{CELL, Lane};
+pub use measure::PassTimes;
 pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};

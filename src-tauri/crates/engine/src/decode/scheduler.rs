@@ -9,7 +9,7 @@ use super::lane::{CELL, Lane};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
 use super::parked::{Lost, Parked};
-use super::policy::{Acceptance, Policy, RowView, StepView};
+use super::policy::{Chat, Policy, PolicyState, RowView, StepView};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
@@ -136,7 +136,7 @@ struct Terms {
     arrival: u64,
     /// Bytes set aside for it.
     bytes: u64,
-    acceptance: Acceptance,
+    chat: Chat,
     standing: Standing,
     beginning: Beginning,
 }
@@ -242,9 +242,9 @@ impl Scheduler {
         &self.policy
     }
 
-    /// Goes on with another policy; rows keep what they have drafted.
-    pub fn set_policy(&mut self, policy: Policy) {
-        self.policy = policy;
+    /// Goes on with other figures of what steps cost and how often drafts are right.
+    pub fn set_policy_state(&mut self, figures: PolicyState) {
+        self.policy.set_state(figures);
     }
 
     /// The rows that take part in steps.
@@ -317,9 +317,9 @@ impl Scheduler {
         }
         let row = Row::new(id, spec);
         let bytes = self.footprint.projected(&row, self.limits.reserve);
-        let (acceptance, standing) = (Acceptance::default(), Standing::Good);
+        let (chat, standing) = (self.policy.join(row.context(), &row.spec.marks), Standing::Good);
         let beginning = Beginning::Stored;
-        let terms = Terms { drafting, arrival: self.arrivals, bytes, acceptance, standing, beginning };
+        let terms = Terms { drafting, arrival: self.arrivals, bytes, chat, standing, beginning };
         self.arrivals += 1;
         self.waiting.push_back(Waiting { state: State::Unread(row), terms, told: None });
         Ok(())
@@ -684,16 +684,15 @@ impl Scheduler {
         if batch.rows().is_empty() {
             return Vec::new();
         }
-        let none = Acceptance::default();
-        let views: Vec<RowView<'_>> = batch
+        let views: Vec<RowView> = batch
             .rows()
             .iter()
             .map(|row| {
-                let (drafting, acceptance) = match self.running.get(&row.id) {
-                    Some(terms) => (terms.drafting, &terms.acceptance),
-                    None => (Drafting::Off, &none),
+                let (drafting, chat) = match self.running.get(&row.id) {
+                    Some(terms) => (terms.drafting, terms.chat),
+                    None => (Drafting::Off, Chat::default()),
                 };
-                RowView { drafting, room: row.draft_room(), acceptance }
+                RowView { drafting, room: row.draft_room(), chat }
             })
             .collect();
         let depths = self.policy.depths(&views);
@@ -706,20 +705,19 @@ impl Scheduler {
         };
 
         self.pace.has_stepped(timing.total);
-        let drafts: Vec<(usize, usize)> = advances.iter().map(|a| (a.drafted, a.accepted)).collect();
+        let learned = |a: &Advance| Some((self.running.get(&a.row)?.chat, a.drafted, a.accepted));
+        let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
         self.policy.observe(&StepView {
-            drafts: &drafts,
+            rows: &rows,
             width: depths.len() + depths.iter().sum::<usize>(),
             depth: depths.iter().copied().max().unwrap_or(0),
-            took: timing.total,
-            drafting: timing.draft,
+            took: timing.sample.is_none().then_some(timing.total),
         });
         lost.into_iter().for_each(|row| self.give_up(row, happenings));
         let alone = depths.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
             let Some(terms) = self.running.get_mut(&advance.row) else { continue };
-            terms.acceptance.observe(advance.drafted, advance.accepted);
             terms.standing = match terms.standing {
                 Standing::OnTrial | Standing::Cleared if alone => Standing::Cleared,
                 _ => Standing::Good,

@@ -264,7 +264,9 @@ impl Session {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
             _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
             Drafting::Auto => policy.note(drafted),
-            Drafting::Fixed { depth } => policy.note(drafted).or_else(|| policy.verdict(usize::from(depth))),
+            Drafting::Fixed { depth } => {
+                policy.note(drafted).or_else(|| policy.state().verdict(usize::from(depth)))
+            }
         }
     }
 }

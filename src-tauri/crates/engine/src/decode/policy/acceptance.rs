@@ -6,77 +6,81 @@ use serde::{Deserialize, Serialize};
 /// Deepest chain there is.
 pub(super) const DEPTHS: usize = MAX_DEPTH as usize;
 
-/// Weight of the newest verdict in a running average.
-const NEWEST: f64 = 0.07;
-/// The same after a long time without drafts.
-const NEWEST_AFTER_PAUSE: f64 = 0.25;
-/// What such a weight grows by with each step without drafts.
-const DRIFT: f64 = 0.01;
-/// Verdicts of a row after which its own acceptance counts alone.
-const OWN: f64 = 20.0;
-/// What is taken for the acceptance of drafts that nobody has seen.
+/// What a verdict's weight is multiplied by with each later step.
+const DECAY: f64 = 0.95;
+/// Verdicts that a prior counts for. Those of a chat from before a pause keep as much weight, however long it was.
+const PRIOR: f64 = 4.0;
+/// The acceptance of drafts of which nobody has seen any.
 const HOPE: f64 = 0.75;
 
-/// A share as a running average.
+/// Verdicts at one position of the chain, decayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct Share {
-    value: f64,
-    count: u32,
+struct Verdicts {
+    right: f64,
+    all: f64,
+    /// Steps since the last one.
+    #[serde(skip)]
+    pause: i32,
+}
+
+impl Verdicts {
+    fn add(&mut self, right: bool) {
+        let kept = (DECAY.powi(1 + self.pause) * self.all).max(PRIOR.min(DECAY * self.all));
+        let share = if self.all > 0.0 { self.right / self.all } else { 0.0 };
+        *self = Self { right: share * kept + f64::from(u8::from(right)), all: kept + 1.0, pause: 0 };
+    }
+
+    /// The mean, given what was expected.
+    fn mean(&self, prior: f64) -> f64 {
+        (self.right + PRIOR * prior) / (self.all + PRIOR)
+    }
 }
 
 /// How often drafts were right, by position, given that all before them were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::decode) struct Acceptance {
-    positions: [Share; DEPTHS],
-    /// Steps since the last drafts.
-    #[serde(skip)]
-    pause: u32,
-}
+pub(super) struct Acceptance([Verdicts; DEPTHS]);
 
 impl Acceptance {
     /// Learns from a step. Positions behind the first wrong draft were not up for a verdict.
-    pub(in crate::decode) fn observe(&mut self, drafted: usize, accepted: usize) {
-        if drafted == 0 {
-            self.pause = self.pause.saturating_add(1);
-            return;
-        }
-        let pause = f64::from(std::mem::take(&mut self.pause));
-        let newest = (NEWEST + DRIFT * pause).min(NEWEST_AFTER_PAUSE);
-        for (position, share) in self.positions.iter_mut().enumerate().take(drafted.min(accepted + 1)) {
-            share.count = share.count.saturating_add(1);
-            let right = if position < accepted { 1.0 } else { 0.0 };
-            share.value += (right - share.value) * newest.max(1.0 / f64::from(share.count));
+    pub(super) fn observe(&mut self, drafted: usize, accepted: usize) {
+        for (position, verdicts) in self.0.iter_mut().enumerate().take(drafted.min(accepted + 1)) {
+            verdicts.add(position < accepted);
         }
     }
 
-    /// The same without figures that no drafts give.
-    pub(super) fn checked(mut self) -> Self {
-        let impossible = |share: &&mut Share| !(0.0..=1.0).contains(&share.value);
-        self.positions.iter_mut().filter(impossible).for_each(|share| *share = Share::default());
-        self
+    /// The same of the only text that this is about: what was seen before a pause tells less of it.
+    pub(super) fn observe_text(&mut self, drafted: usize, accepted: usize) {
+        self.observe(drafted, accepted);
+        for verdicts in self.0.iter_mut().skip(drafted.min(accepted + 1)) {
+            verdicts.pause = verdicts.pause.saturating_add(1);
+        }
     }
 
-    /// The rate at a position, as far as there are too few figures that of the one before.
-    fn overall(&self, position: usize) -> f64 {
-        let fallback = if position == 0 { HOPE } else { self.overall(position - 1) };
-        self.positions[position].or(fallback)
-    }
-
-    /// The chance that a draft and all before it are right, by position, up to `depth`; where there are too few
-    /// figures, by the `model`'s.
-    pub(super) fn survivals(&self, model: &Self, depth: usize) -> impl Iterator<Item = f64> {
-        (0..depth.min(DEPTHS)).scan(1.0, |all_right, position| {
-            *all_right *= self.positions[position].or(model.overall(position));
-            Some(*all_right)
+    /// Whether all counts are such as verdicts give.
+    pub(super) fn is_possible(&self) -> bool {
+        let most = 1.0 / (1.0 - DECAY) + 1.0;
+        self.0.iter().all(|verdicts| {
+            (0.0..most).contains(&verdicts.all) && verdicts.right >= 0.0 && verdicts.right <= verdicts.all
         })
     }
-}
 
-impl Share {
-    /// The share, and as far as there are too few figures, `fallback`.
-    fn or(self, fallback: f64) -> f64 {
-        let own = (f64::from(self.count) / OWN).min(1.0);
-        own * self.value + (1.0 - own) * fallback
+    /// The rate at each position. Where nothing is known it is that of the position before.
+    fn means(&self) -> impl Iterator<Item = f64> {
+        self.0.iter().scan(HOPE, |prior, verdicts| {
+            *prior = verdicts.mean(*prior);
+            Some(*prior)
+        })
+    }
+
+    /// The chance that a draft and all before it are right, by position, up to `depth`, where the `model`'s rates are
+    /// what is expected.
+    pub(super) fn survivals(&self, model: &Self, depth: usize) -> Vec<f64> {
+        let means = self.0.iter().zip(model.means()).map(|(own, prior)| own.mean(prior));
+        let survival = |all_right: &mut f64, mean| {
+            *all_right *= mean;
+            Some(*all_right)
+        };
+        means.take(depth).scan(1.0, survival).collect()
     }
 }
 
@@ -84,34 +88,55 @@ impl Share {
 mod tests {
     use super::*;
 
+    fn after(verdicts: &[(usize, usize, usize)]) -> Acceptance {
+        let mut acceptance = Acceptance::default();
+        for &(drafted, accepted, times) in verdicts {
+            (0..times).for_each(|_| acceptance.observe_text(drafted, accepted));
+        }
+        acceptance
+    }
+
+    fn first(acceptance: &Acceptance) -> f64 {
+        acceptance.means().next().unwrap()
+    }
+
     #[test]
-    fn only_reached_positions_learn_and_few_figures_lean_on_the_model() {
-        let (mut row, mut model) = (Acceptance::default(), Acceptance::default());
-        (0..20).for_each(|_| model.observe(3, 1));
-        assert_eq!(model.positions.map(|share| share.count), [20, 20, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(row.survivals(&model, 3).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
-        (0..10).for_each(|_| row.observe(1, 0));
-        assert_eq!(row.survivals(&model, 1).collect::<Vec<_>>(), [0.5]);
-        (0..10).for_each(|_| row.observe(1, 0));
-        assert_eq!(row.survivals(&model, 1).collect::<Vec<_>>(), [0.0]);
+    fn only_reached_positions_learn_and_few_verdicts_lean_on_the_model() {
+        let model = after(&[(3, 1, 40)]);
+        let seen = model.0.map(|verdicts| verdicts.all > 0.0);
+        assert_eq!(seen, [true, true, false, false, false, false, false, false]);
+        let survivals = Acceptance::default().survivals(&model, 3);
+        assert!(
+            survivals[0] > 0.9 && survivals[1] < 0.2 && survivals[2] < 0.1 * survivals[1] + 0.02,
+            "{survivals:?}"
+        );
+        let own = |times| after(&[(1, 0, times)]).survivals(&model, 1)[0];
+        assert!(own(4) > 0.4 && own(4) < 0.6 && own(40) < 0.2, "{} and {}", own(4), own(40));
     }
 
     #[test]
     fn positions_that_nobody_has_seen_are_like_those_before() {
-        let mut model = Acceptance::default();
-        assert_eq!(model.overall(7), HOPE);
-        (0..20).for_each(|_| model.observe(1, 1));
-        assert_eq!(model.overall(7), 1.0);
+        assert_eq!(Acceptance::default().means().last(), Some(HOPE));
+        let right = after(&[(1, 1, 100)]);
+        let means: Vec<f64> = right.means().collect();
+        assert!(means[0] > 0.95 && means.iter().all(|&mean| mean == means[0]), "{means:?}");
+    }
+
+    #[test]
+    fn two_wrong_drafts_of_a_new_model_are_enough_to_doubt() {
+        let wrong = |times| {
+            let acceptance = after(&[(1, 0, times)]);
+            acceptance.survivals(&acceptance, 1)[0]
+        };
+        assert!(wrong(1) < 0.5 && wrong(2) < 0.35 && wrong(3) < 0.27);
     }
 
     #[test]
     fn verdicts_after_a_pause_count_more() {
-        let mut acceptance = Acceptance::default();
-        (0..20).for_each(|_| acceptance.observe(1, 0));
-        let mut paused = acceptance;
-        (0..100).for_each(|_| paused.observe(0, 0));
-        acceptance.observe(1, 1);
-        paused.observe(1, 1);
-        assert_eq!((acceptance.overall(0), paused.overall(0)), (NEWEST, NEWEST_AFTER_PAUSE));
+        let paused = after(&[(1, 0, 40), (0, 0, 100), (1, 1, 3)]);
+        let at_once = after(&[(1, 0, 40), (1, 1, 3)]);
+        assert!(first(&paused) > 0.5 && first(&at_once) < 0.35);
+        // Waiting alone tells nothing.
+        assert_eq!(first(&after(&[(1, 0, 40), (0, 0, 1000)])), first(&after(&[(1, 0, 40)])));
     }
 }

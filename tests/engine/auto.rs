@@ -1,0 +1,158 @@
+//! Whether Auto takes what pays: fresh processes that write the same reply with each depth and with Auto, one after the
+//! other. The measurements are not part of the suite; see `README.md`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::ReplyStats;
+use foretoken_tests::fixtures::endless_model;
+use foretoken_tests::oracle::write_preset;
+use foretoken_tests::programs::{built, released};
+use serde_json::Value;
+
+/// Processes of each kind in a measurement.
+const PROCESSES: usize = 24;
+/// Tokens of each reply.
+const TOKENS: usize = 128;
+/// Steps after which Auto must have settled.
+const SETTLED: usize = 32;
+/// The settings that are compared, the last one with each of the others.
+const DEPTHS: [&str; 5] = ["0", "1", "2", "3", "auto"];
+
+/// What a process wrote.
+struct Written {
+    ids: Vec<u32>,
+    stats: ReplyStats,
+}
+
+/// A reply of a fresh process. Two threads keep a loaded machine busy for its first second.
+fn write(engine: &Path, model: &Path, depth: &str, tokens: usize, loaded: bool) -> Written {
+    let drafting: &[&str] = if depth == "0" { &["--speculation", "off"] } else { &["--depth", depth] };
+    let process = Command::new(engine)
+        .args([
+            "generate",
+            "--json",
+            "--temperature",
+            "0",
+            "--prompt",
+            "Tell me a story about an owl and a bell.",
+        ])
+        .args(["--max-tokens", &tokens.to_string(), "--model"])
+        .arg(model)
+        .args(drafting)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(1);
+    let busy = |_| thread::spawn(move || while Instant::now() < until {});
+    let load: Vec<_> = if loaded { (0..2).map(busy).collect() } else { Vec::new() };
+    let output = process.wait_with_output().unwrap();
+    assert!(output.status.success());
+    load.into_iter().for_each(|thread| thread.join().unwrap());
+    let last = String::from_utf8(output.stdout).unwrap();
+    let finished: Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
+    let part = |name: &str| finished[name].clone();
+    Written {
+        ids: serde_json::from_value(part("ids")).unwrap(),
+        stats: serde_json::from_value(part("stats")).unwrap(),
+    }
+}
+
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Drafts of most steps once it has settled.
+fn settled_depth(stats: &ReplyStats) -> usize {
+    let steps = stats.depth.steps_per_entry as usize;
+    let settled = stats.depth.depths.iter().skip(SETTLED.div_ceil(steps));
+    let last = stats.depth.depths.last().copied().unwrap_or(0.0);
+    median(settled.chain([&last]).map(|&depth| f64::from(depth))).round() as usize
+}
+
+/// Prints how fast each depth was, and how Auto compares with the fastest of them.
+fn compare(name: &str, model: &Path) {
+    let engine = released("foretoken-engine");
+    for loaded in [false, true] {
+        let mut speeds = vec![Vec::new(); DEPTHS.len()];
+        let mut settled = Vec::new();
+        for _ in 0..PROCESSES {
+            for (speeds, depth) in speeds.iter_mut().zip(DEPTHS) {
+                let written = write(&engine, model, depth, TOKENS, loaded);
+                speeds.push(written.stats.tokens_per_second);
+                if depth == "auto" {
+                    settled.push(settled_depth(&written.stats));
+                }
+            }
+        }
+        let medians: Vec<f64> = speeds.iter().map(|speeds| median(speeds.iter().copied())).collect();
+        let (auto, fixed) = speeds.split_last().unwrap();
+        let best = (0..fixed.len()).max_by(|&a, &b| medians[a].total_cmp(&medians[b])).unwrap();
+        let ratio = median(auto.iter().zip(&fixed[best]).map(|(auto, best)| auto / best));
+        let near = settled.iter().filter(|depth| depth.abs_diff(best) <= 1).count();
+        let load = if loaded { ", loaded for the first second" } else { "" };
+        println!("{name}{load}: tokens/s at {DEPTHS:?}: {medians:.1?}");
+        println!(
+            "  Auto has {ratio:.3} of depth {best} in the median; {near} of {PROCESSES} settle beside it: {settled:?}"
+        );
+    }
+}
+
+/// A copy of `small-dense` in a folder of its own.
+fn small_dense(parent: &Path, options: &[&str]) -> PathBuf {
+    let folder = parent.join("small-dense");
+    write_preset("small-dense", &folder, options);
+    folder
+}
+
+#[test]
+#[ignore = "measures for minutes on a machine that does nothing else"]
+fn on_the_demo_model() {
+    let folder = tempfile::tempdir().unwrap();
+    compare("demo model", &endless_model(folder.path()));
+}
+
+#[test]
+#[ignore = "measures for minutes on a machine that does nothing else"]
+fn where_drafts_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    compare("drafts are right", &small_dense(folder.path(), &["--markov", "0", "0"]));
+}
+
+#[test]
+#[ignore = "measures for minutes on a machine that does nothing else"]
+fn where_drafts_are_never_right() {
+    let folder = tempfile::tempdir().unwrap();
+    compare("drafts are never right", &small_dense(folder.path(), &[]));
+}
+
+/// Every process writes the same, and Auto says why where drafts are never right.
+#[test]
+fn every_depth_writes_the_same_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = built("foretoken-engine");
+    let write = |model: &Path, depth| write(&engine, model, depth, 48, false);
+    let drafted = |stats: &ReplyStats| stats.positions.first().map_or(0, |first| first.drafted);
+    for (options, right) in [(&["--markov", "0", "0"][..], true), (&[], false)] {
+        let parent = folder.path().join(if right { "right" } else { "never" });
+        std::fs::create_dir(&parent).unwrap();
+        let model = small_dense(&parent, options);
+        let plain = write(&model, "0");
+        assert_eq!(plain.ids.len(), 48);
+        for depth in ["2", "auto"] {
+            let Written { ids, stats } = write(&model, depth);
+            assert_eq!(ids, plain.ids, "{options:?} at {depth}");
+            if depth == "2" {
+                assert_eq!(stats.steps == 48, !right);
+            } else if !right {
+                // Whatever the machine does meanwhile.
+                assert!(drafted(&stats) < stats.steps / 2, "{stats:?}");
+                assert!(stats.drafting_note.unwrap().starts_with("Drafts do not pay here"));
+            }
+        }
+    }
+}

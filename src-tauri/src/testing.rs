@@ -27,7 +27,7 @@ pub(crate) const ENDLESS_QUESTION: &str = "a a a a a a a a a a a a";
 
 /// Sampling that prefers what was said before, for replies that a test ends.
 pub(crate) fn endless() -> Sampling {
-    Sampling { repetition_penalty: 0.1, frequency_penalty: -2.0, ..Sampling::default() }
+    Sampling { frequency_penalty: -20.0, ..Sampling::default() }
 }
 
 /// The engine program as it was built beside these tests, under a name of its own in `folder`, so that a test finds

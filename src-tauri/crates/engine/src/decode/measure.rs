@@ -92,7 +92,9 @@ impl<'a> Meter<'a> {
                 break;
             }
             // First all that the round before has left.
-            self.draft()?;
+            if round == 0 || drafted_after != widths.last() {
+                self.draft()?;
+            }
             for (width, passes) in widths.iter().zip(&mut passes) {
                 let pass = timed(|| self.pass(*width))?;
                 let draft = match drafted_after == Some(width) && self.model.mtp.is_some() {

@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const RETURN: u32 = 0xff0d;
 const SHIFT: u32 = 0xffe1;
 const CONTROL: u32 = 0xffe3;
+const ALT: u32 = 0xffe9;
+const HOME: u32 = 0xff50;
 const ESCAPE: u32 = 0xff1b;
 
 /// The dialog that is open.
@@ -63,6 +65,10 @@ impl Dialog {
 
     /// Chooses an existing file or folder.
     pub(crate) fn choose(self, path: &Path) {
+        // Among the files that were used last, no folder can be chosen.
+        if path.is_dir() {
+            self.press(&[ALT], HOME);
+        }
         // Opens the field for a place, whatever is shown.
         self.press(&[CONTROL], u32::from(b'l'));
         self.confirm(path);

@@ -210,7 +210,8 @@ fn random_requests() {
     let (complete, cancelled) =
         (0..seeds).map(|seed| fuzz(&model, &pool, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     println!("{complete} rows completed, {cancelled} cancelled");
-    assert!(complete > cancelled && cancelled > 0);
+    // How many turns there are to cancel in depends on the machine's speed.
+    assert!(complete.min(cancelled) as u64 >= seeds / 2, "{complete} and {cancelled}");
 }
 
 /// Requests that do not fit wait in order, are told their places, and nobody passes one that is too large.

@@ -17,7 +17,10 @@ export function NoticesScreen() {
     <Screen title="Third-party notices" testId="notices-screen" takesFocus>
       <div className="screen-column">
         {error && <ErrorNote error={error} testId="notices-error" />}
-        <section className="part" aria-label="Third-party notices">
+        <section className="part" aria-label="Licences">
+          <header className="part-head">
+            <h2>Licences</h2>
+          </header>
           <p className="part-note">Foretoken carries what others have made, under these licences.</p>
           <ul className="rows">
             {notices.map((notice, place) => (

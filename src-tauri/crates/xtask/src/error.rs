@@ -27,6 +27,7 @@ pub(crate) enum Error {
     #[cfg(target_os = "linux")]
     #[error("cannot generate bindings for {}: {why}", headers.display())]
     Bindings { headers: PathBuf, why: String },
+    #[cfg(target_os = "linux")]
     #[error("{} pins MLX {pinned}, and the engine is built with {wanted}: renew it with the command at its top", file.display())]
     Pins { file: PathBuf, pinned: String, wanted: String },
     #[error("{what} arrived with the SHA-256 {found} instead of {expected}; do not use it")]

@@ -24,6 +24,7 @@ impl Pins {
     }
 
     /// The same, if its MLX is the release `mlx`.
+    #[cfg(target_os = "linux")]
     pub(super) fn of_mlx(workspace: &Workspace, name: &str, mlx: &str) -> Result<Self> {
         let pins = Self::read(workspace, name)?;
         match pins.version("mlx") {
@@ -36,6 +37,7 @@ impl Pins {
     }
 
     /// The version of a package.
+    #[cfg(any(test, target_os = "linux"))]
     fn version(&self, package: &str) -> Option<&str> {
         let mut lines = self.text.lines();
         lines.find_map(|line| line.strip_prefix(package)?.strip_prefix("==")?.split([' ', '\\']).next())

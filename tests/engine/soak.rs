@@ -3,7 +3,7 @@
 //! One test, since the figures are the process's.
 
 use foretoken_engine::cache::RowKv;
-use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, PassTimes, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{CELL, Calibration, Footprint, Happening, Limits, RowId, RowSpec, Scheduler};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision};
@@ -47,12 +47,13 @@ fn cancelled_requests_free_everything_at_once(model: &Qwen) {
     }
 }
 
-fn measuring_what_passes_take_leaves_nothing_behind(model: &Qwen) {
+fn a_calibration_leaves_nothing_behind(model: &Qwen) {
     let baseline = mlx::active_memory();
-    let times = PassTimes::briefly(model).unwrap();
+    let Calibration { times, verdicts } = Calibration::run(model, &[0]).unwrap();
     assert_eq!(mlx::active_memory(), baseline);
     let measured = |width| times.passes.iter().any(|&(measured, seconds)| measured == width && seconds > 0.0);
     assert!((1..=4).all(measured) && times.draft > 0.0, "{times:?}");
+    assert!([1, 2, 3].iter().all(|depth| verdicts.iter().any(|(drafted, _)| drafted == depth)), "{verdicts:?}");
 }
 
 fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
@@ -214,7 +215,7 @@ fn memory_is_given_back() {
     let requests = std::env::var("FORETOKEN_SOAK").map_or(REQUESTS, |requests| requests.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     appending_copies_nothing_unless_somebody_holds_the_buffer();
-    measuring_what_passes_take_leaves_nothing_behind(&model);
+    a_calibration_leaves_nothing_behind(&model);
     cancelled_requests_free_everything_at_once(&model);
     memory_stays_flat_over_many_requests(&model, requests);
     replies_that_outgrow_their_memory_stay_within_it(&model);

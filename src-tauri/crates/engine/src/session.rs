@@ -6,11 +6,11 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ChatMessage, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS, ModelInfo, Part,
-    PartialReply, Sampling,
+    PartialReply, Role, Sampling,
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info, room_for_rows};
-use crate::decode::{Footprint, Limits, PassTimes, Policy, PolicyState, Scheduler, TooLarge};
+use crate::decode::{Calibration, Footprint, Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
@@ -24,6 +24,8 @@ const REMEMBERED_SHARE: f64 = 0.5;
 const MOST_REMEMBERED: u64 = 16 << 30;
 /// What they take where MLX does not know how much memory there is.
 const REMEMBERED_BYTES: u64 = 1 << 30;
+/// What a model is asked whose drafts nobody knows.
+const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
 /// How a prompt without a template is continued.
 pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
 
@@ -77,7 +79,7 @@ impl Prepared {
         &self.info
     }
 
-    /// Reads the weights, and measures what passes take unless that was `learned` before.
+    /// Reads the weights, and finds out what drafts cost and yield unless that was `learned` before.
     pub fn load(
         self,
         learned: Option<PolicyState>,
@@ -90,7 +92,7 @@ impl Prepared {
             room_for_rows(&config, &layout, usable, |context| footprint.row(context as usize))
         });
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
-        let figures = measured(&model, learned.unwrap_or_default());
+        let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         Ok(Session {
@@ -195,15 +197,18 @@ impl Session {
     }
 }
 
-/// The same figures with what passes take, if drafts could pay and nobody has measured it.
-fn measured(model: &Qwen, figures: PolicyState) -> PolicyState {
+/// The same figures with those of a calibration, if drafts could pay and there was none before.
+fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> PolicyState {
     if model.mtp.is_none() || figures.is_measured() {
         return figures;
     }
-    // As where replies are written, or they would be another machine's.
+    // As where replies are written, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
-    match PassTimes::briefly(model) {
-        Ok(times) => figures.with_costs(times),
+    let question = ChatMessage { role: Role::User, content: CALIBRATION_QUESTION.into() };
+    // Any tokens take the same time.
+    let prompt = prompter.prompt(&[question], None, true).map_or_else(|_| vec![0], |prompt| prompt.ids);
+    match Calibration::run(model, &prompt) {
+        Ok(calibration) => figures.calibrated(&calibration),
         Err(error) => {
             tracing::warn!(
                 "there will be no drafts unless they are asked for; their cost cannot be measured: {error}"

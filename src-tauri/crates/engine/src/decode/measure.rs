@@ -1,8 +1,8 @@
-//! What passes of a model take, measured while nothing else runs.
+//! What a model's passes take and how often its drafts are right, found out while nothing else runs.
 
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{MAX_DEPTH, Sampling};
 
 use super::batch::Batch;
 use super::draft::Drafted;
@@ -12,13 +12,11 @@ use super::verify::Answer;
 use crate::mlx::{self, Result};
 use crate::model::Qwen;
 
-/// Tokens of the text that is gone on with.
-const PROMPT: usize = 16;
-/// Widths that every model is measured at, and those of several rows for models that are quick.
-const WIDTHS: [&[usize]; 2] = [&[1, 2, 3, 4], &[6, 8, 12, 16]];
-/// Measurements of each.
-const ROUNDS: usize = 5;
-/// After this long no further ones begin.
+/// Widths that every model is measured at, one row's with up to three drafts, and how often.
+const NARROW: (&[usize], usize) = (&[1, 2, 3, 4], 8);
+/// Those of several rows, for models that are quick.
+const WIDE: (&[usize], usize) = (&[6, 8, 12, 16], 3);
+/// After this long no further round begins.
 const BUDGET: Duration = Duration::from_millis(600);
 
 /// What passes take.
@@ -30,42 +28,53 @@ pub struct PassTimes {
     pub draft: f64,
 }
 
-/// A row that nobody reads, and what its passes took.
-struct Meter<'a> {
-    model: &'a Qwen,
-    batch: Batch,
-    drafts: Vec<f64>,
-    passes: Vec<(usize, Vec<f64>)>,
+/// A short reply that nobody reads, written with no drafts, one, two and three in turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// What its passes took.
+    pub times: PassTimes,
+    /// Drafts verified and drafts accepted, by step.
+    pub verdicts: Vec<(usize, usize)>,
+}
+
+impl Calibration {
+    /// Goes on with a prompt for a fraction of a second.
+    pub fn run(model: &Qwen, prompt: &[u32]) -> Result<Self> {
+        let begin = Instant::now();
+        let mut meter = Meter::new(model, prompt)?;
+        meter.rounds(NARROW.0, NARROW.1, begin + BUDGET / 2)?;
+        if begin.elapsed() < BUDGET / 2 {
+            meter.rounds(WIDE.0, WIDE.1, begin + BUDGET)?;
+        }
+        Ok(Self { verdicts: std::mem::take(&mut meter.verdicts), times: meter.finish() })
+    }
 }
 
 impl PassTimes {
-    /// Measures some widths in a fraction of a second, large models at fewer.
-    pub fn briefly(model: &Qwen) -> Result<Self> {
-        let begin = Instant::now();
-        let mut meter = Meter::new(model)?;
-        for (widths, share) in WIDTHS.into_iter().zip([2, 1]) {
-            if begin.elapsed() < BUDGET / 2 || widths == WIDTHS[0] {
-                meter.rounds(widths, ROUNDS, begin + BUDGET / share)?;
-            }
-        }
-        Ok(meter.finish())
-    }
-
     /// Measures all widths up to `widest`, and each so often.
     pub fn thoroughly(model: &Qwen, widest: usize, rounds: usize) -> Result<Self> {
         let widths: Vec<usize> = (1..=widest).collect();
-        let mut meter = Meter::new(model)?;
+        let mut meter = Meter::new(model, &[0; 16])?;
         let never = Instant::now() + Duration::from_secs(3600);
         meter.rounds(&widths, rounds, never)?;
         Ok(meter.finish())
     }
 }
 
+/// A row and what its steps took.
+struct Meter<'a> {
+    model: &'a Qwen,
+    batch: Batch,
+    drafts: Vec<f64>,
+    passes: Vec<(usize, Vec<f64>)>,
+    verdicts: Vec<(usize, usize)>,
+}
+
 impl<'a> Meter<'a> {
-    fn new(model: &'a Qwen) -> Result<Self> {
+    fn new(model: &'a Qwen, prompt: &[u32]) -> Result<Self> {
         let spec = RowSpec {
-            prompt: vec![0; PROMPT],
-            reply_from: PROMPT,
+            prompt: prompt.to_vec(),
+            reply_from: prompt.len(),
             sampling: Sampling::default(),
             seed: 0,
             xtc_exempt: Vec::new(),
@@ -78,29 +87,20 @@ impl<'a> Meter<'a> {
         };
         let mut lane = Lane::new(model, Row::new(0, spec))?;
         lane.read_all(model)?;
-        Ok(Self { model, batch: Batch::of(lane), drafts: Vec::new(), passes: Vec::new() })
+        let (drafts, passes, verdicts) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { model, batch: Batch::of(lane), drafts, passes, verdicts })
     }
 
-    /// Measures each of these widths and the drafter, in turns, so that what else the machine does hits all of them
-    /// alike. The first round compiles kernels and fills caches, so it does not count.
+    /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Only the
+    /// verdicts of the first round count: it compiles kernels and fills caches.
     fn rounds(&mut self, widths: &[usize], rounds: usize, until: Instant) -> Result<()> {
-        // It then has two positions to read, as where the draft of the step before was right.
-        let drafted_after = if self.drafts.is_empty() { widths.iter().take(2).next_back() } else { None };
         let mut passes = vec![Vec::with_capacity(rounds); widths.len()];
         for round in 0..=rounds {
             if round > 1 && Instant::now() >= until {
                 break;
             }
-            // First all that the round before has left.
-            if round == 0 || drafted_after != widths.last() {
-                self.draft()?;
-            }
-            for (width, passes) in widths.iter().zip(&mut passes) {
-                let pass = timed(|| self.pass(*width))?;
-                let draft = match drafted_after == Some(width) && self.model.mtp.is_some() {
-                    true => Some(timed(|| self.draft())?),
-                    false => None,
-                };
+            for (&width, passes) in widths.iter().zip(&mut passes) {
+                let (draft, pass) = self.step(width - 1)?;
                 if round > 0 {
                     passes.push(pass);
                     self.drafts.extend(draft);
@@ -111,19 +111,26 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// One draft, which nobody checks.
-    fn draft(&mut self) -> Result<()> {
-        let drafted = self.batch.draft(self.model, &[1])?;
-        mlx::eval(drafted.drafts().tokens.iter().chain(self.batch.arrays()))
-    }
+    /// Seconds of each of a chain of drafts, and of the pass that verifies them. More than there can be are stood in for.
+    fn step(&mut self, depth: usize) -> Result<(Option<f64>, f64)> {
+        let begin = Instant::now();
+        let drafts = (1..=usize::from(MAX_DEPTH)).contains(&depth) && self.model.mtp.is_some();
+        let drafted = match drafts {
+            true => self.batch.draft(self.model, &[depth])?,
+            false => Drafted::given(&vec![0; depth])?,
+        };
+        mlx::eval(&drafted.drafts().tokens)?;
+        let draft = drafts.then(|| begin.elapsed().as_secs_f64() / depth as f64);
 
-    /// A step over `width` tokens, without its drafting.
-    fn pass(&mut self, width: usize) -> Result<()> {
-        let drafted = Drafted::given(&vec![0; width - 1])?;
+        let begin = Instant::now();
         let Answer { words, hidden, .. } = self.batch.answer(self.model, &drafted)?;
         mlx::async_eval([&words, &hidden].into_iter().chain(self.batch.arrays()))?;
-        self.batch.commit(&words.to_vec()?, &drafted, &hidden)?;
-        Ok(())
+        let (advances, _) = self.batch.commit(&words.to_vec()?, &drafted, &hidden)?;
+        let pass = begin.elapsed().as_secs_f64();
+        if drafts {
+            self.verdicts.extend(advances.iter().map(|advance| (advance.drafted, advance.accepted)));
+        }
+        Ok((draft, pass))
     }
 
     fn finish(self) -> PassTimes {
@@ -135,13 +142,6 @@ impl<'a> Meter<'a> {
             draft: if self.drafts.is_empty() { 0.0 } else { median(self.drafts) },
         }
     }
-}
-
-/// Seconds of some work.
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
-    let begin = Instant::now();
-    work()?;
-    Ok(begin.elapsed().as_secs_f64())
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

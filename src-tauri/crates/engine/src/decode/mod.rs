@@ -16,7 +16,7 @@ mod verify;
 
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 pub use lane::{CELL, Lane};
-pub use measure::PassTimes;
+pub use measure::{Calibration, PassTimes};
 pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};

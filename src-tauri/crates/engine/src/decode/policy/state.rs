@@ -4,7 +4,7 @@ use super::acceptance::{Acceptance, DEPTHS};
 use super::choice::{Plan, best};
 use super::cost::Cost;
 use super::outcome::Outcome;
-use crate::decode::measure::PassTimes;
+use crate::decode::measure::{Calibration, PassTimes};
 
 /// What was measured of a model on a machine. Worth keeping: the next start need not measure it again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,13 @@ impl PolicyState {
     /// The same with what was measured of passes.
     pub fn with_costs(self, PassTimes { passes, draft }: PassTimes) -> Self {
         Self { cost: self.cost.with(passes, draft), ..self }
+    }
+
+    /// The same with what a model has shown before its first reply.
+    pub fn calibrated(self, Calibration { times, verdicts }: &Calibration) -> Self {
+        let mut accepted = self.accepted;
+        verdicts.iter().for_each(|&(drafted, right)| accepted.observe(drafted, right));
+        Self { accepted, ..self }.with_costs(times.clone())
     }
 
     /// What a step of a row takes that drafts and checks so many tokens, in units of a step without drafts.

@@ -35,6 +35,7 @@ const COMMANDS: &[&str] = &[
     "add_preset",
     "change_preset",
     "delete_preset",
+    "restore_preset",
     "export_chats",
     "choose_chats_file",
     "import_chats",

@@ -227,16 +227,28 @@ impl App {
         Ok(self.write(begun, page).await)
     }
 
-    /// A reply as it stands, with what follows sent to `page`.
+    /// A reply as it stands, with what follows sent to `page`. One that nobody writes has ended, whatever the store says.
     pub(crate) async fn attach(
         &self,
         message: MessageId,
         page: Channel<ReplyEvent>,
     ) -> Result<Message, ErrorReport> {
-        match self.replies.attach(message, page).await {
-            Some(message) => Ok(message),
-            None => self.chats.call(move |store| store.message(message)).await,
+        if let Some(message) = self.replies.attach(message, page.clone()).await {
+            return Ok(message);
         }
+        // Until somebody asks, nobody writes it.
+        let _nobody_asks = self.asking.lock().await;
+        if let Some(message) = self.replies.attach(message, page).await {
+            return Ok(message);
+        }
+        let kept = self.chats.call(move |store| store.message(message)).await?;
+        if kept.status != MessageStatus::Streaming {
+            return Ok(kept);
+        }
+        // Its end could not be stored: it ends as it would at the next start.
+        let status = MessageStatus::Interrupted;
+        let ended = self.chats.call(move |store| store.finish_reply(message, status, None, None)).await;
+        Ok(ended.unwrap_or_else(|error| Message { status, error: Some(error), ..kept }))
     }
 
     /// Ends a reply early.

@@ -38,8 +38,6 @@ enum AttachmentError {
     LargeTogether,
     #[error("These are {count} files, and no more than {MOST} can go with one message.")]
     Many { count: usize },
-    #[error("{} was not dropped on the window last.", path.display())]
-    NotDropped { path: PathBuf },
     #[error("{} is not a text file.", path.display())]
     NotText { path: PathBuf },
 }
@@ -64,9 +62,6 @@ impl From<AttachmentError> for ErrorReport {
             }
             AttachmentError::Pdf { .. } => {
                 ("attachment_pdf", "Open it in another program and save it anew, or copy the text out of it.")
-            }
-            AttachmentError::NotDropped { .. } => {
-                ("attachment_not_dropped", "Drop it again, or choose it with the button.")
             }
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
@@ -119,15 +114,6 @@ async fn read_each<F: Send + 'static>(
         read_files.push(file);
     }
     Ok(read_files)
-}
-
-/// Which of `files` are among `dropped`: no other file is read.
-pub(crate) fn among(dropped: &[PathBuf], files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
-    let known = |file: String| {
-        let path = PathBuf::from(file);
-        if dropped.contains(&path) { Ok(path) } else { Err(AttachmentError::NotDropped { path }.into()) }
-    };
-    files.into_iter().map(known).collect()
 }
 
 /// Reads the PDF at `path`, which the person knows as `shown`.
@@ -268,14 +254,6 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let refused = read_all(&Tool::new(engine_program(folder.path())), vec![pipe]).await.unwrap_err();
         assert_eq!(refused.code, "attachment_not_text");
-    }
-
-    #[test]
-    fn only_what_was_dropped_is_read() {
-        let dropped = [PathBuf::from("/home/ines/a.txt"), PathBuf::from("/home/ines/b.txt")];
-        assert_eq!(among(&dropped, vec!["/home/ines/b.txt".into()]).unwrap(), dropped[1..]);
-        let refused = among(&dropped, vec!["/home/ines/a.txt".into(), "/etc/passwd".into()]).unwrap_err();
-        assert_eq!(refused.code, "attachment_not_dropped");
     }
 
     /// A PDF of one page with this drawn on it. `X` is a drawing that draws itself.

@@ -67,6 +67,11 @@ mod tests {
         };
         assert!(waits);
         events.handed_over();
-        end.await;
+        let is_over = tokio::select! {
+            biased;
+            () = &mut end => true,
+            () = std::future::ready(()) => false,
+        };
+        assert!(is_over, "nothing else is waited for");
     }
 }

@@ -1,4 +1,5 @@
-//! Chats as they are kept: opened, branched, named, tagged, deleted and brought back, moved between files, backed up.
+//! Chats and presets as they are kept: opened, branched, named, tagged, deleted and brought back, moved between files,
+//! backed up.
 //! The window is told of a change on the thread of the store: what it is told last is how things are.
 
 use std::path::PathBuf;
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ImportReport,
-    MessageId, OpenedChat, SearchResults,
+    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
+    GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
 };
 use tokio::time::sleep;
 
@@ -171,12 +172,74 @@ impl App {
             .await
     }
 
-    /// Adds the chats of a file.
-    pub(crate) async fn import(&self, path: PathBuf) -> Result<ImportReport, ErrorReport> {
-        let report = self.chats.import(path).await?;
+    /// Adds the chats of files, one after the other. Of each all are added, or none.
+    pub(crate) async fn import(
+        &self,
+        files: Vec<Result<PathBuf, ErrorReport>>,
+    ) -> Result<Imported, ErrorReport> {
+        let _one_at_a_time = self.importing.lock().await;
+        let mut imported = Imported::default();
+        for file in files {
+            let read = match file {
+                Ok(path) => self.chats.import(path).await,
+                Err(refused) => Err(refused),
+            };
+            match read {
+                Ok(ImportReport { chats, messages, left_out }) => {
+                    imported.added.chats += chats;
+                    imported.added.messages += messages;
+                    imported.added.left_out += left_out;
+                }
+                Err(refused) => imported.refused.push(refused),
+            }
+        }
         let events = Arc::clone(&self.events);
-        self.chats.call(move |store| publish_tags(store, &events)).await?;
-        Ok(report)
+        let publish = move |store: &mut Store| {
+            publish_tags(store, &events)?;
+            publish_presets(store, &events)
+        };
+        self.chats.call(publish).await?;
+        Ok(imported)
+    }
+
+    /// Keeps settings under a name.
+    pub(crate) async fn add_preset(
+        &self,
+        name: String,
+        system_prompt: String,
+        generation: Option<GenerationSettings>,
+    ) -> Result<Preset, ErrorReport> {
+        self.with_presets(move |store| store.add_preset(&name, &system_prompt, generation.as_ref())).await
+    }
+
+    /// Gives a preset another content.
+    pub(crate) async fn change_preset(&self, preset: Preset) -> Result<(), ErrorReport> {
+        self.with_presets(move |store| store.change_preset(&preset)).await
+    }
+
+    /// Deletes a preset.
+    pub(crate) async fn delete_preset(&self, preset: PresetId) -> Result<(), ErrorReport> {
+        self.with_presets(move |store| store.delete_preset(preset)).await
+    }
+
+    /// Brings a deleted preset back, and returns the chats that are set by it again.
+    pub(crate) async fn restore_preset(&self, preset: PresetId) -> Result<Vec<ChatId>, ErrorReport> {
+        self.with_presets(move |store| store.restore_preset(preset)).await
+    }
+
+    /// Does something with the presets, and tells the page what they are then.
+    async fn with_presets<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
+        let events = Arc::clone(&self.events);
+        self.chats
+            .call(move |store| {
+                let done = act(store)?;
+                publish_presets(store, &events)?;
+                Ok(done)
+            })
+            .await
     }
 
     /// Finds titles and messages that hold all words of `query`.
@@ -248,6 +311,12 @@ fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), C
 
 fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     events.publish(AppEvent::Tags { tags: store.tags()? });
+    Ok(())
+}
+
+fn publish_presets(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+    let (presets, deleted) = (store.presets()?, store.deleted_presets());
+    events.publish(AppEvent::Presets { presets, deleted });
     Ok(())
 }
 

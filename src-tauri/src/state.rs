@@ -13,7 +13,6 @@ use foretoken_protocol::{
 
 use tokio::sync::{mpsc, watch};
 
-use crate::attachments;
 use crate::benchmarks::History;
 use crate::chats::Chats;
 use crate::engine::{Engine, Model, Patience, Supervisor};
@@ -53,6 +52,8 @@ pub(crate) struct App {
     pub(crate) shown: watch::Sender<bool>,
     /// The paths that the person chose in a dialog or dropped on the window.
     pub(crate) handed: Handed,
+    /// Held while chats are imported: what is dropped meanwhile comes after.
+    pub(crate) importing: tokio::sync::Mutex<()>,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
     /// Takes chats that may have a title of their own.
@@ -107,6 +108,7 @@ impl App {
             open: OpenChat::default(),
             shown: watch::Sender::default(),
             handed: Handed::default(),
+            importing: tokio::sync::Mutex::new(()),
             quitting: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
@@ -125,6 +127,7 @@ impl App {
             chats: ChatPage::default(),
             tags: Vec::new(),
             presets: Vec::new(),
+            deleted_presets: Vec::new(),
             deletions: Vec::new(),
             navigation: 0,
             open: None,
@@ -150,6 +153,7 @@ impl App {
                 whole.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
                 whole.tags = store.tags()?;
                 whole.presets = store.presets()?;
+                whole.deleted_presets = store.deleted_presets();
                 whole.deletions = store.deletions()?;
                 whole.draft = store.draft(None)?;
                 Ok(whole)
@@ -186,16 +190,11 @@ impl App {
         self.events.publish(event);
     }
 
-    /// Those files, which must be among what was dropped on the window last.
-    pub(crate) fn dropped(&self, files: Vec<String>) -> Result<Vec<PathBuf>, ErrorReport> {
-        attachments::among(&self.handed.last_drop(), files)
-    }
-
     /// The model folder that the page names: one that it shows, or one that the person has handed over.
     pub(crate) fn model_folder(&self, named: &str) -> Result<PathBuf, ErrorReport> {
         let shown = self.models.entries(&self.settings.current()).iter().any(|entry| entry.path == named)
             || self.library.lists(Path::new(named));
-        if shown { Ok(named.into()) } else { self.handed.take(Purpose::Model, named) }
+        if shown { Ok(named.into()) } else { self.handed.find(Purpose::Model, named) }
     }
 
     /// Leaves the open chat for a new one.

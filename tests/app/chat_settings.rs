@@ -149,6 +149,23 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     choose("The model's own values");
     choose("Owl");
     prompt_is(PROMPT);
+
+    // The note of the deletion gives way to another one.
+    window.fill("system-prompt", "You are a fox.");
+    window.click("delete-preset");
+    note_says("“Owl” was deleted.");
+    window.fill("preset-name", "Fox");
+    window.click("keep-preset");
+    window.wait_until("the chat is set by another", || window.is_shown("update-preset"));
+    window.click("update-preset");
+    note_says("“Fox” was updated.");
+    window.click("deletions");
+    window.wait_until("the preset is listed", || window.text("bring-back").contains("Bring back"));
+    window.click("bring-back");
+    window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
+    window.wait_until("nothing is left to bring back", || !window.is_shown("deletions"));
+    choose("Owl");
+    prompt_is(PROMPT);
 }
 
 #[test]

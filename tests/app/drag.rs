@@ -1,4 +1,4 @@
-//! A folder dragged here from another program: the source's side of XDND, by which X11 programs drag and drop.
+//! Files and folders dragged here from another program: the source's side of XDND, by which X11 programs drag and drop.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ x11rb::atom_manager! {
     }
 }
 
-/// A folder that is held over the app's window.
+/// What is held over the app's window.
 pub(crate) struct Drag {
     connection: RustConnection,
     atoms: Atoms,
@@ -45,8 +45,13 @@ pub(crate) struct Drag {
 }
 
 impl Drag {
-    /// Drags a folder to the middle of the app's window.
-    pub(crate) fn over(desk: &Desk, folder: &Path) -> Self {
+    /// Drags something to the middle of the app's window.
+    pub(crate) fn over(desk: &Desk, path: &Path) -> Self {
+        Self::all_over(desk, &[path])
+    }
+
+    /// Drags several things to the middle of the app's window.
+    pub(crate) fn all_over(desk: &Desk, paths: &[&Path]) -> Self {
         let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
         let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
         let root = connection.setup().roots[screen].root;
@@ -55,13 +60,13 @@ impl Drag {
         connection.create_window(depth, source, root, 0, 0, 1, 1, 0, class, 0, &no).unwrap();
         connection.set_selection_owner(source, atoms.XdndSelection, CURRENT_TIME).unwrap();
         let (target, place) = window_under(&connection, &atoms, root).expect("a window that takes drops");
-        let uris = format!("file://{}\r\n", folder.display());
+        let uris = paths.iter().map(|path| uri(path)).collect();
         let drag = Self { connection, atoms, source, target, place, uris, accepted: false };
         drag.tell(drag.atoms.XdndEnter, [VERSION << 24, drag.atoms.URI_LIST, 0, 0]);
         drag
     }
 
-    /// Answers what the window asks, and holds the folder where it is. To be called over and over. True once the window
+    /// Answers what the window asks, and holds it where it is. To be called over and over. True once the window
     /// would take it.
     pub(crate) fn hold(&mut self) -> bool {
         self.answer();
@@ -69,12 +74,12 @@ impl Drag {
         self.accepted
     }
 
-    /// Takes the folder away again.
+    /// Takes it away again.
     pub(crate) fn leave(&self) {
         self.tell(self.atoms.XdndLeave, [0; 4]);
     }
 
-    /// Lets the folder go. What the window asks then is still to be answered.
+    /// Lets it go. What the window asks then is still to be answered.
     pub(crate) fn release(&self) {
         self.tell(self.atoms.XdndDrop, [0, CURRENT_TIME, 0, 0]);
     }
@@ -123,6 +128,16 @@ impl Drag {
         self.connection.send_event(false, self.target, EventMask::NO_EVENT, message).unwrap();
         self.connection.flush().unwrap();
     }
+}
+
+/// Where something is, as a line of a list of addresses. What is no Unicode is written in hexadecimal digits.
+fn uri(path: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'%' | 0x80.. => format!("%{byte:02X}"),
+        _ => char::from(*byte).to_string(),
+    };
+    let path: String = path.as_os_str().as_encoded_bytes().iter().map(byte).collect();
+    format!("file://{path}\r\n")
 }
 
 /// The largest visible window that takes drops, and its middle.

@@ -1,6 +1,9 @@
 //! Files that go with a message, and files with chats: dropped on the window or chosen in the system's dialog.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -13,8 +16,13 @@ use crate::window::Window;
 const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
 
 /// Drops something on the window.
-fn drop_on(window: &Window<'_>, desk: &Desk, path: &std::path::Path, done: impl Fn() -> bool) {
-    let mut drag = Drag::over(desk, path);
+fn drop_on(window: &Window<'_>, desk: &Desk, path: &Path, done: impl Fn() -> bool) {
+    drop_all_on(window, desk, &[path], done);
+}
+
+/// Drops several things on the window.
+fn drop_all_on(window: &Window<'_>, desk: &Desk, paths: &[&Path], done: impl Fn() -> bool) {
+    let mut drag = Drag::all_over(desk, paths);
     window.wait_until("the window would take it", || drag.hold() && window.is_shown("drop-target"));
     drag.release();
     window.wait_until("it has taken it", || {
@@ -166,6 +174,40 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     window.import_chats(&exported);
     window.wait_until("the chats are read", || window.text("note").contains("1 chat with 2 messages added."));
     window.wait_until("both are listed", || window.texts("chat").len() == 2);
+}
+
+#[test]
+fn of_several_files_with_chats_that_are_dropped_each_is_accounted_for() {
+    let desk = Desk::new(1280, 900);
+    let file = |name: &str, title: &str| {
+        let message = json!({ "role": "user", "content": "Who keeps the bell?" });
+        let path = desk.home().join(name);
+        fs::write(&path, json!({ "name": title, "messages": [message] }).to_string()).unwrap();
+        path
+    };
+    let (owl, fox) = (file("owl.json", "Owls"), file("fox.json", "Foxes"));
+    let bad = desk.home().join("package.json");
+    fs::write(&bad, "{}").unwrap();
+    let window = desk.open(Theme::Dark);
+    drop_all_on(&window, &desk, &[&owl, &bad, &fox], || window.is_shown("action-error"));
+    let told = window.text("action-error");
+    assert!(told.contains("2 chats with 2 messages added from 2 files."), "{told}");
+    assert!(told.contains("package.json cannot be imported"), "{told}");
+    window.wait_until("both are listed", || window.texts("chat").len() == 2);
+    assert!(!window.is_shown("note"), "it is said once");
+    window.picture("import-of-several");
+}
+
+#[test]
+fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
+    let desk = Desk::new(1280, 900);
+    let path = desk.home().join(OsStr::from_bytes(b"Z\xfcrich.txt"));
+    fs::write(&path, STORY).unwrap();
+    let window = desk.open(Theme::Light);
+    drop_on(&window, &desk, &path, || window.is_shown("action-error") || window.is_shown("file"));
+    let told = window.text("action-error");
+    assert!(told.contains("rich.txt cannot be found: its name is not Unicode"), "{told}");
+    assert!(!window.is_shown("file"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::desk::{Desk, Theme};
 use crate::library::data;
 use crate::looks::Looks;
 use crate::stored::{StoredChat, write_chats};
+use crate::webdriver::keys::ESCAPE;
 use crate::window::Window;
 
 /// An answer with everything in it.
@@ -136,6 +137,62 @@ fn formulas_that_come_late_do_not_move_what_is_read() {
     );
     let moved = moved.unwrap();
     assert!(moved.as_f64().is_some_and(|pixels| pixels < 2.0), "the text has moved by {moved}");
+}
+
+#[test]
+fn the_address_of_a_link_stays_within_the_chat() {
+    stays_within(Theme::Light);
+}
+
+#[test]
+fn the_address_of_a_link_stays_within_the_chat_in_the_dark() {
+    stays_within(Theme::Dark);
+}
+
+fn stays_within(theme: Theme) {
+    let desk = Desk::new(1280, 900);
+    let address = format!("https://example.org/{}", "a-long-way/".repeat(12));
+    let answer = format!("[See]({address}) and [there]({address})\n\n{}", "More of it.\n\n".repeat(60));
+    let chat = StoredChat { title: "Links".into(), messages: vec!["Where?".into(), answer] };
+    write_chats(&data(&desk), [chat]);
+    let window = desk.open(theme);
+    for size in [(1100, 760), (800, 600)] {
+        window.resize(size.0, size.1);
+        window.click_one("chat", "Links");
+        window.wait_until("the reply is drawn", || window.text("answer").contains("More of it."));
+        // The wheel: the view follows only a hand away from the end.
+        window.scroll("conversation", -9000);
+        for below in [4, 60, 300] {
+            let open = "const [below] = arguments;
+                 const place = document.querySelector('[data-testid=conversation]').getBoundingClientRect();
+                 const link = document.querySelector('.link');
+                 if (!link) return false;
+                 const scroller = document.querySelector('[data-testid=conversation]');
+                 scroller.scrollTop += link.getBoundingClientRect().top - place.top - below;
+                 link.click();
+                 return true";
+            window.wait_until("the link is clicked", || window.script(open, json!([below])) == json!(true));
+            window.wait_until("its address is shown", || {
+                let still = "const shown = document.querySelector('.link-address');
+                             return shown !== null && getComputedStyle(shown).opacity === '1'";
+                window.script(still, json!([])) == json!(true)
+            });
+            let outside = window.script(
+                "const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+                 const [shown, chat] = [box('.link-address'), box('[data-testid=conversation]')];
+                 return { left: shown.left < chat.left, right: shown.right > chat.right,
+                          top: shown.top < chat.top, bottom: shown.bottom > chat.bottom }",
+                json!([]),
+            );
+            let inside = json!({ "left": false, "right": false, "top": false, "bottom": false });
+            assert_eq!(outside, inside, "{below} pixels below the top, {size:?}");
+            if below == 4 {
+                window.picture(&format!("link-address-{theme:?}-{}x{}", size.0, size.1));
+            }
+            window.press(&[], ESCAPE);
+            window.wait_until("it is put away", || !window.is_popover_shown());
+        }
+    }
 }
 
 #[test]

@@ -150,6 +150,13 @@ fn look(theme: Theme) {
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
     looks.check("versions-1-edit");
     window.fill("edit-text", FOX);
+    window.click("new-chat");
+    window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
+    window.click("chat");
+    window.wait_until("the edit is offered", || window.text("edit") == "Continue editing");
+    looks.check("versions-6-unsent-edit");
+    window.click("edit");
+    window.wait_until("the text can be changed", || window.focus() == "edit-text");
     window.click("send-edit");
     window.wait_for_end();
     window.click("retry");
@@ -166,7 +173,14 @@ fn look(theme: Theme) {
     looks.check("versions-4-deleted");
     window.choose_in_menu("chat-more", OWL, "Delete");
     window.wait_until("the chat is gone", || !window.is_shown("chat"));
+    window.click("inspector-toggle");
+    window.fill("preset-name", "Stories about owls that are told at night");
+    window.click("keep-preset");
+    window.wait_until("there is a preset", || window.is_shown("delete-preset"));
+    window.click("delete-preset");
+    window.wait_until("the preset is gone", || !window.is_shown("delete-preset"));
+    window.click("inspector-toggle");
     window.click("deletions");
-    window.wait_until("what was deleted is listed", || window.is_shown("bring-back"));
+    window.wait_until("what was deleted is listed", || window.texts("bring-back").len() == 2);
     looks.check("versions-5-deletions");
 }

@@ -14,12 +14,8 @@ use serde_json::Value;
 
 /// Processes of each kind in a measurement.
 const PROCESSES: usize = 24;
-/// Tokens of each reply.
-const TOKENS: usize = 128;
 /// Steps after which Auto must have settled.
 const SETTLED: usize = 32;
-/// The settings that are compared, the last one with each of the others.
-const DEPTHS: [&str; 5] = ["0", "1", "2", "3", "auto"];
 
 /// What a process wrote.
 struct Written {
@@ -68,37 +64,45 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Drafts of most steps once it has settled.
 fn settled_depth(stats: &ReplyStats) -> usize {
-    let steps = stats.depth.steps_per_entry as usize;
-    let settled = stats.depth.depths.iter().skip(SETTLED.div_ceil(steps));
-    let last = stats.depth.depths.last().copied().unwrap_or(0.0);
-    median(settled.chain([&last]).map(|&depth| f64::from(depth))).round() as usize
+    let settled = SETTLED.div_ceil(stats.depth.steps_per_entry as usize);
+    median(stats.depth.depths[settled..].iter().map(|&depth| f64::from(depth))).round() as usize
 }
 
-/// Prints how fast each depth was, and how Auto compares with the fastest of them.
-fn compare(name: &str, model: &Path) {
-    let engine = released("foretoken-engine");
-    for loaded in [false, true] {
-        let mut speeds = vec![Vec::new(); DEPTHS.len()];
-        let mut settled = Vec::new();
-        for _ in 0..PROCESSES {
-            for (speeds, depth) in speeds.iter_mut().zip(DEPTHS) {
-                let written = write(&engine, model, depth, TOKENS, loaded);
-                speeds.push(written.stats.tokens_per_second);
-                if depth == "auto" {
-                    settled.push(settled_depth(&written.stats));
+/// A model, the depths that Auto is compared with, the tokens of the replies that are timed, and of those that go on long
+/// enough for Auto to settle.
+struct Case<'a> {
+    name: &'a str,
+    model: &'a Path,
+    depths: &'a [&'a str],
+    timed: usize,
+    settled: usize,
+}
+
+impl Case<'_> {
+    /// Prints how fast each depth was, and how Auto compares with the fastest of them.
+    fn compare(&self) {
+        let engine = released("foretoken-engine");
+        for loaded in [false, true] {
+            let write = |depth: &str, tokens| write(&engine, self.model, depth, tokens, loaded).stats;
+            let mut fixed = vec![Vec::new(); self.depths.len()];
+            let (mut auto, mut settled) = (Vec::new(), Vec::new());
+            for _ in 0..PROCESSES {
+                for (speeds, depth) in fixed.iter_mut().zip(self.depths) {
+                    speeds.push(write(depth, self.timed).tokens_per_second);
                 }
+                auto.push(write("auto", self.timed).tokens_per_second);
+                settled.push(settled_depth(&write("auto", self.settled)));
             }
+            let medians: Vec<f64> = fixed.iter().map(|speeds| median(speeds.iter().copied())).collect();
+            let best = (0..fixed.len()).max_by(|&a, &b| medians[a].total_cmp(&medians[b])).unwrap();
+            let best_depth: usize = self.depths[best].parse().unwrap();
+            let ratio = median(auto.iter().zip(&fixed[best]).map(|(auto, best)| auto / best));
+            let near = settled.iter().filter(|depth| depth.abs_diff(best_depth) <= 1).count();
+            let load = if loaded { ", loaded for the first second" } else { "" };
+            println!("{}{load}: tokens/s at {:?}: {medians:.1?}", self.name, self.depths);
+            println!("  Auto has {ratio:.3} of depth {best_depth} in the median");
+            println!("  {near} of {PROCESSES} settle beside it: {settled:?}");
         }
-        let medians: Vec<f64> = speeds.iter().map(|speeds| median(speeds.iter().copied())).collect();
-        let (auto, fixed) = speeds.split_last().unwrap();
-        let best = (0..fixed.len()).max_by(|&a, &b| medians[a].total_cmp(&medians[b])).unwrap();
-        let ratio = median(auto.iter().zip(&fixed[best]).map(|(auto, best)| auto / best));
-        let near = settled.iter().filter(|depth| depth.abs_diff(best) <= 1).count();
-        let load = if loaded { ", loaded for the first second" } else { "" };
-        println!("{name}{load}: tokens/s at {DEPTHS:?}: {medians:.1?}");
-        println!(
-            "  Auto has {ratio:.3} of depth {best} in the median; {near} of {PROCESSES} settle beside it: {settled:?}"
-        );
     }
 }
 
@@ -113,21 +117,28 @@ fn small_dense(parent: &Path, options: &[&str]) -> PathBuf {
 #[ignore = "measures for minutes on a machine that does nothing else"]
 fn on_the_demo_model() {
     let folder = tempfile::tempdir().unwrap();
-    compare("demo model", &endless_model(folder.path()));
+    let model = &endless_model(folder.path());
+    let case = Case { name: "demo model", model, depths: &["0", "1", "2", "3"], timed: 512, settled: 128 };
+    case.compare();
 }
 
 #[test]
 #[ignore = "measures for minutes on a machine that does nothing else"]
 fn where_drafts_are_right() {
     let folder = tempfile::tempdir().unwrap();
-    compare("drafts are right", &small_dense(folder.path(), &["--markov", "0", "0"]));
+    let model = &small_dense(folder.path(), &["--markov", "0", "0"]);
+    let depths = &["0", "1", "2", "7"];
+    Case { name: "drafts are right", model, depths, timed: 48, settled: 300 }.compare();
 }
 
 #[test]
 #[ignore = "measures for minutes on a machine that does nothing else"]
 fn where_drafts_are_never_right() {
     let folder = tempfile::tempdir().unwrap();
-    compare("drafts are never right", &small_dense(folder.path(), &[]));
+    let model = &small_dense(folder.path(), &[]);
+    let case =
+        Case { name: "drafts are never right", model, depths: &["0", "1", "2"], timed: 48, settled: 48 };
+    case.compare();
 }
 
 /// Every process writes the same, and Auto says why where drafts are never right.

@@ -53,7 +53,10 @@ fn a_calibration_leaves_nothing_behind(model: &Qwen) {
     assert_eq!(mlx::active_memory(), baseline);
     let measured = |width| times.passes.iter().any(|&(measured, seconds)| measured == width && seconds > 0.0);
     assert!((1..=4).all(measured) && times.draft > 0.0, "{times:?}");
-    assert!([1, 2, 3].iter().all(|depth| verdicts.iter().any(|(drafted, _)| drafted == depth)), "{verdicts:?}");
+    assert!(
+        [1, 2, 3].iter().all(|depth| verdicts.iter().any(|(drafted, _)| drafted == depth)),
+        "{verdicts:?}"
+    );
 }
 
 fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {

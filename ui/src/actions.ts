@@ -61,7 +61,7 @@ const handOver = () =>
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {
   const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
-  for (const path of chats) importChats(path);
+  if (chats.length > 0) importChats(chats);
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });

@@ -71,8 +71,10 @@ export const commands = {
 	addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) => typedError<Preset, ErrorReport>(__TAURI_INVOKE("add_preset", { name, systemPrompt, generation })),
 	/**  Gives the preset of that id another content. Chats that were set by it keep their settings. */
 	changePreset: (preset: Preset) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_preset", { preset })),
-	/**  Removes a preset. Chats that were set by it keep their settings. */
+	/**  Deletes a preset. Chats that were set by it keep their settings. It can be brought back until the app quits. */
 	deletePreset: (preset: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_preset", { preset })),
+	/**  Brings a deleted preset back, and returns the chats that are set by it again. */
+	restorePreset: (preset: number) => typedError<number[], ErrorReport>(__TAURI_INVOKE("restore_preset", { preset })),
 	/**
 	 *  Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
 	 *  if they chose none.
@@ -81,10 +83,10 @@ export const commands = {
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
 	/**
-	 *  Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
-	 *  be asked for again.
+	 *  Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after the
+	 *  other. The list is to be asked for again.
 	 */
-	importChats: (path: string) => typedError<ImportReport, ErrorReport>(__TAURI_INVOKE("import_chats", { path })),
+	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
 	/**
@@ -284,6 +286,12 @@ chat: number } |
 { type: "deletions"; 
 /**  What can be brought back, the last one first. */
 deletions: Deletion[] } | 
+/**  A preset was added, changed, deleted or brought back. */
+{ type: "presets"; 
+/**  The presets by name. */
+presets: Preset[]; 
+/**  Those that can be brought back, the last one first. */
+deleted: Preset[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -726,7 +734,7 @@ export type ErrorReport = {
 export type ExportFormat = 
 /**  The branch that is shown, for people. */
 "markdown" | 
-/**  All branches, to be imported again. */
+/**  All branches and what is typed and not sent, to be imported again. */
 "json";
 
 /**  One file of a download. */
@@ -818,7 +826,7 @@ need_bytes: number;
 /**  Memory that models can have on this machine. */
 available_bytes: number };
 
-/**  What an import has added. */
+/**  What the import of a file has added. */
 export type ImportReport = {
 	/**  Chats. */
 	chats: number,
@@ -826,6 +834,14 @@ export type ImportReport = {
 	messages: number,
 	/**  Pieces of the file that have no place here, as images and calls of tools. */
 	left_out: number,
+};
+
+/**  What has become of files whose chats were to be imported. */
+export type Imported = {
+	/**  What was added, from all of them together. */
+	added: ImportReport,
+	/**  Why nothing was added from the others, in the order of the files. */
+	refused: ErrorReport[],
 };
 
 /**  Work of the library that takes a while: a download with what follows it, a conversion, a measurement, a move. */
@@ -1512,6 +1528,8 @@ export type Snapshot = {
 	tags: Tag[],
 	/**  The presets by name. */
 	presets: Preset[],
+	/**  Presets that were deleted since the app was started, the last one first. */
+	deleted_presets: Preset[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
 	/**  The navigation that led to the open chat. */

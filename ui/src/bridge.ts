@@ -167,9 +167,10 @@ export const shell = {
     answered(commands.addPreset(name, systemPrompt, generation)),
   changePreset: (preset: Preset) => answered(commands.changePreset(preset)),
   deletePreset: (preset: number) => answered(commands.deletePreset(preset)),
+  restorePreset: (preset: number) => answered(commands.restorePreset(preset)),
   exportChats: (chat: number | null, format: ExportFormat) => answered(commands.exportChats(chat, format)),
   chooseChatsFile: () => answered(commands.chooseChatsFile()),
-  importChats: (path: string) => answered(commands.importChats(path)),
+  importChats: (paths: string[]) => answered(commands.importChats(paths)),
   restoreChats: () => answered(commands.restoreChats()),
   setSettings: (change: Partial<GenerationSettings>) =>
     answered(commands.setSettings({ ...SAME, ...change })),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { send } from "./actions";
 import type { Deletion, OpenedChat, Sent } from "./bindings";
 import { type ReplyListener, ShellError, shell } from "./bridge";
-import { bringBack, deleteMessage, listChats, pinChat } from "./chats/actions";
+import { bringBack, deleteMessage, listChats, pinChat, renameChat } from "./chats/actions";
 import { keepAsPreset } from "./chats/presets";
 import { chatSummary, openedChat } from "./chats/samples";
 import { newChat, openChat } from "./navigation";
@@ -131,11 +131,23 @@ describe("a chat that is deleted", () => {
     expect(state().chat).toBe(null);
   });
 
+  it("is not entered by the question that has begun it", async () => {
+    const { begin } = sending();
+    const asked = send("Hello");
+    await rest();
+    dispatch({ kind: "app", event: { type: "chat_gone", chat: 5 } });
+    begin(5);
+    await asked;
+    expect(state()).toMatchObject({ chat: null, messages: [] });
+  });
+
   it("leaves nothing of its system prompt to the next one", async () => {
     const { sent, begin } = sending();
-    chatsToOpen();
-    useStore.setState({ chatSettings: FOX });
+    vi.spyOn(shell, "openChat").mockResolvedValue({ ...openedChat(1), settings: FOX });
+    // Nor does what the new chat before it was to have.
+    useStore.setState({ chatSettings: { ...FOLLOWS, system_prompt: "You are an owl." } });
     await openChat(1);
+    expect(state().chatSettings).toEqual(FOX);
     dispatch({ kind: "app", event: { type: "chat_gone", chat: 1 } });
     const asked = send("Hello");
     begin(5);
@@ -203,7 +215,7 @@ describe("what an answer is for", () => {
   });
 
   it("is the list that was asked for last, as it has become meanwhile", async () => {
-    const pages = [later(), later(), later()] as const;
+    const pages = [later(), later(), later(), later()] as const;
     let asked = 0;
     vi.spyOn(shell, "chatPage").mockImplementation(() => pages[asked++]?.promise as never);
     const page = (title: string) => ({ chats: [chatSummary(1, { title })], next: null, total: 1 });
@@ -213,14 +225,28 @@ describe("what an answer is for", () => {
     await rest();
     pages[2].answer(page("newer"));
     await rest();
+    // It was asked for before the list changed, and is asked for again.
     pages[0].answer(page("another"));
     await rest();
+    pages[3].answer(page("another, as it is now"));
+    expect(await Promise.all(lists)).toEqual([true, true]);
     expect(state()).toMatchObject({ tag: "b", chats: [{ title: "newer" }] });
-    await Promise.all(lists);
   });
 });
 
 describe("two commands about the same", () => {
+  it("are a change of a chat and the way to it", async () => {
+    const { open } = chatsToOpen();
+    const renamed = later<null>();
+    vi.spyOn(shell, "renameChat").mockReturnValue(renamed.promise);
+    const both = [renameChat(1, "Owls"), openChat(1)];
+    await rest();
+    const early = open.mock.calls.length;
+    renamed.answer(null);
+    await Promise.all(both);
+    expect([early, open.mock.calls]).toEqual([0, [[1, 1]]]);
+  });
+
   it("are not both under way", async () => {
     const first = later<null>();
     const pin = vi.spyOn(shell, "pinChat").mockReturnValueOnce(first.promise).mockResolvedValue(null);

@@ -216,6 +216,7 @@ describe("the window", () => {
       chats: { chats: [chatSummary(1)], next: null, total: 1 },
       tags: [],
       presets: [],
+      deleted_presets: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
       draft: { text: "", files: [] },
       navigation: 3,

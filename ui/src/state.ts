@@ -108,6 +108,8 @@ export interface Shown {
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
   presets: Preset[];
+  /** Presets that were deleted and can be brought back, the last one first. */
+  deletedPresets: Preset[];
   /** Whether text that came from drafts is marked. */
   revealDrafts: boolean;
   /** Why there are no chats. */
@@ -132,7 +134,6 @@ export type Change =
   | { kind: "new"; navigation: number }
   | { kind: "changed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
-  | { kind: "presets"; presets: Preset[] }
   | { kind: "sent"; from: Place; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
   | { kind: "reply"; message: number; event: ReplyEvent; at: number }
@@ -145,6 +146,7 @@ export function reduce(shown: Shown, change: Change): Shown {
       const {
         selected_model: selectedModel,
         reveal_drafts: revealDrafts,
+        deleted_presets: deletedPresets,
         chats: page,
         open,
         navigation,
@@ -156,6 +158,7 @@ export function reduce(shown: Shown, change: Change): Shown {
         ...rest,
         selectedModel,
         revealDrafts,
+        deletedPresets,
         chats: page.chats,
         moreChats: page.next,
         tag: null,
@@ -200,8 +203,6 @@ export function reduce(shown: Shown, change: Change): Shown {
         : shown;
     case "chat settings":
       return { ...shown, chatSettings: change.settings };
-    case "presets":
-      return { ...shown, presets: change.presets };
     case "sent":
       return onSent(shown, change.from, change.sent);
     case "attached":
@@ -241,6 +242,8 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
     }
     case "deletions":
       return { ...shown, deletions: event.deletions };
+    case "presets":
+      return { ...shown, presets: event.presets, deletedPresets: event.deleted };
     case "tags":
       return { ...shown, tags: event.tags };
     case "settings":

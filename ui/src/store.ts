@@ -166,6 +166,7 @@ const FIRST: Shown & View = {
   },
   chatSettings: FOLLOWS,
   presets: [],
+  deletedPresets: [],
   revealDrafts: false,
   trouble: null,
   library: null,

@@ -210,6 +210,29 @@ async fn a_page_that_opens_later_gets_the_rest() {
     assert_eq!(app.attach(reply, page().0).await.unwrap(), message);
 }
 
+/// A full disk may keep the end of a reply from being stored.
+#[tokio::test]
+async fn a_reply_whose_end_was_not_stored_has_ended_for_a_page_that_opens_later() {
+    let Running { app, .. } = &running().await;
+    write(app, 12, Sampling::default()).await;
+    let (channel, mut events) = page();
+    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let (_, part) = rest(&mut events).await;
+    let id = part.id;
+    // What the store holds until it is told the end.
+    app.chats.call(move |store| store.resume_reply(id)).await.unwrap();
+    let open = app.snapshot().await.unwrap().open.unwrap();
+    assert_eq!(open.messages[1].message.status, MessageStatus::Streaming);
+
+    let ended = app.attach(id, page().0).await.unwrap();
+    assert_eq!((ended.status, &ended.text), (MessageStatus::Interrupted, &part.text));
+    assert_eq!(app.chats.call(move |store| store.message(id)).await.unwrap(), ended);
+    let (channel, mut events) = page();
+    app.go_on(id, channel).await.unwrap();
+    let (_, grown) = rest(&mut events).await;
+    assert!(grown.text.starts_with(&part.text) && grown.text.len() > part.text.len());
+}
+
 #[tokio::test]
 async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question() {
     let Running { app, engine, .. } = &running().await;

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use foretoken_chats::WholeFile;
 use foretoken_protocol::{Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, KvPrecision, Spread};
 use jiff::Timestamp;
-use tempfile::NamedTempFile;
 
 /// What the columns of a CSV file are called.
 const COLUMNS: [&str; 26] = [
@@ -55,12 +55,9 @@ fn save(benchmarks: &[Benchmark], format: BenchmarkFormat, path: &Path) -> std::
         BenchmarkFormat::Json => serde_json::to_string_pretty(benchmarks)? + "\n",
         BenchmarkFormat::Csv => csv(benchmarks),
     };
-    let folder = path.parent().ok_or_else(|| std::io::Error::other("the file has no folder"))?;
-    let mut file = NamedTempFile::new_in(folder)?;
+    let mut file = WholeFile::begin(path)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    file.finish()
 }
 
 /// As RFC 4180 has it. What was not measured is empty.

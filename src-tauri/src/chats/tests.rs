@@ -188,6 +188,8 @@ async fn damage_that_is_looked_for_or_met_while_the_app_runs_is_restored_without
         chats.back_up().await.unwrap();
         chats.call(|store| fill(store, 1, 10)).await.unwrap();
         damage(&chats.path);
+        let files = || ["", "-wal"].map(|end| fs::read(format!("{}{end}", chats.path.display())).unwrap());
+        let damaged = files();
         if met {
             let read =
                 chats.call(move |store| before.iter().try_for_each(|&chat| store.messages(chat).map(drop)));
@@ -200,6 +202,7 @@ async fn damage_that_is_looked_for_or_met_while_the_app_runs_is_restored_without
         assert_eq!(*chats.watch().borrow(), Some(Err(trouble.error.clone())), "whoever follows it is told");
         assert_eq!(chats.call(|store| store.tags()).await.unwrap_err(), trouble.error);
         assert_eq!(chats.read(|reader| reader.search("x", 1)).await.unwrap_err(), trouble.error);
+        assert!(files() == damaged, "they are left as they are");
 
         chats.restore().await.unwrap();
         assert_eq!(chats.trouble().await, None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, GenerationSettings, ImportReport, MessageId, OpenedChat, Preset, PresetId, SearchResults,
+    ExportFormat, GenerationSettings, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
@@ -192,21 +192,31 @@ pub(crate) async fn add_preset(
     system_prompt: String,
     generation: Option<GenerationSettings>,
 ) -> Result<Preset, ErrorReport> {
-    app.chats.call(move |store| store.add_preset(&name, &system_prompt, generation.as_ref())).await
+    app.add_preset(name, system_prompt, generation).await
 }
 
 /// Gives the preset of that id another content. Chats that were set by it keep their settings.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn change_preset(app: State<'_, Arc<App>>, preset: Preset) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.change_preset(&preset)).await
+    app.change_preset(preset).await
 }
 
-/// Removes a preset. Chats that were set by it keep their settings.
+/// Deletes a preset. Chats that were set by it keep their settings. It can be brought back until the app quits.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_preset(app: State<'_, Arc<App>>, preset: PresetId) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.delete_preset(preset)).await
+    app.delete_preset(preset).await
+}
+
+/// Brings a deleted preset back, and returns the chats that are set by it again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn restore_preset(
+    app: State<'_, Arc<App>>,
+    preset: PresetId,
+) -> Result<Vec<ChatId>, ErrorReport> {
+    app.restore_preset(preset).await
 }
 
 /// Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
@@ -255,15 +265,17 @@ pub(crate) async fn choose_chats_file(
     Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
-/// Adds the chats of a file that Foretoken, ChatGPT or LM Studio has written and that was chosen or dropped. The list is to
-/// be asked for again.
+/// Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after the
+/// other. The list is to be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_chats(
     app: State<'_, Arc<App>>,
-    path: String,
-) -> Result<ImportReport, ErrorReport> {
-    app.import(app.handed.take(Purpose::Chats, &path)?).await
+    paths: Vec<String>,
+) -> Result<Imported, ErrorReport> {
+    // All of them now: others may be dropped before the last one's turn comes.
+    let files = paths.iter().map(|path| app.handed.find(Purpose::Chats, path)).collect();
+    app.import(files).await
 }
 
 /// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.

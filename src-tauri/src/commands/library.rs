@@ -133,7 +133,7 @@ pub(crate) async fn restore_model(app: State<'_, Arc<App>>, path: String) -> Res
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_model(app: State<'_, Arc<App>>, path: String) -> Result<String, ErrorReport> {
-    let folder = app.library.import(&app.handed.take(Purpose::Model, &path)?).await?;
+    let folder = app.library.import(&app.handed.find(Purpose::Model, &path)?).await?;
     app.publish_models();
     Ok(folder)
 }
@@ -154,7 +154,7 @@ pub(crate) async fn choose_library_folder(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn move_library(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.move_to(app.handed.take(Purpose::Library, &path)?).await
+    app.library.move_to(app.handed.find(Purpose::Library, &path)?).await
 }
 
 /// Keeps a token for the Hub in the system's keychain, or removes it with `null`.

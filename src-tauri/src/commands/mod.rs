@@ -53,6 +53,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::add_preset,
         chats::change_preset,
         chats::delete_preset,
+        chats::restore_preset,
         chats::export_chats,
         chats::choose_chats_file,
         chats::import_chats,

@@ -12,6 +12,7 @@ use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
 use crate::attachments;
+use crate::handed::Purpose;
 use crate::state::App;
 
 /// Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
@@ -136,7 +137,8 @@ pub(crate) async fn attach_dropped(
     app: State<'_, Arc<App>>,
     files: Vec<String>,
 ) -> Result<Vec<Attachment>, ErrorReport> {
-    attachments::read_all(&app.tool, app.dropped(files)?).await
+    let paths = files.iter().map(|file| app.handed.find(Purpose::Attachment, file));
+    attachments::read_all(&app.tool, paths.collect::<Result<_, _>>()?).await
 }
 
 /// Reads the text of files that were pasted: the page has what is in them, and not where they are.

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::lines::{Line, Lines};
+use super::watchdog::Hang;
 
 /// The longest event, in bytes. What one step adds to a reply is far shorter.
 const LONGEST_EVENT: usize = 1 << 20;
@@ -58,9 +59,9 @@ pub(super) enum Ending {
     /// It wrote many events that nobody waits for.
     #[error("The engine wrote {count} messages in a row that belong to nothing.")]
     Flood { count: u32 },
-    /// Its thread that owns MLX does not move.
-    #[error("The engine has done nothing for {seconds} seconds and was ended.")]
-    Hung { seconds: u64 },
+    /// Its thread that owns MLX does not move, or does not do what it is told.
+    #[error("The engine {0} and was ended.")]
+    Hung(Hang),
     /// Its output could not be read, or its exit not awaited.
     #[error("The engine cannot be reached: {0}.")]
     Io(std::io::Error),

@@ -8,13 +8,13 @@ use super::process::Ending;
 
 /// The code of an engine that ended by itself, or wrote what it must not.
 const STOPPED: &str = "engine_stopped";
-/// The code of an engine that neither ended nor did anything.
+/// The code of an engine that neither ended nor did what it had to.
 const HUNG: &str = "engine_hung";
 
 /// A process has ended, and another is started in its place.
 pub(super) fn stopped(ending: &Ending) -> ErrorReport {
     ErrorReport {
-        code: if let Ending::Hung { .. } = ending { HUNG } else { STOPPED }.into(),
+        code: if let Ending::Hung(_) = ending { HUNG } else { STOPPED }.into(),
         message: ending.to_string(),
         hint: "It starts again by itself. Continue the reply, or ask again.".into(),
     }

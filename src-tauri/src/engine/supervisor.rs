@@ -170,10 +170,8 @@ impl Supervisor {
                     Err(ending) => return ControlFlow::Continue(ending),
                 },
                 () = until(deadline) => {
-                    let now = Instant::now();
-                    if watchdog.is_hung(now) {
-                        let seconds = watchdog.silence(now).as_secs();
-                        return ControlFlow::Continue(Ending::Hung { seconds });
+                    if let Some(hang) = watchdog.hang(Instant::now()) {
+                        return ControlFlow::Continue(Ending::Hung(hang));
                     }
                 }
             }

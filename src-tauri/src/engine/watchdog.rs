@@ -3,6 +3,7 @@
 //! The engine's thread that owns MLX sends a heartbeat for each piece of work that it finishes. How long a piece takes
 //! depends on the model and the machine, so the longest interval seen decides, above a least time.
 
+use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,6 +12,9 @@ use tokio::time::Instant;
 const SLOWER: u32 = 10;
 /// The same after the engine was told to end something.
 const SLOWER_TO_END: u32 = 3;
+/// What it was told to end may take so many times as long as it may be silent then, however often it is heard meanwhile.
+/// An engine looks for what is to end between two pieces of work, so it ends within two intervals; this is thirty.
+const MOST_TO_END: u32 = 10;
 /// Weights come faster than this many bytes a second, even over a network. One tensor is read between two heartbeats, and
 /// it may be all that is left.
 const SLOWEST_DISK: u64 = 4 << 20;
@@ -70,6 +74,40 @@ impl Duty {
     fn is_like(self, other: Self) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
+
+    /// When it was told to end the first of those that it has not ended.
+    fn ended(self) -> Option<Instant> {
+        match self {
+            Self::None | Self::Start => None,
+            Self::Load { ended, .. } | Self::Write { ended } => ended,
+        }
+    }
+}
+
+/// The engine was told to end something, and has not.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    at: Instant,
+    /// How long it may still take.
+    left: Duration,
+}
+
+/// What a hung engine does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hang {
+    /// It has been silent for so long.
+    Silent(Duration),
+    /// It is heard, and has not ended for so long what it was told to end.
+    Deaf(Duration),
+}
+
+impl Display for Hang {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silent(time) => write!(f, "has done nothing for {} seconds", time.as_secs()),
+            Self::Deaf(time) => write!(f, "has not heeded a stop for {} seconds", time.as_secs()),
+        }
+    }
 }
 
 /// Follows one engine process.
@@ -81,6 +119,7 @@ pub(super) struct Watchdog {
     heard: Instant,
     /// The longest interval between heartbeats of this duty.
     longest: Duration,
+    told: Option<Told>,
     /// Until when it waits although the deadline has passed.
     grace: Option<Instant>,
 }
@@ -88,7 +127,7 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// For a process that was started `now`.
     pub(super) fn new(patience: Patience, now: Instant) -> Self {
-        Self { patience, duty: Duty::Start, heard: now, longest: Duration::ZERO, grace: None }
+        Self { patience, duty: Duty::Start, heard: now, longest: Duration::ZERO, told: None, grace: None }
     }
 
     /// Says what is expected from `now` on.
@@ -104,18 +143,31 @@ impl Watchdog {
             }
         }
         self.duty = duty;
+        let ended = duty.ended();
+        if ended != self.told.map(|told| told.at) {
+            self.told = ended.map(|at| Told { at, left: MOST_TO_END * self.silence_to_end() });
+        }
     }
 
     /// A heartbeat has come.
     pub(super) fn hear(&mut self, now: Instant) {
         let interval = now.saturating_duration_since(self.heard);
+        let silence_to_end = self.silence_to_end();
         // A longer one can only mean that nobody listened.
+        if let Some(told) = &mut self.told {
+            let interval = now.saturating_duration_since(told.at.max(self.heard));
+            told.left = told.left.saturating_sub(interval.min(silence_to_end));
+        }
         let interval = self.allowed().map_or(Duration::ZERO, |allowed| interval.min(allowed));
         self.longest = self.longest.max(interval);
-        (self.heard, self.grace) = (now, None);
+        self.heard = now;
+        // Once all the time is used up, it puts off nothing any more.
+        if self.told.is_none_or(|told| !told.left.is_zero()) {
+            self.grace = None;
+        }
     }
 
-    /// When [`Self::is_hung`] is to be asked; `None` where nothing is expected.
+    /// When [`Self::hang`] is to be asked; `None` where nothing is expected.
     pub(super) fn deadline(&self) -> Option<Instant> {
         Some(self.heard + self.allowed()?)
             .into_iter()
@@ -124,18 +176,18 @@ impl Watchdog {
             .map(|deadline| self.grace.map_or(deadline, |grace| grace.max(deadline)))
     }
 
-    /// Whether the engine is hung, asked at a deadline. Once it may have been the app that was held up.
-    pub(super) fn is_hung(&mut self, now: Instant) -> bool {
-        if self.grace.is_some() {
-            return true;
+    /// How the engine hangs, asked at a deadline; `None` if it does not. Once it may have been the app that was held up.
+    pub(super) fn hang(&mut self, now: Instant) -> Option<Hang> {
+        if self.grace.is_none() {
+            self.grace = Some(now + GRACE);
+            return None;
         }
-        self.grace = Some(now + GRACE);
-        false
-    }
-
-    /// How long it has been silent.
-    pub(super) fn silence(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.heard)
+        Some(match self.told {
+            Some(Told { at, left }) if left < self.silence_to_end() => {
+                Hang::Deaf(now.saturating_duration_since(at))
+            }
+            _ => Hang::Silent(now.saturating_duration_since(self.heard)),
+        })
     }
 
     /// How long an interval may become.
@@ -152,10 +204,15 @@ impl Watchdog {
         Some(least.max(SLOWER * self.longest))
     }
 
-    /// The same for what it was told to end.
+    /// The same until it has ended what it was told to end.
+    fn silence_to_end(&self) -> Duration {
+        self.patience.ending.max(SLOWER_TO_END * self.longest)
+    }
+
+    /// When it must have ended that, or been heard.
     fn must_end_by(&self) -> Option<Instant> {
-        let (Duty::Load { ended, .. } | Duty::Write { ended }) = self.duty else { return None };
-        Some(ended?.max(self.heard) + self.patience.ending.max(SLOWER_TO_END * self.longest))
+        let Told { at, left } = self.told?;
+        Some(at.max(self.heard) + self.silence_to_end().min(left))
     }
 }
 
@@ -171,9 +228,9 @@ mod tests {
     /// When the process is found to be hung if nothing is heard any more, in seconds from `begin`.
     fn found(watchdog: &mut Watchdog, begin: Instant) -> Option<f64> {
         let first = watchdog.deadline()?;
-        assert!(!watchdog.is_hung(first), "the app may have been held up");
+        assert_eq!(watchdog.hang(first), None, "the app may have been held up");
         let second = watchdog.deadline()?;
-        assert!(watchdog.is_hung(second));
+        assert!(matches!(watchdog.hang(second), Some(Hang::Silent(_))));
         Some((second - begin).as_secs_f64())
     }
 
@@ -232,7 +289,7 @@ mod tests {
         let (mut watchdog, begin) = fresh();
         watchdog.expect(WRITING, begin);
         let awake = begin + 3600 * SECOND;
-        assert!(!watchdog.is_hung(awake));
+        assert_eq!(watchdog.hang(awake), None);
         assert_eq!(watchdog.deadline(), Some(awake + GRACE));
         watchdog.hear(awake);
         assert_eq!(
@@ -240,6 +297,67 @@ mod tests {
             Some(awake + 600 * SECOND),
             "an hour was no interval of the engine's"
         );
+    }
+
+    /// Lets heartbeats come at these intervals until the watchdog finds that the engine hangs, which it must.
+    fn beats(
+        watchdog: &mut Watchdog,
+        mut now: Instant,
+        intervals: impl Iterator<Item = Duration>,
+    ) -> (Instant, Hang) {
+        for interval in intervals.take(100_000) {
+            let next = now + interval;
+            while let Some(deadline) = watchdog.deadline().filter(|&deadline| deadline <= next) {
+                if let Some(hang) = watchdog.hang(deadline.max(now)) {
+                    return (deadline.max(now), hang);
+                }
+            }
+            watchdog.hear(next);
+            now = next;
+        }
+        panic!("it was waited for without limit");
+    }
+
+    #[test]
+    fn what_is_never_ended_is_not_awaited_for_ever_however_often_the_engine_is_heard() {
+        // The longest interval seen before, and those after it was told; each with the seconds that it then has.
+        let cases = [(0.1, 0.1, 100.0), (0.1, 9.0, 100.0), (30.0, 1.0, 900.0), (30.0, 80.0, 900.0)];
+        for (before, after, most) in cases {
+            let (mut watchdog, begin) = fresh();
+            watchdog.expect(WRITING, begin);
+            let told = begin + Duration::from_secs_f64(before);
+            watchdog.hear(told);
+            watchdog.expect(Duty::Write { ended: Some(told) }, told);
+            let every = std::iter::repeat(Duration::from_secs_f64(after));
+            let (now, hang) = beats(&mut watchdog, told, every);
+            let took = (now - told).as_secs_f64();
+            assert!((most..=most + after + 1.0).contains(&took), "{before} and {after}: {took}");
+            assert_eq!(hang, Hang::Deaf(now - told));
+
+            // What it was told to end next has as long.
+            watchdog.expect(Duty::Write { ended: Some(now) }, now);
+            let every = std::iter::repeat(Duration::from_secs_f64(after));
+            assert!(beats(&mut watchdog, now, every).0 >= now + Duration::from_secs_f64(most));
+        }
+        // Nor where each interval is as long as it may be, so that the next one may be longer.
+        let (mut watchdog, begin) = fresh();
+        watchdog.expect(Duty::Write { ended: Some(begin) }, begin);
+        let growing = (0..).map(|n| Duration::from_secs_f64(9.0 * 2.9_f64.powi(n.min(20))));
+        let (now, hang) = beats(&mut watchdog, begin, growing);
+        assert!(now < begin + 300 * SECOND && matches!(hang, Hang::Deaf(_)), "{hang:?}");
+    }
+
+    /// The time for which the app did not listen is none that the engine took.
+    #[test]
+    fn an_app_that_was_held_up_while_something_was_to_end_waits_for_the_end() {
+        let (mut watchdog, begin) = fresh();
+        watchdog.expect(WRITING, begin);
+        watchdog.expect(Duty::Write { ended: Some(begin) }, begin);
+        let awake = begin + 3600 * SECOND;
+        assert_eq!(watchdog.hang(awake), None);
+        // What has come meanwhile.
+        (0..1000).for_each(|_| watchdog.hear(awake));
+        assert_eq!(watchdog.deadline(), Some(awake + 90 * SECOND), "ten seconds of the hour count");
     }
 
     proptest! {
@@ -259,10 +377,14 @@ mod tests {
                 prop_assert!(watchdog.deadline().is_some_and(|deadline| now < deadline));
                 watchdog.hear(now);
             }
-            // Told to end, it does so with one of its turns.
+            // Told to end, it does so after the turn that it is at, or some more.
             watchdog.expect(Duty::Write { ended: Some(now) }, now);
-            let deadline = watchdog.deadline().unwrap();
-            prop_assert!(now + Duration::from_millis(100 * slow.iter().max().unwrap()) < deadline);
+            for turn in slow.iter().take(5) {
+                let deadline = watchdog.deadline().unwrap();
+                prop_assert!(now + Duration::from_millis(100 * slow.iter().max().unwrap()) < deadline);
+                now += Duration::from_millis(100 * turn);
+                watchdog.hear(now);
+            }
         }
     }
 }

@@ -1,14 +1,18 @@
+use std::io::Write as _;
+use std::process::Command;
 use std::sync::Arc;
 
 use foretoken_chats::Store;
 use foretoken_protocol::{
-    AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ExportFormat,
-    GenerationSettings, UnseenReply,
+    AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ErrorReport, ExportFormat,
+    FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, Preset, UnseenReply,
 };
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use crate::chats::tests::{damage, fill};
+use crate::library::blocking;
 use crate::log::Log;
 use crate::open::OpenPlace;
 use crate::state::App;
@@ -18,6 +22,7 @@ use crate::testing::{
 };
 
 const QUESTION: &str = "Tell me about the sea.";
+const CANCELLED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Cancelled };
 
 /// What the window is told next.
 async fn change(changes: &mut UnboundedReceiver<AppEvent>) -> AppEvent {
@@ -63,6 +68,7 @@ async fn deleting_ends_the_reply_of_a_chat_and_waits_for_that_of_a_message() {
     assert_eq!(app.delete_message(reply).await.unwrap_err().code, "still_writing");
     let deletion = app.delete_chat(sent.chat).await.unwrap();
     let (_, ended) = rest(&mut events).await;
+    assert_eq!(ended.status, CANCELLED);
     assert!(!ended.text.is_empty());
     app.undo_deletion(deletion).await.unwrap();
     assert_eq!(app.show_chat(1, sent.chat).await.unwrap().messages[1].message.text, ended.text);
@@ -94,7 +100,11 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
 
     let mut asked = Box::pin(ask(app.open_chat().into()));
     begin(&mut asked).await;
-    let (refused, (second, mut events)) = tokio::join!(app.delete_message(question), asked);
+    let mut deleted = Box::pin(app.delete_message(question));
+    begin(&mut deleted).await;
+    // The store has done what it was asked for by both before either goes on.
+    app.chats.call(|_| Ok(())).await.unwrap();
+    let (refused, (second, mut events)) = tokio::join!(deleted, asked);
     assert_eq!(refused.unwrap_err().code, "still_writing");
     app.stop(second.messages[1].message.id);
     rest(&mut events).await;
@@ -102,8 +112,9 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     let mut asked = Box::pin(ask(app.open_chat().into()));
     begin(&mut asked).await;
     app.delete_chat(first.chat).await.unwrap();
-    asked.await;
-    timeout(PATIENCE, app.replies.all_ended()).await.expect("nobody writes in a chat that is gone");
+    let (_, mut events) = asked.await;
+    assert_eq!(rest(&mut events).await.1.status, CANCELLED, "nobody writes in a chat that is gone");
+    timeout(PATIENCE, app.replies.all_ended()).await.unwrap();
 }
 
 #[tokio::test]
@@ -264,10 +275,98 @@ async fn chats_go_into_files_and_come_back() {
     assert!(written.contains(QUESTION) && written.contains(&reply.text), "{written}");
 
     app.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
-    let report = app.import(at("all.json")).await.unwrap();
-    assert_eq!((report.chats, report.messages, report.left_out), (1, 2, 0));
+    let added = ImportReport { chats: 1, messages: 2, left_out: 0 };
+    let imported = app.import(vec![Ok(at("all.json"))]).await.unwrap();
+    assert_eq!(imported, Imported { added, refused: vec![] });
     assert_eq!(app.snapshot().await.unwrap().chats.total, 2);
-    assert_eq!(app.import(at("chat.md")).await.unwrap_err().code, "not_importable");
+    let Imported { added, refused } = app.import(vec![Ok(at("chat.md"))]).await.unwrap();
+    assert_eq!((added, refused.len()), (ImportReport::default(), 1));
+    assert_eq!(refused[0].code, "not_importable");
+}
+
+#[tokio::test]
+async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_for() {
+    let Running { app, folder, .. } = &running().await;
+    let (window, mut changes) = page();
+    app.events.subscribe(window);
+    let at = |name: &str| folder.path().join(name);
+    let chat = |title: &str, time: u32| {
+        json!({"title": title, "named": true, "pinned": false, "tags": [], "created_at": time, "updated_at": time,
+               "settings": {"system_prompt": ""}, "draft": "", "messages": []})
+    };
+    let file = |chats: Vec<Value>| {
+        let owl = json!({"name": "Owl", "system_prompt": "You are an owl.", "generation": null});
+        let file = json!({"format": "foretoken-chats", "version": 1, "presets": [owl], "chats": chats});
+        file.to_string()
+    };
+    // It is read only when somebody writes into it, and until then nothing after it is.
+    assert!(Command::new("mkfifo").arg(at("slow.json")).status().unwrap().success());
+    std::fs::write(at("two.json"), file(vec![chat("Second", 2), chat("Third", 3)])).unwrap();
+    std::fs::write(at("bad.json"), "{}").unwrap();
+    std::fs::write(at("late.json"), file(vec![chat("Fourth", 4)])).unwrap();
+    let gone = ErrorReport { code: "not_handed_over".into(), message: "Gone.".into(), hint: "".into() };
+    let files = vec![Ok(at("slow.json")), Err(gone.clone()), Ok(at("bad.json")), Ok(at("two.json"))];
+    let first = tokio::spawn({
+        let app = Arc::clone(app);
+        async move { app.import(files).await.unwrap() }
+    });
+    let late = tokio::spawn({
+        let (app, late) = (Arc::clone(app), at("late.json"));
+        async move { app.import(vec![Ok(late)]).await.unwrap() }
+    });
+    let titles = async || -> Vec<String> {
+        let chats = app.snapshot().await.unwrap().chats.chats;
+        chats.into_iter().map(|chat| chat.title).collect()
+    };
+    let slow = at("slow.json");
+    let opened = blocking(move || std::fs::File::options().write(true).open(slow).unwrap());
+    let mut slow = timeout(PATIENCE, opened).await.expect("somebody reads the first file");
+    for _ in 0..100 {
+        assert_eq!(titles().await, [""; 0], "the others wait for it");
+    }
+    slow.write_all(file(vec![chat("First", 1)]).as_bytes()).unwrap();
+    drop(slow);
+
+    let Imported { added, refused } = timeout(PATIENCE, first).await.unwrap().unwrap();
+    assert_eq!((added.chats, added.messages), (3, 0));
+    assert_eq!(refused.len(), 2);
+    assert_eq!((&refused[0], refused[1].code.as_str()), (&gone, "not_importable"));
+    assert!(refused[1].message.contains("bad.json"), "{}", refused[1]);
+    assert_eq!(timeout(PATIENCE, late).await.unwrap().unwrap().added.chats, 1);
+    assert_eq!(titles().await, ["Fourth", "Third", "Second", "First"]);
+    let presets = loop {
+        if let AppEvent::Presets { presets, .. } = change(&mut changes).await {
+            break presets;
+        }
+    };
+    assert_eq!(presets.len(), 1, "the window is told of presets that came along, each once: {presets:?}");
+}
+
+#[tokio::test]
+async fn the_window_hears_of_every_change_of_the_presets() {
+    let Running { app, .. } = &running().await;
+    let (window, mut changes) = page();
+    app.events.subscribe(window);
+    let mut told = async || loop {
+        if let AppEvent::Presets { presets, deleted } = change(&mut changes).await {
+            return (presets, deleted);
+        }
+    };
+    let owl = app.add_preset("Owl".into(), "You are an owl.".into(), None).await.unwrap();
+    assert_eq!(told().await, (vec![owl.clone()], vec![]));
+    let owl = Preset { system_prompt: "You are an old owl.".into(), ..owl };
+    app.change_preset(owl.clone()).await.unwrap();
+    assert_eq!(told().await, (vec![owl.clone()], vec![]));
+    app.delete_preset(owl.id).await.unwrap();
+    assert_eq!(told().await, (vec![], vec![owl.clone()]));
+    let shown = app.snapshot().await.unwrap();
+    assert_eq!(
+        (shown.presets, shown.deleted_presets),
+        (vec![], vec![owl.clone()]),
+        "a page that opens later"
+    );
+    app.restore_preset(owl.id).await.unwrap();
+    assert_eq!(told().await, (vec![owl], vec![]));
 }
 
 #[tokio::test]

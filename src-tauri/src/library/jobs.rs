@@ -38,7 +38,7 @@ impl Step {
     }
 
     /// Whether it writes the converted model of a name.
-    pub(super) fn makes(&self, model: &str) -> bool {
+    fn makes(&self, model: &str) -> bool {
         matches!(self, Self::Convert { name, .. } | Self::Install { name, .. } if name == model)
     }
 
@@ -189,6 +189,12 @@ impl Jobs {
     pub(super) fn with_step(&self, is_it: impl Fn(&Step) -> bool) -> Option<&Entry> {
         let open = |entry: &&Entry| !matches!(entry.stage, JobStage::Done { .. });
         self.entries.iter().filter(open).find(|entry| is_it(&entry.step))
+    }
+
+    /// The unfinished job that writes the converted model of a name. Two that write one folder would take each other's
+    /// weights, so there is never another.
+    pub(super) fn maker_of(&self, model: &str) -> Option<&Entry> {
+        self.with_step(|step| step.makes(model))
     }
 
     /// Whether unfinished work other than the job `except` reads the model in a folder.

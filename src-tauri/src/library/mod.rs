@@ -311,19 +311,21 @@ impl ModelLibrary {
         let library = self.library()?;
         let origin = library.source(&folder_name(&path)).filter(|_| path.parent() == Some(library.root()));
         library.conversion_folder(&name, origin.as_ref())?;
-        // Two jobs that write one folder would take each other's weights.
-        let same =
-            self.lock().jobs.with_step(|step| step.makes(&name)).map(|job| (job.id, job.step.uses(&path)));
-        match same {
-            Some((job, true)) => {
-                self.resume_job(job).await?;
-                return Ok(job);
-            }
-            Some((_, false)) => return Err(LibraryError::NameTaken { name }.into()),
-            None => {}
-        }
         let shown = converted_name(&model.name, bits);
-        Ok(self.add_job(shown, Step::Convert { source: path, name, bits, remove_source }))
+        let step = Step::Convert { source: path.clone(), name: name.clone(), bits, remove_source };
+        let (job, same) = {
+            let mut state = self.lock();
+            match state.jobs.maker_of(&name) {
+                Some(maker) => (maker.id, maker.step.uses(&path)),
+                None => (state.jobs.add(shown, step), true),
+            }
+        };
+        if !same {
+            return Err(LibraryError::NameTaken { name }.into());
+        }
+        // One that is new is as if it went on.
+        self.resume_job(job).await?;
+        Ok(job)
     }
 
     /// Deletes a model of the library, or takes an opened folder off the list.

@@ -1,15 +1,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use foretoken_library::{Library, LibraryError, Location};
+use foretoken_library::{Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
     LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel,
     Sampling,
 };
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
@@ -245,6 +246,87 @@ async fn a_conversion_deletes_its_source_like_a_person_would_and_never_one_in_us
     running.library.restore(source.clone()).await.unwrap();
     assert!(source.join("config.json").is_file());
     running.wait("it is listed again", |told| lists(told, &source) && told.deleted.is_empty()).await;
+}
+
+/// While the engine loads something, nothing is measured.
+fn loading() -> EngineState {
+    EngineState::Loading { path: "/models/other".into(), done: 1, total: 2 }
+}
+
+/// Folders of the same name, and all are asked for at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_conversions_that_would_make_one_model_only_one_is_begun() {
+    let running = Running::begin();
+    running.engine.send_replace(loading());
+    let sources: Vec<PathBuf> = (0..4).map(|number| running.at(&format!("{number}/mine"))).collect();
+    for source in &sources {
+        copy_demo(source);
+        running.library.import(source).await.unwrap();
+    }
+    running.wait("all are listed", |told| sources.iter().all(|source| lists(told, source))).await;
+    let together = Arc::new(Barrier::new(sources.len()));
+    let choice = ConversionChoice { bits: Some(8), keep_raw: true };
+    let ask = |source: &PathBuf| {
+        let (library, together, choice) =
+            (Arc::clone(&running.library), Arc::clone(&together), choice.clone());
+        let (source, runtime) = (source.clone(), Handle::current());
+        std::thread::spawn(move || {
+            together.wait();
+            runtime.block_on(library.convert(source, &choice))
+        })
+    };
+    let asked: Vec<_> = sources.iter().map(ask).collect();
+    let answers: Vec<_> = asked.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let begun: Vec<JobId> = answers.iter().flatten().copied().collect();
+    assert_eq!(begun.len(), 1, "{answers:?}");
+    assert!(answers.iter().flat_map(|answer| answer.as_ref().err()).all(|error| error.code == "name_taken"));
+
+    let held = JobStage::Held { by: Hold::Chat };
+    let told = running.wait("it is converted", |told| stage(told, begun[0]) == Some(&held)).await;
+    assert_eq!(told.jobs.len(), 1);
+    let made = running.at("data/models/mine-8bit/model.safetensors");
+    let written = || fs::metadata(&made).unwrap().modified().unwrap();
+    let before = written();
+    for source in sources {
+        let refused = running.library.convert(source, &choice).await.unwrap_err();
+        assert_eq!(refused.code, "name_taken");
+    }
+    assert_eq!(written(), before);
+}
+
+/// The person converts what they have of a repository, while another copy of it is fetched that was to be converted alike.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_does_not_become_what_another_conversion_makes() {
+    let running = Running::begin();
+    running.engine.send_replace(loading());
+    running.wait("the library is online", |told| told.place.online).await;
+    let library = Library::open(&running.at("data/models")).unwrap();
+    let repo: RepoId = "org/Raw".parse().unwrap();
+    let folder = library.folder(&repo);
+    copy_demo(&folder);
+    let maker = Step::Convert {
+        source: running.at("mine"),
+        name: "org--Raw-8bit".into(),
+        bits: 8,
+        remove_source: false,
+    };
+    let (first, job) = {
+        let jobs = &mut running.library.lock().jobs;
+        let conversion = ConversionChoice { bits: Some(8), keep_raw: false };
+        let download = Step::Download { repo: repo.clone(), revision: "main".into(), conversion };
+        let ids = (jobs.add("mine".into(), maker.clone()), jobs.add("Raw".into(), download));
+        jobs.set_stage(ids.0, JobStage::Paused);
+        jobs.set_stage(ids.1, JobStage::Paused);
+        ids
+    };
+    running.library.downloaded(job, &library, &repo).await;
+    let step = |job| running.library.lock().jobs.get(job).unwrap().step.clone();
+    assert_eq!(step(job), Step::Tune { path: folder.clone(), alone: false });
+    assert_eq!(step(first), maker);
+    let note = |told: &LibrarySnapshot| told.jobs.iter().find(|one| one.id == job)?.note.clone();
+    let told = running.wait("the person is told", |told| note(told).is_some()).await;
+    assert!(note(&told).unwrap().contains("not converted"));
+    assert!(folder.join("config.json").is_file(), "what was fetched stays");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,6 +22,9 @@ use crate::benchmarks::{self, Sizes};
 /// Said where a conversion was to delete a model that somebody uses.
 const SOURCE_STAYS: &str = "The original is in use and was kept. Delete it below when you no longer need it.";
 
+/// Said where another conversion makes the model that was to come of a download.
+const NAME_TAKEN: &str = "It was not converted: a model of that name is being made of another one.";
+
 /// The revision that is the newest commit of a repository.
 pub(super) const NEWEST: &str = "main";
 
@@ -221,7 +224,7 @@ impl ModelLibrary {
     }
 
     /// The files of a job are all there.
-    async fn downloaded(self: &Arc<Self>, job: JobId, library: &Library, repo: &RepoId) {
+    pub(super) async fn downloaded(self: &Arc<Self>, job: JobId, library: &Library, repo: &RepoId) {
         let folder = library.folder(repo);
         let conversion = match self.lock().jobs.get(job).map(|entry| entry.step.clone()) {
             Ok(Step::Download { conversion, .. }) => conversion,
@@ -231,16 +234,22 @@ impl ModelLibrary {
             let folder = folder.clone();
             blocking(move || foretoken_library::import_folder(&folder).is_ok_and(|model| model.raw)).await
         };
-        let next = match conversion.bits.filter(|_| is_raw) {
-            Some(bits) => Step::Convert {
-                name: converted_name(&folder_name(&folder), bits),
-                source: folder,
-                bits,
-                remove_source: !conversion.keep_raw,
-            },
-            None => Step::Tune { path: folder, alone: false },
-        };
-        self.lock().jobs.set_step(job, next);
+        {
+            let mut state = self.lock();
+            let bits = conversion.bits.filter(|_| is_raw);
+            let name = bits.map(|bits| (bits, converted_name(&folder_name(&folder), bits)));
+            let next = match name {
+                Some((_, name)) if state.jobs.maker_of(&name).is_some() => {
+                    state.jobs.set_note(job, NAME_TAKEN.to_owned());
+                    Step::Tune { path: folder, alone: false }
+                }
+                Some((bits, name)) => {
+                    Step::Convert { source: folder, name, bits, remove_source: !conversion.keep_raw }
+                }
+                None => Step::Tune { path: folder, alone: false },
+            };
+            state.jobs.set_step(job, next);
+        }
         self.keep_jobs();
         if let Some(queue) = &*self.queue.lock().await
             && let Err(error) = queue.cancel(repo).await

@@ -5,14 +5,6 @@ use foretoken_protocol::DraftRun;
 /// What a stretch takes in JSON at most, the comma included.
 const RUN_BYTES: usize = "[4294967295,255],".len();
 
-fn push(runs: &mut Vec<DraftRun>, count: u32, position: u8) {
-    match runs.last_mut() {
-        _ if count == 0 => {}
-        Some(last) if last.1 == position => last.0 += count,
-        _ => runs.push(DraftRun(count, position)),
-    }
-}
-
 fn characters(text: &str) -> u32 {
     text.chars().count() as u32
 }
@@ -27,7 +19,7 @@ pub(super) struct Traced {
 impl Traced {
     pub(super) fn push(&mut self, text: &str, position: Option<u8>) {
         self.text.push_str(text);
-        push(&mut self.runs, characters(text), position.unwrap_or_default());
+        DraftRun(characters(text), position.unwrap_or_default()).add_to(&mut self.runs);
     }
 
     /// Takes as much from the front as `budget` has bytes for in JSON, and takes those from the budget. Where something
@@ -50,7 +42,7 @@ impl Traced {
                 }
                 *budget -= bytes;
                 end += character.len_utf8();
-                push(&mut runs, 1, position);
+                DraftRun(1, position).add_to(&mut runs);
             }
         }
         let text: String = self.text.drain(..end).collect();
@@ -65,7 +57,7 @@ fn behind(runs: &[DraftRun], mut count: u32) -> Vec<DraftRun> {
     for &DraftRun(length, position) in runs {
         let gone = length.min(count);
         count -= gone;
-        push(&mut rest, length - gone, position);
+        DraftRun(length - gone, position).add_to(&mut rest);
     }
     rest
 }

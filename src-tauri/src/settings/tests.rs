@@ -188,9 +188,16 @@ async fn changes_hold_at_once_and_are_written_in_their_order() {
         writings.push(file.update(|settings| settings.generation.max_tokens = tokens));
         assert_eq!(file.current().generation.max_tokens, tokens);
     }
-    let on_disk = || SettingsFile::open(path.clone()).unwrap().current().generation.max_tokens;
+    let on_disk = || {
+        let kept: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        kept["generation"]["max_tokens"].as_u64().unwrap()
+    };
     writings.swap_remove(3).written().await.unwrap();
     assert!(on_disk() >= 4);
     file.flush().written().await.unwrap();
     assert_eq!(on_disk(), 500);
+    for tokens in 501..=520 {
+        file.update(|settings| settings.generation.max_tokens = tokens).written().await.unwrap();
+        assert_eq!(on_disk(), u64::from(tokens));
+    }
 }

@@ -4,21 +4,24 @@ import { PopoverButton } from "../components/PopoverButton";
 import { count } from "../format";
 import { useStore } from "../store";
 import { bringBack } from "./actions";
+import { restorePreset } from "./presets";
 
 /** What was deleted, at the foot of the list of chats; there while something can be brought back. */
 export function Deletions() {
   const deletions = useStore((state) => state.deletions);
-  if (deletions.length === 0) return null;
+  const presets = useStore((state) => state.deletedPresets);
+  const many = deletions.length + presets.length;
+  if (many === 0) return null;
   return (
     <PopoverButton
       label={
         <>
           <Icon name="deleted" />
           <span className="entry-text">Deleted</span>
-          <span className="soft numbers">{count(deletions.length)}</span>
+          <span className="soft numbers">{count(many)}</span>
         </>
       }
-      title="Deleted chats and messages"
+      title="Deleted chats, messages and presets"
       testId="deletions"
       className="sidebar-row deletions"
       popupClassName="deletion-list"
@@ -27,28 +30,40 @@ export function Deletions() {
       <h2>Deleted</h2>
       <p className="popover-note">All of it can be brought back until you quit.</p>
       <ul>
+        {presets.map(({ id, name }) => (
+          <DeletionRow key={`preset ${id}`} name={name} what="Preset" onBack={() => restorePreset(id)} />
+        ))}
         {deletions.map((deletion) => (
-          <DeletionRow key={deletion.id} deletion={deletion} />
+          <DeletionRow key={deletion.id} {...deletionWords(deletion)} onBack={() => bringBack(deletion)} />
         ))}
       </ul>
     </PopoverButton>
   );
 }
 
-function DeletionRow({ deletion }: { deletion: Deletion }) {
-  const { name, what } = deletionWords(deletion);
+interface Row {
+  name: string;
+  what: string;
+  onBack: () => void;
+}
+
+function DeletionRow({ name, what, onBack }: Row) {
   return (
     <li className="deletion">
       <span className="deletion-words">
-        <span className="deletion-name">{name}</span>
-        <span className="deletion-name choice-words">{what}</span>
+        <span className="deletion-name" title={name}>
+          {name}
+        </span>
+        <span className="deletion-name choice-words" title={what}>
+          {what}
+        </span>
       </span>
       <button
         type="button"
         className="button"
         aria-label={`Bring back “${name}”`}
         data-testid="bring-back"
-        onClick={() => bringBack(deletion)}
+        onClick={onBack}
       >
         Bring back
       </button>

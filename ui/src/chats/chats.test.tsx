@@ -4,6 +4,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bindings";
 import { reportOf } from "../bridge";
+import { Conversation } from "../components/Conversation";
 import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
@@ -12,6 +13,7 @@ import { useStore } from "../store";
 import { costWords, likelyTokens, splitFiles, withFiles } from "./attachments";
 import { ChatRow } from "./ChatRow";
 import { contextUse, contextWords } from "./context";
+import { Deletions } from "./Deletions";
 import { Files } from "./Files";
 import { importWords } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
@@ -258,6 +260,23 @@ describe("an import", () => {
     expect(importWords({ chats: 1200, messages: 1, left_out: 1 })).toBe(
       "1,200 chats with 1 message added. 1 piece without a place here, such as images, left out.",
     );
+  });
+});
+
+describe("what was deleted", () => {
+  it("is counted while any of it can be brought back, presets too", () => {
+    const deletion = { id: 1, chat: 2, title: "Owls", message: null, excerpt: "" };
+    const preset: Preset = { id: 3, name: "Owl", system_prompt: "", generation: null };
+    expect(words(<Deletions />)).toBe("");
+    expect(words(<Deletions />, { deletions: [deletion], deletedPresets: [preset] })).toBe("Deleted 2");
+    expect(words(<Deletions />, { deletions: [] })).toBe("Deleted 1");
+  });
+});
+
+describe("chats that are being opened", () => {
+  it("are waited for with a reason until they are there", () => {
+    expect(words(<Conversation />)).toContain("Your chats are being opened.");
+    expect(words(<Conversation />, { opened: true })).not.toContain("being opened");
   });
 });
 

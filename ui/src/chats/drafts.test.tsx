@@ -6,7 +6,9 @@ import { shell } from "../bridge";
 import { Composer } from "../components/Composer";
 import { Question } from "../components/Question";
 import { showChat } from "../navigation";
+import { changePreferences } from "../settings/actions";
 import { setView, useStore } from "../store";
+import { pinChat } from "./actions";
 import { saveDrafts, setDraft, setEdit } from "./drafts";
 import { openedChat } from "./samples";
 
@@ -55,6 +57,34 @@ describe("what is typed", () => {
     tell({ type: "closing" });
     await vi.waitFor(() => expect(handedOver).toHaveBeenCalled());
     expect(kept).toEqual(["null: A thought", "3: Another", "the end"]);
+  });
+
+  it.each([
+    ["of a chat", "pinChat", () => pinChat(5, true)],
+    ["of the settings", "setPreferences", () => changePreferences({ zoom: 110 })],
+  ] as const)("is not the end of it while a change %s is under way", async (_, command, change) => {
+    vi.stubGlobal("window", new EventTarget());
+    let tell = (_: AppEvent) => {};
+    vi.spyOn(shell, "watch").mockImplementation(async (onEvent) => {
+      tell = onEvent;
+      throw new Error("no snapshot");
+    });
+    vi.spyOn(shell, "library").mockRejectedValue(new Error("no library"));
+    const handedOver = vi.spyOn(shell, "handedOver").mockResolvedValue(null);
+    let answer = (_: null) => {};
+    vi.spyOn(shell, command).mockReturnValue(
+      new Promise<null>((resolve) => {
+        answer = resolve;
+      }),
+    );
+    await start();
+    change();
+    tell({ type: "closing" });
+    await vi.advanceTimersByTimeAsync(1000);
+    const early = handedOver.mock.calls.length;
+    answer(null);
+    await vi.waitFor(() => expect(handedOver).toHaveBeenCalled());
+    expect(early).toBe(0);
   });
 
   it("costs no more per key in a long text than in a short one", async () => {

@@ -1,6 +1,6 @@
 import { reload } from "../actions";
-import type { ExportFormat, ImportReport } from "../bindings";
-import { shell } from "../bridge";
+import type { ErrorReport, ExportFormat, ImportReport } from "../bindings";
+import { ShellError, shell } from "../bridge";
 import { count } from "../format";
 import { setView } from "../store";
 import { attempt, listChats } from "./actions";
@@ -17,16 +17,19 @@ export const exportChats = (chat: number | null, format: ExportFormat) =>
 export const chooseImport = () =>
   attempt(async () => {
     const path = await shell.chooseChatsFile();
-    if (path !== null) await importChats(path);
+    if (path !== null) await importChats([path]);
   });
 
-/** Adds the chats of a file, and says what came in. */
-export const importChats = (path: string) =>
+/** Adds the chats of files, and says what came in and what did not. */
+export const importChats = (paths: string[]) =>
   attempt(async () => {
     setView({ screen: "chat" });
-    const report = await shell.importChats(path);
+    const { added, refused } = await shell.importChats(paths);
     await listChats(null);
-    setView({ note: { words: importWords(report), undo: null } });
+    const read = paths.length - refused.length;
+    const words = read > 0 ? importWords(added, read) : null;
+    if (refused.length > 0) throw new ShellError(refusal(words, refused));
+    if (words !== null) setView({ note: { words, undo: null } });
   });
 
 /** Puts the last good copy in the place of chats that are damaged. */
@@ -41,9 +44,23 @@ export const restoreChats = () =>
 
 const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 
-/** What an import has added. */
-export function importWords({ chats, messages, left_out }: ImportReport): string {
-  const added = `${several(chats, "chat")} with ${several(messages, "message")} added.`;
+/** What an import of so many files has added. */
+export function importWords({ chats, messages, left_out }: ImportReport, files = 1): string {
+  const from = files > 1 ? ` from ${several(files, "file")}` : "";
+  const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
   if (left_out === 0) return added;
   return `${added} ${several(left_out, "piece")} without a place here, such as images, left out.`;
+}
+
+/** How many files are named that were not imported. */
+const NAMED = 5;
+
+/** Why files were not imported, and what was. */
+function refusal(added: string | null, refused: ErrorReport[]): ErrorReport {
+  const rest = refused.length - NAMED;
+  const messages = refused.slice(0, NAMED).map(({ message }) => message);
+  if (rest > 0) messages.push(`${several(rest, "more file")} could not be imported either.`);
+  const hints = new Set(refused.slice(0, NAMED).map(({ hint }) => hint));
+  const hint = [added, ...hints].filter((words) => words !== null).join(" ");
+  return { code: "not_imported", message: messages.join("\n"), hint };
 }

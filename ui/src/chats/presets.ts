@@ -4,15 +4,10 @@ import { shell } from "../bridge";
 import { chatLine } from "../inOrder";
 import { newChat, openChat } from "../navigation";
 import { generation } from "../state";
-import { dispatch, setView, useStore } from "../store";
+import { setView, useStore } from "../store";
 import { attempt } from "./actions";
 
 const state = () => useStore.getState();
-
-function list(presets: Preset[]): void {
-  const byName = presets.toSorted((a, b) => a.name.localeCompare(b.name, "en", { sensitivity: "base" }));
-  dispatch({ kind: "presets", presets: byName });
-}
 
 /** Whether settings hold what is in no preset, so that a preset in their place would be a loss. */
 export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
@@ -64,45 +59,43 @@ export const keepAsPreset = (name: string) =>
   attempt(async () => {
     const { chatSettings, navigation } = state();
     const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
-    list([...state().presets, preset]);
     // Another chat that was opened meanwhile is not meant.
     if (state().navigation.shown === navigation.shown)
       await changeChat({ preset: preset.id, generation: preset.generation });
   });
 
-async function changePreset(preset: Preset): Promise<void> {
-  await shell.changePreset(preset);
-  list(state().presets.map((known) => (known.id === preset.id ? preset : known)));
-}
-
 /** Gives a preset what the open chat is set to. */
 export const updatePreset = (before: Preset) =>
   attempt(async () => {
     const { system_prompt } = state().chatSettings;
-    await changePreset({ ...before, system_prompt, generation: generation(state()) });
-    setView({ note: { words: `“${before.name}” was updated.`, undo: () => changePreset(before) } });
+    await shell.changePreset({ ...before, system_prompt, generation: generation(state()) });
+    const undo = () => shell.changePreset(before);
+    setView({ note: { words: `“${before.name}” was updated.`, undo } });
   });
 
-/** Removes a preset. The chat keeps its settings. */
-export const deletePreset = (preset: Preset) =>
+/** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
+let unbegun: { navigation: number; preset: number } | null = null;
+
+/** Deletes a preset. The chat keeps its settings. */
+export const deletePreset = ({ id, name }: Preset) =>
   attempt(async () => {
-    await chatLine.run(() => shell.deletePreset(preset.id));
-    list(state().presets.filter(({ id }) => id !== preset.id));
-    const { chat, chatSettings } = state();
-    const chosen = chatSettings.preset === preset.id;
-    if (chosen) hearChat(chat, { ...chatSettings, preset: null });
-    const words = `“${preset.name}” was deleted.`;
-    setView({ note: { words, undo: () => restorePreset(preset, chosen, chat) } });
+    await chatLine.run(() => shell.deletePreset(id));
+    const { chat, chatSettings, navigation } = state();
+    if (chatSettings.preset === id) {
+      if (chat === null) unbegun = { navigation: navigation.shown, preset: id };
+      hearChat(chat, { ...chatSettings, preset: null });
+    }
+    setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
   });
 
-/** Brings a preset back. `chosen`: whether `chat` was set by it. */
-async function restorePreset(
-  { name, system_prompt, generation }: Preset,
-  chosen: boolean,
-  chat: number | null,
-): Promise<void> {
-  const preset = await shell.addPreset(name, system_prompt, generation);
-  list([...state().presets, preset]);
-  if (chosen && state().chat === chat && state().chatSettings.preset === null)
-    await changeChat({ preset: preset.id });
+/** Brings a preset of the list of what was deleted back. */
+export const restorePreset = (id: number) => attempt(() => restore(id));
+
+/** Brings a preset back. Chats that were set by it are so again. */
+async function restore(id: number): Promise<void> {
+  const chats = await chatLine.run(() => shell.restorePreset(id));
+  const { chat, chatSettings, navigation } = state();
+  const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.shown;
+  const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);
+  if (isSetByIt && chatSettings.preset === null) hearChat(chat, { ...chatSettings, preset: id });
 }

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { send } from "../actions";
+import type { Preset } from "../bindings";
 import { shell } from "../bridge";
 import { FOLLOWS } from "../state";
-import { setView, useStore } from "../store";
+import { dispatch, setView, useStore } from "../store";
 import { undo } from "./actions";
-import { choosePreset } from "./presets";
+import { choosePreset, deletePreset, restorePreset } from "./presets";
 
 const state = () => useStore.getState();
 const FOX = { ...FOLLOWS, system_prompt: "You are a fox." };
@@ -72,5 +73,58 @@ describe("settings that a preset has replaced", () => {
     await send("Hello");
     expect(state().note).toBe(null);
     expect(set).not.toHaveBeenCalled();
+  });
+});
+
+describe("a preset that was deleted", () => {
+  const OWL: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation: null };
+  const set = { ...FOX, preset: OWL.id };
+
+  /** The shell says which presets there are. */
+  const heard = (presets: Preset[], deleted: Preset[]) =>
+    dispatch({ kind: "app", event: { type: "presets", presets, deleted } });
+
+  /** Deletes the preset while it has set this chat, and says so. */
+  async function deleted(chat: number | null) {
+    vi.spyOn(shell, "deletePreset").mockResolvedValue(null);
+    heard([OWL], []);
+    useStore.setState({ chat, chatSettings: set });
+    await deletePreset(OWL);
+    heard([], [OWL]);
+    expect(state().chatSettings).toEqual(FOX);
+  }
+
+  it("can be brought back when another note has taken the place of its own", async () => {
+    await deleted(5);
+    setView({ note: { words: "More is done.", undo: null } });
+    expect(state().deletedPresets).toEqual([OWL]);
+    const restore = vi.spyOn(shell, "restorePreset").mockResolvedValue([5, 6]);
+    await restorePreset(OWL.id);
+    heard([OWL], []);
+    expect(restore).toHaveBeenCalledWith(OWL.id);
+    expect(state().chatSettings).toEqual(set);
+    expect(state().deletedPresets).toEqual([]);
+  });
+
+  it("sets no chat again that has another since, or that it did not set", async () => {
+    await deleted(5);
+    vi.spyOn(shell, "restorePreset").mockResolvedValue([5]);
+    useStore.setState({ chatSettings: { ...FOX, preset: 4 } });
+    await undo();
+    expect(state().chatSettings.preset).toBe(4);
+    useStore.setState({ chat: 6, chatSettings: FOX });
+    await restorePreset(OWL.id);
+    expect(state().chatSettings).toEqual(FOX);
+  });
+
+  it("sets the chat again that is not begun yet, and no later one", async () => {
+    vi.spyOn(shell, "restorePreset").mockResolvedValue([]);
+    await deleted(null);
+    await undo();
+    expect(state().chatSettings).toEqual(set);
+    await deleted(null);
+    useStore.setState(({ navigation }) => ({ navigation: { ...navigation, shown: navigation.shown + 1 } }));
+    await undo();
+    expect(state().chatSettings).toEqual(FOX);
   });
 });

@@ -47,8 +47,10 @@ export function App() {
   return (
     <div className={MAC ? "app mac" : "app"}>
       {sidebar && <Sidebar />}
-      <Content />
-      <Note />
+      <div className="stage">
+        <Content />
+        <Note />
+      </div>
       <TagsSheet />
       <Palette />
       <Shortcuts />

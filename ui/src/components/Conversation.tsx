@@ -57,6 +57,7 @@ export function Conversation() {
         data-testid="conversation"
       >
         <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
+          {!opened && <Opening />}
           {opened && messages.length === 0 && <FirstStart />}
           {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
           <div className="turns" style={{ paddingTop: shown[0]?.start }}>
@@ -77,6 +78,18 @@ export function Conversation() {
           ↓ latest
         </button>
       )}
+    </div>
+  );
+}
+
+/** Says why there are no chats yet, once that takes long. */
+function Opening() {
+  return (
+    <div className="first-start opening" role="status" data-testid="opening">
+      <h1>Your chats are being opened.</h1>
+      <p>
+        The first start after an update takes longer: a copy of all chats is made before they are changed.
+      </p>
     </div>
   );
 }

@@ -34,7 +34,7 @@ export const Question = memo(function Question({ message }: { message: Message }
             <span className={unsent ? "message-actions" : "message-actions when-near"}>
               {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
               <ActionButton
-                className="quiet-button"
+                className={unsent ? "quiet-button unsent" : "quiet-button"}
                 data-testid="edit"
                 reason={reason}
                 onClick={() => setView({ editing: message.id })}

@@ -4,7 +4,13 @@ import { openLink } from "../actions";
 import { CopyButton } from "../components/CopyButton";
 import { type Address, wholeOf } from "./address";
 
-const handle = Popover.createHandle<Address>();
+interface Asked {
+  /** The element of the link. */
+  id: string;
+  address: Address;
+}
+
+const handle = Popover.createHandle<Asked>();
 
 /** A link's text. It leads nowhere: its address is shown on hover and when Tab reaches it, and can be opened there. */
 export function Link({ address, children }: { address: Address; children: ReactNode }) {
@@ -17,7 +23,7 @@ export function Link({ address, children }: { address: Address; children: ReactN
     <Popover.Trigger
       id={id}
       handle={handle}
-      payload={address}
+      payload={{ id, address }}
       nativeButton={false}
       openOnHover
       delay={250}
@@ -29,19 +35,29 @@ export function Link({ address, children }: { address: Address; children: ReactN
   );
 }
 
+/** What scrolls with a link. Its address stays within that: what is beside it is used meanwhile. */
+const around = (id: string) => document.getElementById(id)?.closest(".conversation, .sheet-body");
+
 /** Shows the address of whichever link is asked for. */
 export function LinkAddress() {
   return (
     <Popover.Root handle={handle}>
       {({ payload }) => (
         <Popover.Portal>
-          <Popover.Positioner side="top" sideOffset={6} collisionPadding={8} className="positioner">
+          <Popover.Positioner
+            side="top"
+            sideOffset={6}
+            collisionPadding={8}
+            collisionBoundary={(payload && around(payload.id)) ?? undefined}
+            collisionAvoidance={{ fallbackAxisSide: "none" }}
+            className="positioner"
+          >
             <Popover.Popup
               className="popover link-address"
               aria-label="Address of the link"
               initialFocus={false}
             >
-              {payload && <Shown address={payload} />}
+              {payload && <Shown address={payload.address} />}
             </Popover.Popup>
           </Popover.Positioner>
         </Popover.Portal>

@@ -74,6 +74,7 @@ impl Store {
     pub fn forget_deletions(&mut self) -> Result<(), ChatsError> {
         self.last_final = self
             .read(|db| Ok(db.query_row("SELECT ifnull(max(id), 0) FROM deletion", [], |row| row.get(0))?))?;
+        self.deleted_presets.clear();
         Ok(())
     }
 

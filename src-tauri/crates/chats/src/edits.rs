@@ -13,8 +13,7 @@ impl Store {
         self.write(|db| {
             let Some(text) = text else { return Ok(remove(db, message)?) };
             Place::of(db, message)?;
-            db.execute("INSERT OR REPLACE INTO edit (message, text) VALUES (?1, ?2)", (message, text))?;
-            Ok(())
+            Ok(keep(db, message, text)?)
         })
     }
 }
@@ -25,6 +24,11 @@ pub(crate) fn of_chat(db: &Connection, chat: ChatId) -> rusqlite::Result<Vec<Uns
                WHERE message.chat = ?1 AND message.deletion IS NULL ORDER BY edit.message";
     let read = |row: &Row<'_>| Ok(UnsentEdit { message: row.get(0)?, text: row.get(1)? });
     all(db, sql, [chat], read)
+}
+
+/// Keeps what a message is being changed to.
+pub(crate) fn keep(db: &Connection, message: MessageId, text: &str) -> rusqlite::Result<()> {
+    db.execute("INSERT OR REPLACE INTO edit (message, text) VALUES (?1, ?2)", (message, text)).map(drop)
 }
 
 /// Gives up what a message was being changed to, if it was.

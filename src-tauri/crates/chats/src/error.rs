@@ -180,8 +180,8 @@ impl ChatsError {
             Self::UnknownPreset { .. } => "Choose another preset.",
             Self::UnknownDeletion { .. } => "What is deleted can be brought back until Foretoken is closed.",
             Self::NotImportable { .. } => {
-                "Choose the JSON file that Foretoken, ChatGPT (conversations.json) or LM Studio has written; nothing \
-                 was added."
+                "Choose the JSON file that Foretoken, ChatGPT (conversations.json) or LM Studio has written. Of a file that \
+                 cannot be imported, nothing is added."
             }
             Self::File { .. } => "Choose another place, and check that you may read and write there.",
             Self::NoBackup { .. } => "Move the file away to start with no chats; nothing was changed.",

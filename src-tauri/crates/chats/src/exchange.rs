@@ -7,5 +7,7 @@ mod import;
 mod lm_studio;
 mod record;
 mod staging;
+mod whole;
 
 pub use import::import;
+pub use whole::WholeFile;

@@ -24,6 +24,6 @@ mod tree;
 
 pub use backup::{Restored, backups, restore_backup};
 pub use error::ChatsError;
-pub use exchange::import;
+pub use exchange::{WholeFile, import};
 pub use store::{Piece, Reader, Store};
 pub use title::title_from;

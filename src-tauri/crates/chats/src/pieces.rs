@@ -57,8 +57,8 @@ pub(crate) fn provenance(db: &Connection, id: MessageId) -> Result<Provenance, F
         let Provenance { mut answer, thinking: mut thoughts } = piece.unwrap_or_default();
         fit(&mut answer, &text);
         fit(&mut thoughts, &thinking);
-        answer.into_iter().for_each(|run| push(&mut whole.answer, run));
-        thoughts.into_iter().for_each(|run| push(&mut whole.thinking, run));
+        answer.into_iter().for_each(|run| run.add_to(&mut whole.answer));
+        thoughts.into_iter().for_each(|run| run.add_to(&mut whole.thinking));
     }
     Ok(whole)
 }
@@ -76,15 +76,7 @@ fn fit(runs: &mut Vec<DraftRun>, text: &str) {
         left -= run.0;
     }
     runs.retain(|run| run.0 > 0);
-    push(runs, DraftRun(left, 0));
-}
-
-fn push(runs: &mut Vec<DraftRun>, DraftRun(count, position): DraftRun) {
-    match runs.last_mut() {
-        _ if count == 0 => {}
-        Some(last) if last.1 == position => last.0 += count,
-        _ => runs.push(DraftRun(count, position)),
-    }
+    DraftRun(left, 0).add_to(runs);
 }
 
 #[cfg(test)]
@@ -201,7 +193,7 @@ mod tests {
             text in ".{0,80}",
         ) {
             let mut fitted = Vec::new();
-            runs.iter().for_each(|&(count, position)| push(&mut fitted, DraftRun(count, position)));
+            runs.iter().for_each(|&(count, position)| DraftRun(count, position).add_to(&mut fitted));
             let spread = |runs: &[DraftRun]| -> Vec<u8> {
                 runs.iter().flat_map(|&DraftRun(count, position)| (0..count).map(move |_| position)).collect()
             };

@@ -80,10 +80,52 @@ impl Store {
         })
     }
 
-    /// Removes a preset. Chats that were set by it keep their settings.
+    /// Deletes a preset. Chats that were set by it keep their settings.
     pub fn delete_preset(&mut self, id: PresetId) -> Result<(), ChatsError> {
-        self.write(|db| must_be_one(id, db.execute("DELETE FROM preset WHERE id = ?1", [id])?))
+        let deleted = self.write(|db| {
+            let preset = find_preset(db, id)?;
+            let chats = all(db, "SELECT id FROM chat WHERE preset = ?1", [id], |row| row.get(0))?;
+            db.execute("DELETE FROM preset WHERE id = ?1", [id])?;
+            Ok(DeletedPreset { preset, chats })
+        })?;
+        self.deleted_presets.push(deleted);
+        Ok(())
     }
+
+    /// The presets that this store has deleted and can bring back, the last one first.
+    pub fn deleted_presets(&self) -> Vec<Preset> {
+        self.deleted_presets.iter().rev().map(|deleted| deleted.preset.clone()).collect()
+    }
+
+    /// Brings a deleted preset back. Chats that were set by it are so again, but for those that another one has set since;
+    /// these chats are returned.
+    pub fn restore_preset(&mut self, id: PresetId) -> Result<Vec<ChatId>, ChatsError> {
+        let place = self.deleted_presets.iter().position(|deleted| deleted.preset.id == id);
+        let place = place.ok_or(ChatsError::UnknownPreset { id })?;
+        let DeletedPreset { preset, chats } = self.deleted_presets[place].clone();
+        let set_again = self.write(|db| {
+            db.execute(
+                "INSERT INTO preset (id, name, system_prompt, generation) VALUES (?1, ?2, ?3, ?4)",
+                (id, &preset.name, &preset.system_prompt, to_json(preset.generation.as_ref())?),
+            )?;
+            let set = "UPDATE chat SET preset = ?2 WHERE id = ?1 AND preset IS NULL RETURNING id";
+            let mut set_again = Vec::new();
+            for chat in chats {
+                set_again.extend(first(db, set, (chat, id), |row| row.get::<_, ChatId>(0))?);
+            }
+            Ok(set_again)
+        })?;
+        self.deleted_presets.remove(place);
+        Ok(set_again)
+    }
+}
+
+/// A preset that was deleted. It is kept here alone, until the store is closed.
+#[derive(Debug, Clone)]
+pub(crate) struct DeletedPreset {
+    preset: Preset,
+    /// The chats that were set by it.
+    chats: Vec<ChatId>,
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {

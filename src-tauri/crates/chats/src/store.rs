@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, Transactio
 
 use crate::error::Fault;
 use crate::lock::Lock;
+use crate::settings::DeletedPreset;
 use crate::{ChatsError, backup, replies, schema};
 
 /// About how many bytes of text one piece of long work writes or removes, so that others wait for no more than that.
@@ -62,6 +63,8 @@ pub struct Store {
     _lock: Lock,
     /// The last deletion that can no longer be undone.
     pub(crate) last_final: DeletionId,
+    /// Presets that can be brought back, the last one last.
+    pub(crate) deleted_presets: Vec<DeletedPreset>,
 }
 
 /// A store reads as a [`Reader`] does.
@@ -84,7 +87,7 @@ impl Store {
         let (db, lock) = schema::open(path)?;
         backup::remove_leftovers(path);
         let reader = Reader { db, path: path.to_owned() };
-        let mut store = Self { reader, _lock: lock, last_final: 0 };
+        let mut store = Self { reader, _lock: lock, last_final: 0, deleted_presets: Vec::new() };
         store.forget_deletions()?;
         let streaming = "SELECT id FROM message WHERE status = 'streaming'";
         let streaming = store.read(|db| Ok(all(db, streaming, [], |row| row.get(0))?))?;

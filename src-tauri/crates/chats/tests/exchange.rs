@@ -7,7 +7,7 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, FinishReason,
     GenerationSettings, ImportReport, Message, MessageStatus, PositionStats, Provenance, ReplyStats, Role,
-    Sampling,
+    Sampling, UnsentEdit,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -89,6 +89,7 @@ enum Step {
     Answer { after: Index, text: String, thinking: String, speed: f64, end: u8 },
     Show(Index),
     Branch(Index),
+    Edit(Index, String),
     Delete(Index),
 }
 
@@ -106,6 +107,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(after, text, thinking, speed, end)| Step::Answer { after, text, thinking, speed, end }),
         1 => any::<Index>().prop_map(Step::Show),
         2 => any::<Index>().prop_map(Step::Branch),
+        2 => (any::<Index>(), text()).prop_map(|(index, text)| Step::Edit(index, text)),
         1 => any::<Index>().prop_map(Step::Delete),
     ]
 }
@@ -177,6 +179,10 @@ fn make(store: &mut Store, steps: &[Step]) {
             Step::Branch(index) => {
                 let Some(id) = pick(index) else { continue };
                 chat = store.branch_into_new_chat(id).unwrap().id;
+            }
+            Step::Edit(index, text) => {
+                let Some(id) = pick(index) else { continue };
+                store.set_edit(id, Some(text)).unwrap();
             }
             Step::Delete(index) => {
                 let Some(id) = pick(index) else { continue };
@@ -307,13 +313,44 @@ fn what_is_wrong_with_a_file_is_said() {
 }
 
 #[test]
-fn a_failed_export_leaves_the_file_that_was_there() {
+fn a_failed_export_leaves_the_file_that_was_there_and_no_other() {
     let place = Place::new();
-    let path = place.file("old.json");
+    let folder = place.file("exports");
+    fs::create_dir(&folder).unwrap();
+    let path = folder.join("old.json");
     fs::write(&path, "old").unwrap();
     assert!(place.store.export_json(Some(99), &path).is_err());
     assert!(place.store.export_markdown(99, true, &path).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
+    let mut from = Place::new();
+    let store = &mut from.store;
+    let chat = store.create_chat("Owls").unwrap().id;
+    let question = store.add_user_message(chat, None, "Who?").unwrap().id;
+    let hidden = store.edit_message(question, "Who is it?").unwrap().id;
+    store.show_branch(question).unwrap();
+    let gone = store.add_user_message(chat, Some(question), "Where?").unwrap().id;
+    for (message, text) in [(question, "Who then?"), (hidden, ""), (gone, "Where then?")] {
+        store.set_edit(message, Some(text)).unwrap();
+    }
+    store.delete_message(gone).unwrap();
+    store.set_draft_text(Some(chat), "And").unwrap();
+    let exported = from.export();
+    assert!(!exported.contains("Where then?"), "what is deleted stays out");
+
+    let mut to = Place::new();
+    to.store.create_chat("there already").unwrap();
+    to.import(exported).unwrap();
+    let chat = to.store.chats().unwrap().into_iter().find(|chat| chat.title == "Owls").unwrap().id;
+    let opened = to.store.open_chat(chat).unwrap();
+    assert_eq!(opened.draft.text, "And");
+    let [shown] = opened.messages.as_slice() else { panic!("{:?}", opened.messages) };
+    let edit = |message, text: &str| UnsentEdit { message, text: text.into() };
+    assert_eq!(opened.edits, [edit(shown.versions[0], "Who then?"), edit(shown.versions[1], "")]);
 }
 
 #[test]

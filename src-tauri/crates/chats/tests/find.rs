@@ -212,6 +212,42 @@ fn settings_drafts_and_presets_come_back() {
 }
 
 #[test]
+fn deleted_presets_come_back_with_their_chats_until_the_store_is_closed() {
+    let (folder, mut store) = store();
+    let owl = store.add_preset("Owl", "You are an owl.", Some(&settings())).unwrap();
+    let fox = store.add_preset("Fox", "You are a fox.", None).unwrap();
+    let [one, two, three] = ["one", "two", "three"].map(|title| store.create_chat(title).unwrap().id);
+    let set_by = |preset: &foretoken_protocol::Preset| ChatSettings {
+        system_prompt: "Its own words.".into(),
+        generation: None,
+        preset: Some(preset.id),
+    };
+    store.set_chat_settings(one, &set_by(&owl)).unwrap();
+    store.set_chat_settings(two, &set_by(&owl)).unwrap();
+    let preset = |store: &Store, chat| store.chat_settings(chat).unwrap().preset;
+
+    store.delete_preset(owl.id).unwrap();
+    store.delete_preset(fox.id).unwrap();
+    assert_eq!(store.presets().unwrap(), []);
+    assert_eq!(store.deleted_presets(), [fox.clone(), owl.clone()], "the last one first");
+    assert_eq!(store.restore_preset(fox.id).unwrap(), [0; 0]);
+    store.set_chat_settings(two, &set_by(&fox)).unwrap();
+    assert_eq!(store.restore_preset(owl.id).unwrap(), [one], "the other one has another since");
+    assert_eq!(store.presets().unwrap(), [fox.clone(), owl.clone()], "as they were");
+    let presets = [one, two, three].map(|chat| preset(&store, chat));
+    assert_eq!(presets, [Some(owl.id), Some(fox.id), None]);
+    assert_eq!(store.chat_settings(one).unwrap(), set_by(&owl));
+    assert_eq!(store.deleted_presets(), []);
+    assert_eq!(code(store.restore_preset(owl.id).unwrap_err()), "unknown_preset");
+
+    store.delete_preset(owl.id).unwrap();
+    drop(store);
+    let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
+    assert_eq!((store.presets().unwrap(), store.deleted_presets()), (vec![fox], vec![]));
+    assert_eq!(code(store.restore_preset(owl.id).unwrap_err()), "unknown_preset");
+}
+
+#[test]
 fn words_are_found_in_any_case_and_form() {
     let (_folder, mut store) = store();
     let chat = store.create_chat("Über Bäume").unwrap().id;

@@ -120,6 +120,8 @@ pub struct Snapshot {
     pub tags: Vec<Tag>,
     /// The presets by name.
     pub presets: Vec<Preset>,
+    /// Presets that were deleted since the app was started, the last one first.
+    pub deleted_presets: Vec<Preset>,
     /// What was deleted and can be brought back, the last one first.
     pub deletions: Vec<Deletion>,
     /// The navigation that led to the open chat.
@@ -182,6 +184,13 @@ pub enum AppEvent {
     Deletions {
         /// What can be brought back, the last one first.
         deletions: Vec<Deletion>,
+    },
+    /// A preset was added, changed, deleted or brought back.
+    Presets {
+        /// The presets by name.
+        presets: Vec<Preset>,
+        /// Those that can be brought back, the last one first.
+        deleted: Vec<Preset>,
     },
     /// The tags, or how many chats have them, changed.
     Tags {

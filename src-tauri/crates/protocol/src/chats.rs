@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ChatId, GenerationSettings, Message, MessageId};
+use crate::{ChatId, ErrorReport, GenerationSettings, Message, MessageId};
 
 /// Names a deletion, so that it can be undone.
 pub type DeletionId = u32;
@@ -240,11 +240,11 @@ pub struct PastedFile {
 pub enum ExportFormat {
     /// The branch that is shown, for people.
     Markdown,
-    /// All branches, to be imported again.
+    /// All branches and what is typed and not sent, to be imported again.
     Json,
 }
 
-/// What an import has added.
+/// What the import of a file has added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct ImportReport {
     /// Chats.
@@ -253,6 +253,15 @@ pub struct ImportReport {
     pub messages: u32,
     /// Pieces of the file that have no place here, as images and calls of tools.
     pub left_out: u32,
+}
+
+/// What has become of files whose chats were to be imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Imported {
+    /// What was added, from all of them together.
+    pub added: ImportReport,
+    /// Why nothing was added from the others, in the order of the files.
+    pub refused: Vec<ErrorReport>,
 }
 
 /// A copy of all chats that is kept in case the file is damaged.

@@ -33,7 +33,7 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
-    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ImportReport, OpenedChat,
+    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ImportReport, Imported, OpenedChat,
     PastedFile, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag, UnseenReply, UnsentEdit,
 };
 pub use conversion::{

@@ -148,6 +148,25 @@ async fn an_engine_that_does_not_heed_a_stop_is_ended_sooner() {
     assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
 }
 
+/// It computes and computes, and never looks whether somebody has told it something.
+#[tokio::test]
+async fn an_engine_that_is_heard_and_never_heeds_a_stop_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let fake = Fake { writing: "while :; do heartbeat; sleep 0.05; done", ..Fake::default() };
+    let patience = Patience { ending: Duration::from_millis(100), ..SHORT };
+    let engine = started_with(fake.program(folder.path()), patience);
+    engine.load(at("/models/fake")).await.unwrap();
+    let generation = engine.generate(prompt(8));
+    let other = engine.generate(prompt(8));
+    let told = Instant::now();
+    engine.cancel(generation.id);
+    let error = interrupted(read(generation).await.1);
+    assert_eq!(error.code, "engine_hung");
+    assert!(error.message.contains("has not heeded a stop for"), "{error}");
+    assert!(told.elapsed() >= 10 * patience.ending, "it was heard, and had its time");
+    assert_eq!(interrupted(read(other).await.1), error);
+}
+
 /// The thread that owns MLX waits for a file that never comes, while the others of the process live.
 #[tokio::test]
 async fn a_load_that_is_stuck_is_ended_and_the_model_before_is_loaded_again() {

@@ -199,6 +199,7 @@ impl<'a> Walk<'a> {
             model,
             settings: None,
             provenance: None,
+            edit: None,
             created_at,
         });
         number_after(self.messages.len() - 1)

@@ -8,13 +8,14 @@ use rusqlite::Connection;
 
 use super::foretoken::{FORMAT, VERSION};
 use super::record::{ChatRecord, PresetRecord};
+use super::whole::WholeFile;
 use crate::error::Fault;
 use crate::store::all;
 use crate::{ChatsError, Reader, list, rows, settings, tree};
 
 impl Reader {
-    /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches. What is deleted
-    /// stays out. [`import`](crate::import) brings back the same.
+    /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was typed
+    /// and not sent: drafts and edits. What is deleted stays out. [`import`](crate::import) brings back the same.
     ///
     /// The file appears, or is replaced, when it is whole.
     pub fn export_json(&self, chat: Option<ChatId>, path: &Path) -> Result<(), ChatsError> {
@@ -48,11 +49,7 @@ fn write_whole(path: &Path, write: impl FnOnce(Out<'_>) -> Result<(), Stop>) -> 
         io::ErrorKind::StorageFull => ChatsError::Full { path: path.to_owned() },
         _ => ChatsError::File { path: path.to_owned(), detail: error.to_string() },
     };
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(refused)?;
+    let mut file = WholeFile::begin(path).map_err(refused)?;
     let mut out = BufWriter::new(&mut file);
     let written = write(&mut out).and_then(|()| out.flush().map_err(Stop::File));
     match written {
@@ -60,9 +57,7 @@ fn write_whole(path: &Path, write: impl FnOnce(Out<'_>) -> Result<(), Stop>) -> 
         Err(Stop::File(error)) => return Err(refused(error).into()),
         Err(Stop::Database(fault)) => return Err(fault),
     }
-    file.as_file().sync_all().map_err(refused)?;
-    file.persist(path).map_err(|error| refused(error.error))?;
-    Ok(())
+    Ok(file.finish().map_err(refused)?)
 }
 
 fn write_json(db: &Connection, chat: Option<ChatId>, out: Out<'_>) -> Result<(), Stop> {

@@ -211,6 +211,7 @@ impl Version {
             model: sender.or_else(|| model.cloned()).filter(|_| role == Role::Assistant),
             settings: None,
             provenance: None,
+            edit: None,
             created_at,
         })
     }

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 
 use foretoken_protocol::{
     Attachment, ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId,
-    MessageStatus, PresetId, Provenance, ReplyStats, Role,
+    MessageStatus, PresetId, Provenance, ReplyStats, Role, UnsentEdit,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
 use crate::store::{all, first};
-use crate::{list, pieces, rows, settings};
+use crate::{edits, list, pieces, rows, settings};
 
 /// A chat with all its branches. The preset of its settings and both parts of its origin are numbers in the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub(super) struct MessageRecord {
     /// Where its text came from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) provenance: Option<Provenance>,
+    /// What it was being changed to, while that was not sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) edit: Option<String>,
     pub(super) created_at: u64,
 }
 
@@ -106,6 +109,9 @@ impl ChatRecord {
             .map(|(before, (message, ..))| (message.id, number_after(before)))
             .collect();
         let draft = settings::draft(db, Some(id))?;
+        let edits = edits::of_chat(db, id)?;
+        let mut edits: HashMap<MessageId, String> =
+            edits.into_iter().map(|UnsentEdit { message, text }| (message, text)).collect();
         let shown = "SELECT active_leaf FROM chat WHERE id = ?1";
         let shown: Option<MessageId> = first(db, shown, [id], |row| row.get(0))?.flatten();
         let origin = match summary.origin {
@@ -129,6 +135,7 @@ impl ChatRecord {
                 .map(|(message, settings, provenance)| MessageRecord {
                     settings,
                     provenance,
+                    edit: edits.remove(&message.id),
                     ..MessageRecord::of(message, &numbers)
                 })
                 .collect(),
@@ -191,6 +198,7 @@ impl MessageRecord {
             model: message.model,
             settings: None,
             provenance: None,
+            edit: None,
             created_at: message.created_at,
         }
     }
@@ -228,7 +236,11 @@ impl MessageRecord {
                 (:chat, :parent, :role, :text, :thinking, :status, :stats, :error, :model, :settings, :provenance,
                  :created_at)
             RETURNING id";
-        db.prepare_cached(insert)?.query_row(values, |row| row.get(0))
+        let id = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
+        if let Some(text) = &self.edit {
+            edits::keep(db, id, text)?;
+        }
+        Ok(id)
     }
 }
 

@@ -27,7 +27,10 @@ impl Step {
                 let files: usize = chat.draft_files.iter().map(|file| file.text.len()).sum();
                 MESSAGE_BYTES + chat.draft.len() + files + chat.settings.system_prompt.len()
             }
-            Self::Message(message) => MESSAGE_BYTES + message.text.len() + message.thinking.len(),
+            Self::Message(message) => {
+                let edit = message.edit.as_ref().map_or(0, String::len);
+                MESSAGE_BYTES + message.text.len() + message.thinking.len() + edit
+            }
             Self::End { .. } => 0,
         }
     }

@@ -40,6 +40,18 @@ mod testing {
     /// Its tokenizer.
     pub(super) static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::load(demo()).unwrap());
 
+    /// The same, with the tags of thinking blocks among the special tokens.
+    pub(super) fn with_special_tags() -> Tokenizer {
+        let file = std::fs::read(demo().join("tokenizer.json")).unwrap();
+        let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();
+        for token in file["added_tokens"].as_array_mut().unwrap() {
+            token["special"] = true.into();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tokenizer.json"), file.to_string()).unwrap();
+        Tokenizer::load(folder.path()).unwrap()
+    }
+
     /// `text` cut at the given places, which are moved down to the next character boundary.
     pub(super) fn chunks(text: &str, cuts: &[usize]) -> Vec<String> {
         let mut places: Vec<usize> =

@@ -183,7 +183,7 @@ fn block_at_end(prompt: &str) -> Block {
 mod tests {
     use foretoken_protocol::Role;
 
-    use super::super::testing::{TOKENIZER, demo};
+    use super::super::testing::{TOKENIZER, demo, with_special_tags};
     use super::*;
 
     const QUESTION: &str = "<|im_start|>user\nHi <think><|im_end|>\n<|im_start|>assistant\n";
@@ -306,19 +306,18 @@ mod tests {
                 ["<tool_response>a</tool_response>", "\u{F0000}</think>\u{F0001}"].map(str::to_owned),
             );
             for text in wild {
-                for resume in [false, true] {
+                // In the messages, in the reply that is continued, and in both.
+                for (asked, written, count) in
+                    [(&*text, None, 4), ("x", Some(&*text), 2), (&*text, Some(&*text), 6)]
+                {
                     let prompt = |chat: &[ChatMessage], reply: &PartialReply| {
-                        prompter.prompt(chat, resume.then_some(reply), true).unwrap()
+                        prompter.prompt(chat, written.map(|_| reply), true).unwrap()
                     };
-                    let got = prompt(&chat(&text), &resumed(&text));
+                    let got = prompt(&chat(asked), &resumed(written.unwrap_or_default()));
                     assert_eq!(controls(&got), controls(&prompt(&harmless, &fine)), "{text:?}");
                     let spelled: Vec<u32> = got.ids.iter().copied().filter(|id| !is_control(id)).collect();
                     let read = tokenizer.decode(&spelled);
-                    assert_eq!(
-                        read.matches(&text).count(),
-                        if resume { 6 } else { 4 },
-                        "{text:?} in {read:?}"
-                    );
+                    assert_eq!(read.matches(&text).count(), count, "{text:?} in {read:?}");
                 }
             }
         }
@@ -326,7 +325,13 @@ mod tests {
 
     #[test]
     fn an_ordinary_chat_has_the_ids_of_its_text() {
-        let texts = ["Hi <b>there</b>!\n\n", " 漢字 🦀é\u{301} <|im_", "\n<think", "a\u{338}>\r\n 12"];
+        let texts = [
+            "Hi <b>there</b>!\n\n",
+            "e\u{301} composed",
+            " 漢字 🦀é\u{301} <|im_",
+            "\n<think",
+            "a\u{338}>\r\n 12",
+        ];
         for prompter in [prompter(demo()), tiny()] {
             for text in texts {
                 let chat =
@@ -337,6 +342,22 @@ mod tests {
                     assert_eq!(prompt.ids, prompter.tokenizer.encode(&rendered).unwrap(), "{text:?}");
                     assert_eq!(prompt.reply_from, prompt.ids.len());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn tags_that_are_special_tokens_make_the_same_prompts() {
+        let special = Prompter::new(with_special_tags(), ChatTemplate::load(demo()).unwrap());
+        let plain = prompter(demo());
+        let chat = [message(Role::User, "Hi <think>"), message(Role::Assistant, "</think>")];
+        let partial =
+            PartialReply { thinking: "</think>".into(), answer: "Yes".into(), thought_through: true };
+        for thinking in [false, true] {
+            for resume in [None, Some(&partial)] {
+                let [special, plain] =
+                    [&special, &plain].map(|one| one.prompt(&chat, resume, thinking).unwrap());
+                assert_eq!(special, plain);
             }
         }
     }

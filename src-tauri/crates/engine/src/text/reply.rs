@@ -44,11 +44,14 @@ impl ReplyText {
     /// Text that was held back comes with the token that releases it.
     pub fn push(&mut self, id: u32, draft_position: Option<u8>) -> (Vec<TokenText>, bool) {
         self.draft_position = draft_position;
-        let decoded = self.decoder.push(id);
+        let tag = self.tags.iter().flatten().find(|(token, _)| *token == id).map(|&(_, tag)| tag);
+        let decoded = match tag {
+            // The tag itself: a token that a tokenizer marks as special has no text.
+            Some(tag) => self.decoder.finish() + tag,
+            None => self.decoder.push(id),
+        };
         self.length += decoded.len();
-        // Tokens that a tokenizer marks as special have no text.
-        let is_it = |(token, tag): &&(u32, &'static str)| *token == id && decoded.ends_with(tag);
-        if let Some((_, tag)) = self.tags.iter().flatten().find(is_it) {
+        if let Some(tag) = tag {
             self.split.expect_tag(self.length - tag.len());
         }
         let outcome = self.stops.push(&decoded);
@@ -83,7 +86,7 @@ impl ReplyText {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::TOKENIZER;
+    use super::super::testing::{TOKENIZER, with_special_tags};
     use super::*;
 
     const THINKING: ReplyStart = ReplyStart { part: Part::Thinking, resumed: false };
@@ -91,8 +94,17 @@ mod tests {
 
     /// The entries of every token up to the stop, those of the end, and whether it stopped. Token n is draft n.
     fn write(start: ReplyStart, ids: &[u32], stops: &[&str]) -> (Vec<Vec<TokenText>>, Vec<TokenText>, bool) {
+        write_with(&TOKENIZER, start, ids, stops)
+    }
+
+    fn write_with(
+        tokenizer: &Tokenizer,
+        start: ReplyStart,
+        ids: &[u32],
+        stops: &[&str],
+    ) -> (Vec<Vec<TokenText>>, Vec<TokenText>, bool) {
         let stops = stops.iter().map(|&stop| stop.to_owned()).collect();
-        let mut reply = ReplyText::new(TOKENIZER.clone(), start, stops).unwrap();
+        let mut reply = ReplyText::new(tokenizer.clone(), start, stops).unwrap();
         let mut tokens = Vec::new();
         let mut stopped = false;
         for (n, &id) in ids.iter().enumerate() {
@@ -179,6 +191,36 @@ mod tests {
             let all: Vec<_> = tokens.iter().flatten().chain(&end).collect();
             assert_eq!(text_of(all.iter().copied(), Part::Thinking), "a </think> b");
             assert_eq!(text_of(all, Part::Answer), "c <think>");
+        }
+    }
+
+    /// In some files the tags are special tokens, which have no text.
+    #[test]
+    fn tags_that_are_special_tokens_divide_a_reply_as_others_do() {
+        let special = with_special_tags();
+        let tag = TOKENIZER.token_id("</think>").unwrap();
+        assert_eq!((TOKENIZER.decode(&[tag]).as_str(), special.decode(&[tag]).as_str()), ("</think>", ""));
+        let open_character = {
+            let mut crab = TOKENIZER.encode("Hm 🦀").unwrap();
+            crab.pop();
+            [crab, TOKENIZER.encode("</think>\n\nHello").unwrap()].concat()
+        };
+        let spelled = TOKENIZER.encode_text("a </think> b\n").unwrap();
+        let cases = [
+            (THINKING, special.encode("I greet.\n</think>\n\nHello 🦀!").unwrap(), "I greet.", "Hello 🦀!"),
+            (ANSWER, special.encode("<think>\nI greet.</think>Hello").unwrap(), "I greet.", "Hello"),
+            (THINKING, open_character, "Hm \u{fffd}", "Hello"),
+            (THINKING, [spelled, special.encode("</think>c").unwrap()].concat(), "a </think> b", "c"),
+            (ANSWER, special.encode("Hello").unwrap(), "", "Hello"),
+        ];
+        for (start, ids, thinking, answer) in cases {
+            for stops in [&[][..], &["</think>!", "never"]] {
+                let (tokens, end, _) = write_with(&special, start, &ids, stops);
+                let all: Vec<_> = tokens.iter().flatten().chain(&end).collect();
+                assert_eq!(text_of(all.iter().copied(), Part::Thinking), thinking);
+                assert_eq!(text_of(all, Part::Answer), answer);
+                assert_eq!((tokens, end, false), write(start, &ids, stops), "as where they are not special");
+            }
         }
     }
 

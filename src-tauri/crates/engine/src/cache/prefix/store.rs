@@ -119,14 +119,16 @@ impl PrefixStore {
         settled
     }
 
-    /// Forgets every place along these tokens from which a prompt could go on.
+    /// Forgets all that lies along these tokens, and all that goes on from there: prompts that begin alike and part later
+    /// stand on the same keys and values, and so would whatever is stored of these tokens next.
     pub fn forget(&mut self, tokens: &[u32]) {
-        loop {
-            let last = self.deepest(tokens, |node| node.anchor.is_some());
-            if last == ROOT {
-                return;
-            }
-            self.evict(last);
+        let nodes = &self.nodes;
+        let (mut open, kept): (Vec<NodeId>, Vec<NodeId>) =
+            nodes[&ROOT].children.iter().copied().partition(|child| tokens.starts_with(&nodes[child].tokens));
+        self.nodes.entry(ROOT).and_modify(|root| root.children = kept);
+        while let Some(node) = open.pop().and_then(|id| self.nodes.remove(&id)) {
+            self.bytes -= node.own_bytes() + node.anchor_bytes();
+            open.extend(node.children);
         }
     }
 
@@ -248,6 +250,11 @@ impl Node {
 
 #[cfg(test)]
 impl PrefixStore {
+    /// Whether anything lies along these tokens, with an anchor or without.
+    pub(super) fn holds(&self, tokens: &[u32]) -> bool {
+        self.deepest(tokens, |_| true) != ROOT
+    }
+
     /// The tokens before each anchor, and the bytes of everything, found by looking at all nodes.
     pub(super) fn inspect(&self) -> (Vec<Vec<u32>>, u64) {
         let tokens = |id| {

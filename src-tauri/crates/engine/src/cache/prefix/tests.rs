@@ -185,22 +185,32 @@ fn a_prompt_that_is_too_long_leaves_its_beginning() {
     assert!(found(&mut store, &whole) >= 200);
 }
 
+/// Chats that part from the forgotten one stand on what it has gone through; others do not, however they begin.
 #[test]
-fn what_is_forgotten_is_what_lies_along_the_tokens() {
+fn what_is_forgotten_is_what_lies_along_the_tokens_and_what_stands_on_it() {
     let mut store = store(u64::MAX);
     let other = [tokens(0..100), vec![7; 100]].concat();
-    for kept in [&tokens(0..100)[..], &tokens(0..200), &other, &[9; 80]] {
+    // One begins like the last before the place at which that is cut, and has its tokens to itself.
+    let apart = [tokens(0..90), vec![8; 60]].concat();
+    for kept in [&apart[..], &tokens(0..100), &tokens(0..200), &other, &[9; 80], &[9; 40]] {
         insert(&mut store, kept, true);
     }
+    let all = (store.anchors(), store.bytes());
+    store.forget(&tokens(0..99));
+    assert_eq!((store.anchors(), store.bytes()), all, "it has gone through nothing");
+
     store.forget(&tokens(0..150));
-    assert_eq!((store.anchors(), found(&mut store, &tokens(0..101))), (3, 0));
-    assert_eq!(found(&mut store, &tokens(0..201)), 200);
-    store.forget(&tokens(0..200));
-    assert_eq!((store.anchors(), found(&mut store, &tokens(0..201))), (2, 0));
-    assert_eq!(found(&mut store, &[&other[..], &[1]].concat()), 200);
+    for forgotten in [&tokens(0..201), &other] {
+        assert!(found(&mut store, forgotten) == 0 && !store.holds(forgotten));
+    }
+    store.forget(&[9; 60]);
     let (mut kept, bytes) = store.inspect();
     kept.sort_by_key(Vec::len);
-    assert_eq!((kept, bytes), (vec![vec![9; 80], other], store.bytes()));
+    assert_eq!((kept, bytes), (vec![vec![9; 80], apart.clone()], store.bytes()));
+    assert_eq!(found(&mut store, &[&apart[..], &[1]].concat()), 150);
+    store.forget(&[9; 80]);
+    store.forget(&apart);
+    assert_eq!((store.anchors(), store.bytes()), (0, 0));
 }
 
 #[test]
@@ -219,6 +229,7 @@ fn what_has_no_room_displaces_nobody() {
 enum Action {
     Insert { chat: Vec<usize>, cut: usize, likely: bool },
     Find { chat: Vec<usize>, cut: usize },
+    Forget { chat: Vec<usize>, cut: usize },
     Budget(u64),
 }
 
@@ -235,6 +246,7 @@ fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         6 => (chat(), any::<bool>()).prop_map(|((chat, cut), likely)| Action::Insert { chat, cut, likely }),
         4 => chat().prop_map(|(chat, cut)| Action::Find { chat, cut }),
+        1 => chat().prop_map(|(chat, cut)| Action::Forget { chat, cut }),
         1 => (0u64..90_000).prop_map(Action::Budget),
     ]
 }
@@ -266,6 +278,14 @@ proptest! {
                     let text = text(&chat, cut);
                     let expected = text.len().checked_sub(1).map_or(0, |end| longest(&known, &text[..end]));
                     prop_assert_eq!(found(&mut store, &text), expected);
+                }
+                Action::Forget { chat, cut } => {
+                    let text = text(&chat, cut);
+                    store.forget(&text);
+                    prop_assert!(!store.holds(&text));
+                    let (kept, _) = store.inspect();
+                    let apart = |other: &&Vec<u32>| !text.starts_with(&other[..LEAST_GAIN.min(other.len())]);
+                    prop_assert!(known.iter().filter(apart).all(|other| kept.contains(other)));
                 }
                 Action::Budget(bytes) => store.set_budget(bytes),
             }

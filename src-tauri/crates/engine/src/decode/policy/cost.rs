@@ -14,7 +14,7 @@ const SURPRISE: f64 = 1.4;
 /// So many surprises in a row that agree are believed.
 const BELIEVED: usize = 3;
 /// Weight of a measurement that is none.
-const NEWEST: f64 = 0.2;
+const NEWEST: f64 = 0.1;
 
 fn is_surprise(ratio: f64) -> bool {
     !(1.0 / SURPRISE..=SURPRISE).contains(&ratio)

@@ -13,7 +13,7 @@ const EXPLORATION: f64 = 0.0075;
 pub(super) type Rivals = [Option<Plan>; 3];
 
 /// When a step is made with other drafts than those that pay.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Looks {
     /// Rivals whose turn it is.
     due: [bool; 3],
@@ -26,6 +26,14 @@ pub(super) struct Looks {
     last: usize,
     /// The step at hand, if it is a look: the rival, and what each of its tokens is worth in seconds, if that counts.
     look: Option<(usize, f64)>,
+}
+
+impl Default for Looks {
+    /// What was measured a moment ago needs no look: it begins with the largest debt.
+    fn default() -> Self {
+        let due = [false; 3];
+        Self { due, since: 0, since_plain: 0, savings: f64::NEG_INFINITY, last: 0, look: None }
+    }
 }
 
 impl Looks {

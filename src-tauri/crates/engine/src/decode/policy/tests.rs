@@ -204,7 +204,7 @@ fn stops_and_says_why_where_drafts_do_not_pay() {
 /// made all the same, and nobody is told otherwise.
 #[test]
 fn slow_first_steps_decide_nothing() {
-    for machine in [FLAT, LONG, EXPERTS, machine(&[10.0, 12.9, 15.0, 18.0], 0.8)] {
+    for machine in [FLAT, LONG, Machine { right: 0.8, ..EXPERTS }, machine(&[10.0, 12.9, 15.0, 18.0], 0.8)] {
         for slow in [1, 2, 3, 50] {
             let mut simulation = Simulation::of(machine);
             simulation.run(Machine { load: 10.0, noise: 0.9, ..machine }, AUTO, slow);

@@ -113,9 +113,9 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
         let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
         assert_eq!(tokens, expected, "{what}");
         assert_eq!((first, last == 0), (end, damage.is_some()), "{what}");
-        // What was read instead is remembered.
-        let (tokens, first, _) = write(&model, &mut scheduler, &prompt);
-        assert_eq!((tokens, first >= SECOND), (expected.clone(), true), "{what}");
+        // What was read instead is remembered in its place.
+        let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
+        assert_eq!((tokens, first >= SECOND, last), (expected.clone(), true, first), "{what}");
     }
 
     // Keys and values that do not fit to those before them.
@@ -131,4 +131,40 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
     }
     let (tokens, first, _) = write(&model, &mut scheduler, &prompt);
     assert_eq!((tokens, first), (expected, 0), "keys and values");
+}
+
+/// The same keys and values, each number undefined.
+fn undefined(kv: &RowKv) -> RowKv {
+    let like = &kv.buffers()[0];
+    let number = Array::scalar(f32::NAN, like.dtype()).unwrap();
+    let shape = [2, like.dim(1), kv.len() as i32, like.dim(3)];
+    let mut other = RowKv::default();
+    other.append(&mlx::broadcast_to(&number, &shape).unwrap()).unwrap();
+    other
+}
+
+/// Two chats begin alike, and what is stored of that is of no use: neither goes on from it once one has found out.
+#[test]
+fn what_was_of_no_use_to_one_chat_is_not_tried_again_in_another() {
+    let model = demo();
+    let prompt = |own: usize| -> Vec<u32> {
+        let token = |i: usize| (i * 37 + i * i + if i < FIRST { 0 } else { own }) % 900 + 20;
+        (0..=SECOND + 40).map(|i| token(i) as u32).collect()
+    };
+    let prompts = [prompt(1), prompt(2)];
+    let expected = prompts.each_ref().map(|prompt| write(&model, &mut scheduler(&model), prompt).0);
+    let mut scheduler = scheduler(&model);
+    let (mut cache, anchor) = read(&model, &prompts[0][..FIRST]);
+    cache.kv = cache.kv.iter().map(undefined).collect();
+    scheduler.prefixes.insert(&prompts[0][..FIRST], &cache, &anchor, true).unwrap();
+    let (cache, anchor) = read(&model, &prompts[1][..SECOND]);
+    scheduler.prefixes.insert(&prompts[1][..SECOND], &cache, &anchor, true).unwrap();
+
+    let (tokens, first, last) = write(&model, &mut scheduler, &prompts[0]);
+    assert_eq!((&tokens, first, last), (&expected[0], FIRST, 0));
+    for which in [0, 1, 0, 1] {
+        let (tokens, first, last) = write(&model, &mut scheduler, &prompts[which]);
+        assert_eq!(tokens, expected[which]);
+        assert!(first >= FIRST && last == first, "chat {which} went on at {first}, and then at {last}");
+    }
 }

@@ -40,7 +40,7 @@ fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
 #[test]
 fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
     let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Dark);
+    let window = desk.open(Theme::Light);
     open_endless_model(&window, &desk);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);

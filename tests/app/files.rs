@@ -188,7 +188,7 @@ fn of_several_files_with_chats_that_are_dropped_each_is_accounted_for() {
     let (owl, fox) = (file("owl.json", "Owls"), file("fox.json", "Foxes"));
     let bad = desk.home().join("package.json");
     fs::write(&bad, "{}").unwrap();
-    let window = desk.open(Theme::Dark);
+    let window = desk.open(Theme::Light);
     drop_all_on(&window, &desk, &[&owl, &bad, &fox], || window.is_shown("action-error"));
     let told = window.text("action-error");
     assert!(told.contains("2 chats with 2 messages added from 2 files."), "{told}");

@@ -69,6 +69,8 @@ interface View {
   /** Why the last model did not open. */
   modelError: ErrorReport | null;
   modelPicker: boolean;
+  /** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
+  unbegun: { navigation: number; preset: number } | null;
   screen: Screen;
   /** Whether everything is offered by name. */
   palette: boolean;
@@ -182,6 +184,7 @@ const FIRST: Shown & View = {
   actionError: null,
   modelError: null,
   modelPicker: false,
+  unbegun: null,
   screen: "chat",
   palette: false,
   shortcuts: false,

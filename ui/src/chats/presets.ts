@@ -73,16 +73,13 @@ export const updatePreset = (before: Preset) =>
     setView({ note: { words: `“${before.name}” was updated.`, undo } });
   });
 
-/** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
-let unbegun: { navigation: number; preset: number } | null = null;
-
 /** Deletes a preset. The chat keeps its settings. */
 export const deletePreset = ({ id, name }: Preset) =>
   attempt(async () => {
     await chatLine.run(() => shell.deletePreset(id));
     const { chat, chatSettings, navigation } = state();
     if (chatSettings.preset === id) {
-      if (chat === null) unbegun = { navigation: navigation.shown, preset: id };
+      if (chat === null) setView({ unbegun: { navigation: navigation.shown, preset: id } });
       hearChat(chat, { ...chatSettings, preset: null });
     }
     setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
@@ -94,7 +91,7 @@ export const restorePreset = (id: number) => attempt(() => restore(id));
 /** Brings a preset back. Chats that were set by it are so again. */
 async function restore(id: number): Promise<void> {
   const chats = await chatLine.run(() => shell.restorePreset(id));
-  const { chat, chatSettings, navigation } = state();
+  const { chat, chatSettings, navigation, unbegun } = state();
   const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.shown;
   const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);
   if (isSetByIt && chatSettings.preset === null) hearChat(chat, { ...chatSettings, preset: id });

@@ -4,16 +4,14 @@ use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::process;
 
 use tempfile::NamedTempFile;
 
-/// How the name of a file begins and ends that is not whole yet. Between them it is random.
+/// How the name of a file begins and ends that is not whole yet. Between them are the process that writes it, and what is
+/// random.
 const BEGINNING: &str = ".foretoken-export-";
 const ENDING: &str = ".part";
-
-/// Held while a file is made that is not locked yet.
-static MAKING: Mutex<()> = Mutex::new(());
 
 /// A file that is being written, beside the place where it will be. It vanishes unless it is finished.
 ///
@@ -32,9 +30,8 @@ impl WholeFile {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         remove_leftovers(folder);
-        let part = tempfile::Builder::new().prefix(BEGINNING).suffix(ENDING).tempfile_in(folder)?;
+        let part = tempfile::Builder::new().prefix(&own_beginning()).suffix(ENDING).tempfile_in(folder)?;
         if let Err(error) = part.as_file().lock() {
             // Where there are no locks, nothing is taken for a leftover either.
             tracing::debug!("{} is not locked: {error}", part.path().display());
@@ -60,6 +57,11 @@ impl Write for WholeFile {
     }
 }
 
+/// How this process begins the names: what it has begun itself was not left by another, locked yet or not.
+fn own_beginning() -> String {
+    format!("{BEGINNING}{}-", process::id())
+}
+
 /// Removes from a folder what killed processes have left there.
 fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_part) {
@@ -79,7 +81,9 @@ fn remove_leftovers(folder: &Path) {
 fn is_part(entry: &DirEntry) -> bool {
     let is_named = |name: &OsStr| {
         let name = name.as_encoded_bytes();
-        name.starts_with(BEGINNING.as_bytes()) && name.ends_with(ENDING.as_bytes())
+        name.starts_with(BEGINNING.as_bytes())
+            && name.ends_with(ENDING.as_bytes())
+            && !name.starts_with(own_beginning().as_bytes())
     };
     is_named(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file())
 }
@@ -124,11 +128,15 @@ mod tests {
     fn what_a_killed_export_has_left_is_removed_by_the_next_one_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let killed = WholeFile::begin(&at("killed.json")).unwrap();
-        // As the system leaves it: without a lock, and there.
-        killed.part.keep().unwrap();
+        // Without a lock, and there.
+        fs::write(at(".foretoken-export-0-Ab12Cd.part"), "half of").unwrap();
+        // Another process is at work.
+        let busy = at(".foretoken-export-0-Ef34Gh.part");
+        fs::write(&busy, "half of").unwrap();
+        let locked = File::open(&busy).unwrap();
+        locked.lock().unwrap();
         let mut under_way = WholeFile::begin(&at("slow.json")).unwrap();
-        assert_eq!(names(folder.path()).len(), 1, "the leftover is gone");
+        assert_eq!(names(folder.path()).len(), 2, "the leftover is gone");
         let mut expected: Vec<String> = names(folder.path());
         for name in [".tmpAb12Cd", ".foretoken-export-notes.txt", "foretoken-export-1.part", "1.part"] {
             fs::write(at(name), "a person's").unwrap();
@@ -144,6 +152,7 @@ mod tests {
 
         write(&at("all.json"), "whole");
         assert_eq!(names(folder.path()), expected);
+        drop(locked);
         under_way.write_all(b"slow, and whole").unwrap();
         under_way.finish().unwrap();
         assert_eq!(fs::read_to_string(at("slow.json")).unwrap(), "slow, and whole");

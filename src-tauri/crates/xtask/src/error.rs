@@ -38,6 +38,8 @@ pub(crate) enum Error {
     Licence { package: String, licence: String },
     #[error("the licence of {package} cannot be told: {why}")]
     NoLicence { package: String, why: String },
+    #[error("the npm package {package} is not installed: run `npm ci` in ui/")]
+    NotInstalled { package: String },
     #[error("mistake {name:?} cannot be made or tested: change it to what {} holds now", path.display())]
     Mutant { name: &'static str, path: PathBuf },
     #[error("the tests miss: {names}")]

@@ -1,7 +1,7 @@
 //! The licences of dependencies: which are allowed, and those of the npm packages that are installed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use spdx::{Expression, Licensee, ParseMode};
@@ -29,6 +29,15 @@ pub(crate) fn expression(package: &str, licence: &str) -> Result<Expression> {
         .map_err(|error| Error::NoLicence { package: package.to_owned(), why: error.to_string() })
 }
 
+/// The npm packages of the page's lock file.
+#[derive(Debug, Default)]
+pub(crate) struct NpmPackages {
+    pub(crate) installed: Vec<NpmPackage>,
+    /// The names of those that npm has not installed because the page can do without them here, with the systems that they
+    /// are for.
+    left_out: Vec<String>,
+}
+
 /// A package that npm has installed.
 #[derive(Debug)]
 pub(crate) struct NpmPackage {
@@ -40,20 +49,24 @@ pub(crate) struct NpmPackage {
     pub(crate) is_shipped: bool,
 }
 
-/// The packages of the page's lock file that are installed; others are for other systems.
-pub(crate) fn npm_packages(workspace: &Workspace) -> Result<Vec<NpmPackage>> {
-    let lock = workspace.ui().join("package-lock.json");
-    let lock: Value = read_json(lock)?;
-    let mut packages = Vec::new();
+/// Reads the lock file in the page's folder, and what each package that is installed says of itself. Only packages that
+/// the lock file calls optional may be missing.
+pub(crate) fn npm_packages(ui: &Path) -> Result<NpmPackages> {
+    let lock: Value = read_json(ui.join("package-lock.json"))?;
+    let mut packages = NpmPackages::default();
     for (place, locked) in lock["packages"].as_object().into_iter().flatten() {
-        let folder = workspace.ui().join(place);
-        if place.is_empty() || !folder.is_dir() {
+        let folder = ui.join(place);
+        if place.is_empty() {
+            continue;
+        }
+        if !folder.is_dir() {
+            packages.left_out.push(left_out(place, locked)?);
             continue;
         }
         let told = read_json(folder.join("package.json"))?;
         let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
         let is_shipped = locked["dev"] != true && locked["devOptional"] != true;
-        packages.push(NpmPackage {
+        packages.installed.push(NpmPackage {
             name: text("name"),
             version: text("version"),
             licence: text("license"),
@@ -64,13 +77,29 @@ pub(crate) fn npm_packages(workspace: &Workspace) -> Result<Vec<NpmPackage>> {
     Ok(packages)
 }
 
-/// Checks that every npm package has a licence that is allowed.
+/// Names a package that is not installed, with the systems that it is for. An error if it is not optional.
+fn left_out(place: &str, locked: &Value) -> Result<String> {
+    let name = place.rsplit_once("node_modules/").map_or(place, |(_, name)| name).to_owned();
+    if locked["optional"] != true {
+        return Err(Error::NotInstalled { package: name });
+    }
+    let systems = ["os", "cpu", "libc"].iter().flat_map(|key| locked[key].as_array().into_iter().flatten());
+    let systems: Vec<&str> = systems.filter_map(Value::as_str).collect();
+    Ok(if systems.is_empty() { name } else { format!("{name} (for {})", systems.join(" ")) })
+}
+
+/// Checks that every npm package that is installed has a licence that is allowed, and names the others.
 pub(crate) fn check_npm(workspace: &Workspace) -> Result<()> {
-    let (allowed, packages) = (allowed(workspace)?, npm_packages(workspace)?);
-    for package in &packages {
+    let allowed = allowed(workspace)?;
+    let NpmPackages { installed, left_out } = npm_packages(&workspace.ui())?;
+    for package in &installed {
         check(&allowed, &format!("{} {}", package.name, package.version), &package.licence)?;
     }
-    println!("{} npm packages, each with a licence that is allowed", packages.len());
+    println!("{} npm packages, each with a licence that is allowed", installed.len());
+    if !left_out.is_empty() {
+        println!("SKIPPED: {} optional packages that are not installed here:", left_out.len());
+        println!("{}", left_out.join(", "));
+    }
     Ok(())
 }
 
@@ -91,7 +120,36 @@ fn read_json(file: PathBuf) -> Result<Value> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn only_optional_packages_may_be_missing_and_each_is_named_with_its_reason() {
+        let ui = tempfile::tempdir().unwrap();
+        let write = |file: &str, content: &Value| {
+            let file = ui.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, content.to_string()).unwrap();
+        };
+        let lock = |packages: Value| write("package-lock.json", &json!({ "packages": packages }));
+        write("node_modules/owl/package.json", &json!({"name": "owl", "version": "1.0", "license": "MIT"}));
+        let fox = json!({"optional": true, "os": ["darwin"], "cpu": ["arm64"]});
+        let hen = json!({"optional": true});
+        lock(json!({
+            "": {}, "node_modules/owl": {}, "node_modules/@a/fox": fox, "node_modules/owl/node_modules/hen": hen,
+        }));
+        let packages = npm_packages(ui.path()).unwrap();
+        let installed: Vec<_> = packages.installed.iter().map(|package| package.name.as_str()).collect();
+        assert_eq!(installed, ["owl"]);
+        assert_eq!(packages.left_out, ["@a/fox (for darwin arm64)", "hen"]);
+
+        for needed in [json!({}), json!({"dev": true}), json!({"devOptional": true})] {
+            lock(json!({ "node_modules/owl": {}, "node_modules/fox": needed }));
+            let refused = npm_packages(ui.path()).unwrap_err();
+            assert!(matches!(&refused, Error::NotInstalled { package } if package == "fox"), "{refused}");
+        }
+    }
 
     #[test]
     fn a_licence_passes_if_one_of_its_choices_is_allowed() {

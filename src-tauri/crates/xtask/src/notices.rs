@@ -75,7 +75,8 @@ fn collect(workspace: &Workspace) -> Result<String> {
         let texts = texts_in(folder, package["license_file"].as_str())?;
         collector.add(text("name"), text("version"), text("license"), &authors, texts)?;
     }
-    for package in licences::npm_packages(workspace)?.iter().filter(|package| package.is_shipped) {
+    let npm = licences::npm_packages(&workspace.ui())?.installed;
+    for package in npm.iter().filter(|package| package.is_shipped) {
         let texts = texts_in(&package.folder, None)?;
         collector.add(&package.name, &package.version, &package.licence, "", texts)?;
     }

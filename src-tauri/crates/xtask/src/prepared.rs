@@ -70,6 +70,20 @@ impl Folder {
         self.remove_outdated()
     }
 
+    /// Fills the folder unless it is ready, and removes it once `work` has gone well with it: what is left of work that
+    /// failed is there for the next time.
+    pub(crate) fn use_up(
+        &self,
+        fill: impl FnOnce(&Path) -> Result<()>,
+        work: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
+        if !self.is_ready() {
+            self.fill(fill)?;
+        }
+        work(&self.path())?;
+        remove(&self.path())
+    }
+
     fn remove_outdated(&self) -> Result<()> {
         for entry in fs::read_dir(&self.parent).map_err(Error::file(&self.parent))? {
             let path = entry.map_err(Error::file(&self.parent))?.path();
@@ -137,6 +151,27 @@ mod tests {
         new.prepare("mlx", fill).unwrap();
         assert!(new.path().exists() && neighbour.path().exists());
         assert!(!old.path().exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_used_up_stays_only_while_the_work_with_it_fails() {
+        let parent = tempfile::tempdir().unwrap();
+        let sources = Folder::new(parent.path().into(), "sources", "1");
+        let failed = sources.use_up(fill, |folder| {
+            fs::write(folder.join("built"), "half").unwrap();
+            Err(Error::Packages { command: String::new() })
+        });
+        assert!(failed.is_err());
+        sources
+            .use_up(
+                |_| panic!("it was filled"),
+                |folder| {
+                    assert!(folder.join("content").exists() && folder.join("built").exists());
+                    Ok(())
+                },
+            )
+            .unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
     #[test]

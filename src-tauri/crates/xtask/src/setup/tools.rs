@@ -42,12 +42,14 @@ pub(crate) fn nextest(workspace: &Workspace) -> Result<()> {
     step("cargo-nextest", has, || {
         let (release, hash) = NEXTEST;
         let sources = Folder::new(workspace.tools(), "nextest", NEXTEST);
-        if !sources.is_ready() {
-            sources.fill(|partial| unpack_crate(workspace, release, hash, partial))?;
-        }
-        let mut install = workspace.cargo();
-        install.args(["install", "--locked", "--root"]).arg(workspace.tools());
-        process::log(install.arg("--path").arg(sources.path().join(release)), &workspace.log())
+        let unpack = |partial: &Path| unpack_crate(workspace, release, hash, partial);
+        sources.use_up(unpack, |sources| {
+            let sources = sources.join(release);
+            let mut install = workspace.cargo();
+            install.args(["install", "--locked", "--root"]).arg(workspace.tools());
+            install.arg("--target-dir").arg(sources.join("target"));
+            process::log(install.arg("--path").arg(sources), &workspace.log())
+        })
     })
 }
 

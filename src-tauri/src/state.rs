@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_chats::{ChatsError, Store};
-use foretoken_library::Machine;
+use foretoken_library::{HubOptions, Machine};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, Draft, EngineState, ErrorReport, GenerationChange, KvPrecision, MachineName,
     ModelInfo, OpenedChat, Place, PlaceKind, Preferences, Snapshot, UnseenReply,
@@ -84,6 +84,7 @@ impl App {
         let around = Surroundings {
             engine_program,
             built_in_model: built_in_model.to_owned(),
+            hub: HubOptions::from_env(),
             settings: Arc::clone(&settings),
             replies: Arc::clone(&replies),
             engine: engine.watch(),

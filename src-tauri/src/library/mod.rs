@@ -116,6 +116,8 @@ struct State {
 pub(crate) struct Surroundings {
     pub(crate) engine_program: PathBuf,
     pub(crate) built_in_model: PathBuf,
+    /// How patient downloads are with the Hub, and where that is.
+    pub(crate) hub: HubOptions,
     pub(crate) settings: Arc<SettingsFile>,
     pub(crate) replies: Arc<Replies>,
     pub(crate) engine: watch::Receiver<EngineState>,
@@ -130,8 +132,8 @@ impl ModelLibrary {
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
-        let patient_hub = hub_with(HubOptions::from_env());
-        let hub = hub_with(impatient());
+        let hub = hub_with(impatient(around.hub.clone()));
+        let patient_hub = hub_with(around.hub);
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
@@ -685,7 +687,7 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 /// Somebody who looks at the window is told soon that the Hub cannot be reached, or that it is busy and until when.
-fn impatient() -> HubOptions {
+fn impatient(options: HubOptions) -> HubOptions {
     HubOptions {
         connect_timeout: Duration::from_secs(5),
         idle_timeout: Duration::from_secs(10),
@@ -694,7 +696,7 @@ fn impatient() -> HubOptions {
             longest_asked_wait: Duration::from_secs(3),
             ..RetryPolicy::default()
         },
-        ..HubOptions::from_env()
+        ..options
     }
 }
 

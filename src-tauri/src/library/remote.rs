@@ -380,8 +380,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
         let inspector = Arc::new(Inspector::new(tool, folder.path().join("facts.json")));
-        let options = HubOptions { endpoint: hub.endpoint().into(), ..super::super::impatient() };
-        let client = Hub::new(options, Arc::new(NoToken)).unwrap();
+        let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
+        let client = Hub::new(super::super::impatient(options), Arc::new(NoToken)).unwrap();
         let any = query(&RemoteFilter { text: "whole".into(), ..RemoteFilter::default() });
 
         // Whoever waited would find the Hub well again.

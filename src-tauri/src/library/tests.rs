@@ -3,12 +3,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use foretoken_library::{Library, LibraryError, Location, RepoId};
+use foretoken_library::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
-    LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteModel,
-    Sampling,
+    LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteFilter,
+    RemoteModel, Sampling,
 };
+use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
@@ -41,6 +42,10 @@ impl Running {
     }
 
     fn again(folder: TempDir, program: PathBuf) -> Self {
+        Self::with_hub(folder, program, HubOptions::from_env())
+    }
+
+    fn with_hub(folder: TempDir, program: PathBuf, hub: HubOptions) -> Self {
         let at = |name: &str| folder.path().join(name);
         let places = Places {
             settings: at("config/settings.json"),
@@ -56,6 +61,7 @@ impl Running {
         let around = Surroundings {
             engine_program: program,
             built_in_model: demo_model(),
+            hub,
             settings: Arc::clone(&settings),
             replies: Arc::default(),
             engine: state,
@@ -292,6 +298,34 @@ async fn of_conversions_that_would_make_one_model_only_one_is_begun() {
         assert_eq!(refused.code, "name_taken");
     }
     assert_eq!(written(), before);
+}
+
+/// The engine was ended between its last two steps: the folder has its name, and not yet its config.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversion_that_ended_before_its_config_is_gone_on_with() {
+    let running = Running::begin();
+    running.engine.send_replace(loading());
+    let source = running.at("mine");
+    copy_demo(&source);
+    running.library.import(&source).await.unwrap();
+    running.wait("the folder is listed", |told| lists(told, &source)).await;
+    let library = Library::open(&running.at("data/models")).unwrap();
+    let half = library.conversion_folder("mine-8bit", None).unwrap();
+    fs::create_dir(&half).unwrap();
+    fs::write(half.join("config.json.next"), "{}").unwrap();
+    let journal = "{\"tool\":\"foretoken-engine\",\"file\":\"conversion journal\"}\n";
+    fs::write(half.join("journal.jsonl"), journal).unwrap();
+
+    let choice = ConversionChoice { bits: Some(8), keep_raw: true };
+    let job = running.library.convert(source, &choice).await.unwrap();
+    let held = JobStage::Held { by: Hold::Chat };
+    running.wait("it is converted", |told| stage(told, job) == Some(&held)).await;
+    let made = running.at("data/models/mine-8bit");
+    for file in ["config.json", "model.safetensors"] {
+        assert!(made.join(file).is_file(), "{file}");
+    }
+    running.wait("it can be used", |told| lists(told, &made)).await;
+    assert!(!half.exists());
 }
 
 /// The person converts what they have of a repository, while another copy of it is fetched that was to be converted alike.
@@ -556,4 +590,24 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
         assert_eq!(need(&told), Some(facts.at(16_384, kv).bytes), "{kv:?}");
     }
     assert_ne!(facts.at(16_384, KvPrecision::Full), facts.at(16_384, KvPrecision::Eight));
+}
+
+/// A download would wait for as long as the Hub asks.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_looks_at_a_busy_hub_is_told_so_within_seconds() {
+    let hub = TestHub::start([Repo::folder("a/Whole", &demo_model()).unwrap()]).await.unwrap();
+    hub.fail(Fault::new(Stage::Api, Trouble::Status(429, Some(600))));
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
+    let running = Running::with_hub(folder, program, options);
+    let soon = Duration::from_secs(20);
+    let any = RemoteFilter { text: "whole".into(), ..RemoteFilter::default() };
+    let searched = timeout(soon, running.library.search(&any, true)).await;
+    let looked = timeout(soon, running.library.model_card("a/Whole")).await;
+    for busy in [searched.map(Result::err), looked.map(Result::err)] {
+        let busy = busy.expect("nobody waits for the Hub").unwrap();
+        assert_eq!(busy.code, "hub_busy");
+        assert!(busy.message.contains("600 seconds"), "{busy}");
+    }
 }

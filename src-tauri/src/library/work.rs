@@ -407,8 +407,9 @@ impl ModelLibrary {
         let library = self.library()?;
         let origin = origin(&library, source);
         let target = library.conversion_folder(name, origin.as_ref())?;
-        // A start that ended with the engine's last word has left nothing else to do.
-        if target.is_dir() {
+        // An earlier start has left nothing to do, but for the last word. The folder gets its config last, after its name:
+        // where there is none, the engine goes on.
+        if target.join("config.json").is_file() {
             return Ok(true);
         }
         let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];

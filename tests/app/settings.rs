@@ -198,11 +198,12 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     window.press(&[], ENTER);
     window.fill("chat-search", SECRET);
     window.wait_until("it is found", || window.is_shown("hit"));
-    // A reply that ends badly, and a file that cannot be read.
-    window.fill("composer", &own);
-    window.press(&[], ENTER);
+    // A reply that ends badly, and a file that cannot be read. The engine stands still, so that it ends no sooner.
+    let _halted = desk.halt("foretoken-engine", "serve");
+    window.ask(&own);
     desk.kill("foretoken-engine");
     window.wait_for_end();
+    assert!(window.is_shown("reply-error"), "the reply has not ended badly");
     let broken = desk.home().join("broken.json");
     fs::write(&broken, format!("{{\"chats\": \"{own}\"}}")).unwrap();
     window.import_chats(&broken);

@@ -31,7 +31,9 @@ impl<'desk> Window<'desk> {
         let window = Self { driver, desk, bus };
         window.wait_until("the app is ready for a message", || {
             window.is_shown("chats-trouble")
-                || window.is_shown("composer") && !window.is_shown("engine-banner")
+                || window.is_shown("composer")
+                    && !window.is_shown("opening")
+                    && !window.is_shown("engine-banner")
         });
         window
     }

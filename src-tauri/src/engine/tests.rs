@@ -52,17 +52,25 @@ fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
 /// What a reply said, and how it ended.
 async fn read(mut generation: Generation) -> (String, Progress) {
     let mut answer = String::new();
-    loop {
-        match timeout(PATIENCE, generation.progress.recv()).await.unwrap().unwrap() {
-            Progress::Tokens(tokens) => {
-                answer.extend(
-                    tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
-                );
+    let end = async {
+        loop {
+            match generation.progress.recv().await.unwrap() {
+                Progress::Tokens(tokens) => {
+                    answer.extend(
+                        tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
+                    );
+                }
+                Progress::Begun(_)
+                | Progress::Waiting { .. }
+                | Progress::Reading { .. }
+                | Progress::Live(_) => {}
+                end => return end,
             }
-            Progress::Begun(_) | Progress::Waiting { .. } | Progress::Reading { .. } | Progress::Live(_) => {}
-            end => return (answer, end),
         }
-    }
+    };
+    // Not for each event: some engines never stop sending them.
+    let end = timeout(PATIENCE, end).await.expect("a reply ends, however much the engine says meanwhile");
+    (answer, end)
 }
 
 /// How a reply ended, however long that took.

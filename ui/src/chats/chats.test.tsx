@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bindings";
 import { reportOf } from "../bridge";
 import { Conversation } from "../components/Conversation";
+import { EngineBanner } from "../components/EngineBanner";
 import { Question } from "../components/Question";
 import { Thinking } from "../components/Thinking";
 import { Versions } from "../components/Versions";
@@ -277,6 +278,11 @@ describe("chats that are being opened", () => {
   it("are waited for with a reason until they are there", () => {
     expect(words(<Conversation />)).toContain("Your chats are being opened.");
     expect(words(<Conversation />, { opened: true })).not.toContain("being opened");
+  });
+
+  it("are the one thing that is said to be waited for, and then the engine is", () => {
+    expect(words(<EngineBanner />)).toBe("");
+    expect(words(<EngineBanner />, { opened: true })).toBe("The engine is starting.");
   });
 });
 

@@ -3,11 +3,13 @@ import { percent } from "../format";
 import { setView, useModelName, useStore } from "../store";
 import { ErrorNote } from "./ErrorNote";
 
-/** Why nothing can be sent now. */
+/** Why nothing can be sent now. Until the chats are open, the page says that instead. */
 export function EngineBanner() {
+  const opened = useStore((state) => state.opened);
   const engine = useStore((state) => state.engine);
   const model = useModelName();
   const selected = useStore((state) => state.selectedModel);
+  if (!opened) return null;
   switch (engine.state) {
     case "ready":
       return null;

@@ -15,6 +15,8 @@ const SURPRISE: f64 = 1.4;
 const BELIEVED: usize = 3;
 /// Weight of a measurement that is none.
 const NEWEST: f64 = 0.1;
+/// Steps that a machine that has changed gets to settle before it may have changed again.
+const SETTLING: usize = 8;
 
 fn is_surprise(ratio: f64) -> bool {
     !(1.0 / SURPRISE..=SURPRISE).contains(&ratio)
@@ -36,6 +38,9 @@ pub(super) struct Cost {
     /// The last measurements of a width as far as they surprised.
     #[serde(skip)]
     surprises: BTreeMap<usize, Vec<f64>>,
+    /// Weight of the next measurement of each width since the machine was last found to have changed.
+    #[serde(skip)]
+    doubts: BTreeMap<usize, f64>,
 }
 
 impl Cost {
@@ -83,8 +88,14 @@ impl Cost {
         Some(narrower.1 + each * (width - narrower.0) as f64)
     }
 
+    /// The machine is not what it was: each figure counts for one measurement.
+    fn doubt(&mut self) {
+        self.doubts = self.passes.keys().map(|&width| (width, 0.5)).collect();
+    }
+
     /// Learns what a step took at the speed of the measurements. A width that nobody has measured is a surprise, too.
-    fn learn(&mut self, width: usize, depth: usize, seconds: f64) {
+    /// `widest`: whether steps as wide are the widest that there were lately.
+    fn learn(&mut self, width: usize, depth: usize, seconds: f64, widest: bool) {
         let pass = seconds - self.draft * depth as f64;
         if width > MAX_WIDTH || pass <= 0.0 {
             return;
@@ -93,7 +104,9 @@ impl Cost {
         match self.passes.get_mut(&width) {
             Some(known) if !is_surprise(pass / *known) => {
                 surprises.clear();
-                *known += NEWEST * (pass - *known);
+                let weight = self.doubts.get(&width).map_or(NEWEST, |doubt| doubt.max(NEWEST));
+                *known += weight * (pass - *known);
+                self.doubts.entry(width).and_modify(|doubt| *doubt /= 1.0 + *doubt);
             }
             _ => {
                 surprises.push(pass);
@@ -102,9 +115,15 @@ impl Cost {
                 let all_agree = surprises.iter().zip(&surprises[1..]).all(|(&a, &b)| agree((a, b)));
                 if surprises.len() == BELIEVED && all_agree {
                     let believed = median(surprises.drain(..));
-                    // What is older and says otherwise: more tokens never take less.
+                    // More tokens never take less, and what the widest ones are wrong by, those beyond are as well.
+                    let factor =
+                        self.passes.get(&width).filter(|_| widest).map_or(1.0, |known| believed / known);
                     for (&other, seconds) in &mut self.passes {
-                        *seconds = if other < width { seconds.min(believed) } else { seconds.max(believed) };
+                        *seconds = if other < width {
+                            seconds.min(believed)
+                        } else {
+                            (factor * *seconds).max(believed)
+                        };
                     }
                     self.passes.insert(width, believed);
                 }
@@ -115,12 +134,20 @@ impl Cost {
 
 /// How fast the machine is now. Load, heat and the length of the chats change the time of all widths alike most of the
 /// time, so steps of different widths are compared only where they follow each other.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Speed {
     /// Of the last steps, the width and the time in units of what was expected.
     recent: VecDeque<(usize, f64)>,
-    /// What it was when it last surprised.
-    usual: Option<f64>,
+    /// What that was when it last surprised: at first, when the costs were measured.
+    usual: f64,
+    /// Steps since then.
+    since: usize,
+}
+
+impl Default for Speed {
+    fn default() -> Self {
+        Self { recent: VecDeque::new(), usual: 1.0, since: SETTLING }
+    }
 }
 
 /// What a step told.
@@ -144,7 +171,8 @@ impl Speed {
         let follows_another = self.recent.back().is_some_and(|(last, _)| *last != width);
         if follows_another && others().count() > RECENT / 2 {
             let seconds = took / median(others());
-            cost.learn(width, depth, seconds);
+            let widest = self.recent.iter().all(|(other, _)| *other <= width);
+            cost.learn(width, depth, seconds, widest);
             told.seconds = seconds;
             told.width = is_surprise(seconds / expected);
         }
@@ -152,10 +180,11 @@ impl Speed {
         if self.recent.len() > RECENT {
             self.recent.pop_front();
             let now = median(self.recent.iter().map(|(_, ratio)| *ratio));
-            let usual = *self.usual.get_or_insert(now);
-            told.machine = is_surprise(now / usual);
+            self.since += 1;
+            told.machine = self.since > SETTLING && is_surprise(now / self.usual);
             if told.machine {
-                self.usual = Some(now);
+                (self.usual, self.since) = (now, 0);
+                cost.doubt();
             }
         }
         told

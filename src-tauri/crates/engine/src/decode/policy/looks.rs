@@ -7,16 +7,22 @@ use super::cost::{RECENT, Told};
 const PLAIN_INTERVAL: u32 = 24;
 /// Share of the time that all other looks may lose, but for those that follow a surprise.
 const EXPLORATION: f64 = 0.0075;
+/// Looks at each rival when the machine is not what it was.
+const REPEATED: u32 = 3;
+/// Steps before the first of them, so that most of those that it is compared with are the new machine's.
+const PAUSE: u32 = RECENT as u32 / 2 + 1;
 
-/// Other steps than the chosen one: without drafts, with one less, with one more; where no drafts pay, the best ones.
-/// They keep the comparison true, and the last two also tell whether such drafts would be right.
+/// Other steps than the chosen one: without drafts, with one less, with one more; where no drafts pay, the best ones and
+/// a single one. They keep the comparison true, and the last two also tell whether such drafts would be right.
 pub(super) type Rivals = [Option<Plan>; 3];
 
 /// When a step is made with other drafts than those that pay.
 #[derive(Debug, Clone)]
 pub(super) struct Looks {
-    /// Rivals whose turn it is.
-    due: [bool; 3],
+    /// Looks at each rival that are to be made.
+    due: [u32; 3],
+    /// Steps until one may be made.
+    pause: u32,
     /// Steps since the last look, and since the last one without drafts.
     since: u32,
     since_plain: u32,
@@ -31,8 +37,8 @@ pub(super) struct Looks {
 impl Default for Looks {
     /// What was measured a moment ago needs no look: it begins with the largest debt.
     fn default() -> Self {
-        let due = [false; 3];
-        Self { due, since: 0, since_plain: 0, savings: f64::NEG_INFINITY, last: 0, look: None }
+        let savings = f64::NEG_INFINITY;
+        Self { due: [0; 3], pause: 0, since: 0, since_plain: 0, savings, last: 0, look: None }
     }
 }
 
@@ -41,29 +47,38 @@ impl Looks {
     pub(super) fn next(&mut self, mut rivals: Rivals, chosen: &Plan) -> Option<Plan> {
         let worth = 1.0 / chosen.rate();
         (self.since, self.since_plain) = (self.since + 1, self.since_plain + 1);
-        self.due[0] |= self.since_plain >= PLAIN_INTERVAL;
-        let next =
-            if self.last == 1 { [2, 1] } else { [1, 2] }.into_iter().find(|&rival| rivals[rival].is_some());
-        if let Some((next, plan)) = next.and_then(|next| Some((next, rivals[next].as_ref()?))) {
+        if self.since_plain >= PLAIN_INTERVAL {
+            self.demand(0);
+        }
+        let turns = if self.last == 1 { [2, 1] } else { [1, 2] };
+        if let Some((next, plan)) = turns.into_iter().find_map(|next| Some((next, rivals[next].as_ref()?))) {
             // A pause of the machine during a look must not keep the next ones from theirs.
             self.savings = self.savings.clamp(-chosen.seconds, chosen.seconds) + EXPLORATION * chosen.seconds;
             // However dear it is believed to be, it is affordable some day: the belief may be wrong.
             let loss = (plan.seconds - plan.tokens * worth).min(chosen.seconds);
-            self.due[next] |= self.since > RECENT as u32 && loss <= self.savings;
+            if self.since > RECENT as u32 && loss <= self.savings {
+                self.demand(next);
+            }
+        }
+        for (due, rival) in self.due.iter_mut().zip(&rivals) {
+            *due *= u32::from(rival.is_some());
         }
         // The steps in between tell what it is compared with.
-        if self.since == 1 {
+        if self.pause > 0 {
+            self.pause -= 1;
             return None;
         }
-        let rival = (0..rivals.len()).find(|&rival| self.due[rival] && rivals[rival].is_some())?;
-        (self.due[rival], self.since) = (false, 0);
+        let rival = (0..rivals.len()).rev().max_by_key(|&rival| self.due[rival])?;
+        let plan = rivals[rival].take().filter(|_| self.due[rival] > 0)?;
+        self.due[rival] -= 1;
+        (self.pause, self.since) = (1, 0);
         if rival == 0 {
             self.since_plain = 0;
         } else {
             self.last = rival;
         }
         self.look = Some((rival, worth));
-        rivals[rival].take()
+        Some(plan)
     }
 
     /// A step has ended that emitted so many tokens, a look or not. A look that surprises is repeated; another machine is
@@ -73,10 +88,16 @@ impl Looks {
             if rival > 0 && !told.width {
                 self.savings -= told.seconds - tokens as f64 * worth;
             }
-            self.due[rival] |= told.width;
+            if told.width {
+                self.demand(rival);
+            }
         }
         if told.machine {
-            self.due = [true; 3];
+            (self.due, self.pause) = ([REPEATED; 3], PAUSE);
         }
+    }
+
+    fn demand(&mut self, rival: usize) {
+        self.due[rival] = self.due[rival].max(1);
     }
 }

@@ -152,7 +152,11 @@ impl Policy {
                 let more = one_more(&best, &survivals, cost).filter(|more| more.seconds <= most_seconds);
                 (best, [Some(base), less, more])
             }
-            refused => (base, [None, refused, None]),
+            refused => {
+                let first = one_more(&base, &survivals, cost)
+                    .filter(|first| first.seconds <= most_seconds && refused.as_ref() != Some(first));
+                (base, [None, refused, first])
+            }
         };
         self.looks.next(rivals, &chosen).unwrap_or(chosen).depths
     }

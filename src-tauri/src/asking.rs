@@ -17,7 +17,8 @@ use crate::state::App;
 #[cfg(test)]
 mod tests;
 
-/// Who answers as far as can be said, and how where the chat has no settings of its own.
+/// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
+/// settings, which hold where the chat has none of its own.
 struct Answering {
     app: Arc<App>,
     model: String,
@@ -26,9 +27,9 @@ struct Answering {
 
 /// How a reply is written.
 struct Manner {
-    /// As far as can be said before a model begins.
+    /// The ones that the reply is stored with before it is known which model begins it.
     expected: GenerationSettings,
-    /// By the model that begins.
+    /// The ones that the engine is given, which depend on the model that begins the reply.
     settings: SettingsFor,
 }
 

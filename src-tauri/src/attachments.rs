@@ -73,7 +73,7 @@ enum Read {
     Text(Attachment),
     /// To be read by a process of its own, since it may damage what reads it.
     Pdf(PathBuf),
-    /// The same, of a file that has no path. It is deleted when it was read.
+    /// A pasted PDF in a temporary file, which is deleted once it has been read, and its name.
     PastedPdf(NamedTempFile, PathBuf),
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) selected_model: Option<String>,
     /// The sampling that was chosen for a model, by its folder, in place of what the model recommends.
     pub(crate) sampling: BTreeMap<String, Sampling>,
-    /// The same for the built-in model, whose folder moves with the app.
+    /// The sampling that was chosen for the built-in model, whose folder moves with the app.
     pub(crate) built_in_sampling: Option<Sampling>,
     /// The context that models are judged at, in tokens; `None` is the usual one.
     pub(crate) fit_context: Option<u32>,

@@ -34,7 +34,8 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) chats: Chats,
     pub(crate) replies: Arc<Replies>,
-    /// Shared with what is done in the store, so that it is told in the order in which it is done.
+    /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
+    /// in which they are made.
     pub(crate) events: Arc<AppEvents>,
     pub(crate) models: Models,
     pub(crate) library: Arc<ModelLibrary>,
@@ -46,7 +47,8 @@ pub(crate) struct App {
     pub(crate) places: Places,
     pub(crate) log: Log,
     settings: Arc<SettingsFile>,
-    /// Shared with what is done in the store, so that a reply which ends while its chat is opened knows it.
+    /// Shared with the jobs of the store, so that the one that marks a chat with an unseen reply knows whether the chat
+    /// is open by then.
     pub(crate) open: OpenChat,
     /// Whether the page has everything that it shows when it opens.
     pub(crate) shown: watch::Sender<bool>,
@@ -56,9 +58,9 @@ pub(crate) struct App {
     pub(crate) importing: tokio::sync::Mutex<()>,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
-    /// Takes chats that may have a title of their own.
+    /// Sends chats that may get an automatic title to [`App::make_titles`].
     pub(crate) untitled: mpsc::UnboundedSender<ChatId>,
-    /// The same, for the one who makes the titles.
+    /// The receiving end of `untitled`, until [`App::make_titles`] takes it.
     pub(crate) titles: Mutex<Option<mpsc::UnboundedReceiver<ChatId>>>,
     moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
     /// Held while a reply is begun, so that a chat never has two at a time.

@@ -1,3 +1,6 @@
+//! Tests of the thread that owns the store: imports, exports, backups and searches hold up no save of a reply, and a
+//! damaged database is found and replaced by its newest backup.
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;

@@ -20,7 +20,8 @@ pub(super) fn stopped(ending: &Ending) -> ErrorReport {
     }
 }
 
-/// The same, and no other is started until somebody asks for it.
+/// The report of a process that has ended or hung, changed to say that no other is started until a model is chosen
+/// again.
 pub(super) fn given_up(report: ErrorReport) -> ErrorReport {
     match report.code.as_str() {
         STOPPED | HUNG => ErrorReport {

@@ -201,7 +201,7 @@ impl Supervisor {
         ControlFlow::Continue(())
     }
 
-    /// What the process owes.
+    /// What the watchdog is to expect of the process now.
     fn duty(&self) -> Duty {
         match &self.loading {
             _ if self.link.is_none() => Duty::Start,
@@ -214,7 +214,7 @@ impl Supervisor {
         }
     }
 
-    /// Without a process that is ready, nothing is asked.
+    /// Sends a request to the process. Does nothing while no process is ready.
     fn send(&self, request: Request) {
         if let Some(link) = &self.link {
             // It fails only while the process ends.
@@ -235,7 +235,7 @@ impl Supervisor {
         }
     }
 
-    /// A process that is not ready is sent it when it is.
+    /// Sends a load to the process and publishes it. Does nothing while no process is ready: it is sent once one is.
     fn send_load(&self, load: &Load) {
         if self.link.is_some() {
             let Model { folder, kv_precision } = load.model.clone();

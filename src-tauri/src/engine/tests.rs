@@ -1,3 +1,6 @@
+//! Tests of the supervisor with the real engine program: loading, replies, cancellation, restart after a crash, giving
+//! up a program that keeps ending, and shutting down.
+
 mod floods;
 mod hung;
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The interval between heartbeats may become so many times as long as it ever was.
+/// An engine may be silent for this many times the longest interval between its heartbeats so far.
 const SLOWER: u32 = 10;
-/// The same after the engine was told to end something.
+/// The same factor while the engine has been told to end something and has not ended it.
 const SLOWER_TO_END: u32 = 3;
-/// What it was told to end may take so many times as long as it may be silent then, however often it is heard meanwhile.
-/// An engine looks for what is to end between two pieces of work, so it ends within two intervals; this is thirty.
+/// The time that the engine has to end what it was told to end, however often it is heard meanwhile: this many times
+/// the silence that it is allowed then. An engine looks for what is to end between two pieces of work, so it needs at
+/// most two intervals between heartbeats; this makes at least thirty.
 const MOST_TO_END: u32 = 10;
 /// Weights come faster than this many bytes a second, even over a network. One tensor is read between two heartbeats, and
 /// it may be all that is left.
@@ -176,7 +177,8 @@ impl Watchdog {
             .map(|deadline| self.grace.map_or(deadline, |grace| grace.max(deadline)))
     }
 
-    /// How the engine hangs, asked at a deadline; `None` if it does not. Once it may have been the app that was held up.
+    /// How the engine hangs, asked at a deadline. The first time it is `None`, and the deadline is put off by
+    /// [`GRACE`]: it may have been the app that was held up.
     pub(super) fn hang(&mut self, now: Instant) -> Option<Hang> {
         if self.grace.is_none() {
             self.grace = Some(now + GRACE);
@@ -190,7 +192,7 @@ impl Watchdog {
         })
     }
 
-    /// How long an interval may become.
+    /// How long the engine may be silent; `None` where nothing is expected of it.
     fn allowed(&self) -> Option<Duration> {
         let least = match self.duty {
             Duty::None => return None,
@@ -204,12 +206,12 @@ impl Watchdog {
         Some(least.max(SLOWER * self.longest))
     }
 
-    /// The same until it has ended what it was told to end.
+    /// How long the engine may be silent while it has not ended what it was told to end.
     fn silence_to_end(&self) -> Duration {
         self.patience.ending.max(SLOWER_TO_END * self.longest)
     }
 
-    /// When it must have ended that, or been heard.
+    /// When the engine must have ended what it was told to end, or been heard; `None` if it was told nothing.
     fn must_end_by(&self) -> Option<Instant> {
         let Told { at, left } = self.told?;
         Some(at.max(self.heard) + self.silence_to_end().min(left))

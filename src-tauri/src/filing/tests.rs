@@ -1,3 +1,6 @@
+//! Tests of keeping chats in a running app: opening, branching, naming, deleting and restoring them, presets, import
+//! and export, and repair of a damaged database; and that the window is told of each change.
+
 use std::io::Write as _;
 use std::process::Command;
 use std::sync::Arc;

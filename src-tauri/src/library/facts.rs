@@ -30,8 +30,8 @@ pub(super) struct Facts {
     pub(super) weight_bytes: u64,
     /// What it takes to run at each of [`fit::CONTEXTS`], up to the longest that it knows.
     pub(super) needs: Vec<Need>,
-    /// The same with keys and values in 8 bits; empty where the model cannot keep them so, `None` where the engine could
-    /// not be asked.
+    /// What it takes at these contexts with keys and values in 8 bits; empty where the model cannot keep them so,
+    /// `None` where the engine could not be asked.
     #[serde(default)]
     pub(super) needs_in_8_bits: Option<Vec<Need>>,
 }
@@ -95,7 +95,8 @@ struct Known {
 }
 
 impl Known {
-    /// Whether it is all in the engine's own words: what kept it from answering may not do so again.
+    /// Whether all of the answer comes from the engine, so that it would answer the same again. Otherwise something
+    /// kept the engine from answering, which may pass.
     fn is_whole(&self) -> bool {
         match &self.answer {
             Ok(facts) => facts.needs_in_8_bits.is_some(),

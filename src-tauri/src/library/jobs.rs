@@ -387,7 +387,8 @@ impl Jobs {
 }
 
 impl Entry {
-    /// The same, with the name of the library in `home` if it is work on that.
+    /// The entry as it is kept while another library may be in use: it names the library in `home` if it is work on
+    /// that.
     fn leaving(self, home: &Path) -> Self {
         let library = self.step.belongs_to(home).then(|| home.to_owned());
         Self { library, ..self }

@@ -58,11 +58,11 @@ const WATCH: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct ModelLibrary {
     location: Location,
-    /// For downloads, which nobody waits for in front of the window.
+    /// The Hub for downloads, which nobody waits for in front of the window: with long time-outs and many retries.
     ///
-    /// An address in `HF_ENDPOINT` that is none is said when it is needed.
+    /// An address in `HF_ENDPOINT` that is none is reported when the Hub is used.
     patient_hub: Result<Hub, ErrorReport>,
-    /// For what somebody waits for.
+    /// The Hub for searches and model cards, which somebody waits for: with short time-outs and few retries.
     hub: Result<Hub, ErrorReport>,
     token: Arc<HubToken>,
     tool: Tool,
@@ -253,7 +253,7 @@ impl ModelLibrary {
         self.settings.current().kv_precision
     }
 
-    /// What the verdicts follow has changed.
+    /// Tells the page new verdicts whether models fit, after a setting has changed that they depend on.
     pub(crate) fn judge_anew(&self) {
         self.changed.notify_one();
     }

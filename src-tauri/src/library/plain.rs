@@ -48,8 +48,8 @@ struct Speeds {
 }
 
 impl PlainReplies {
-    /// Takes in a reply that ended now, by a model that keeps keys and values so. Says whether it is one to learn from: without drafts, not too short, and alone
-    /// on the machine.
+    /// Keeps the speed of a reply that ended at `now`, by a model with keys and values of this precision, if it was
+    /// written without drafts and [`tells_speed`]. Returns whether the speed was kept.
     pub(super) fn learn(&mut self, stats: &ReplyStats, kv_precision: KvPrecision, now: u64) -> bool {
         if has_drafts(stats) || !tells_speed(stats) {
             return false;
@@ -98,7 +98,7 @@ fn has_drafts(stats: &ReplyStats) -> bool {
     stats.positions.iter().any(|position| position.drafted > 0)
 }
 
-/// Whether its speed is the model's, and not that of chance or of the company it had.
+/// Whether a reply says how fast its model is: it is long enough, and shared no step with other replies.
 fn tells_speed(stats: &ReplyStats) -> bool {
     stats.emitted >= MIN_TOKENS && stats.shared_steps == 0 && stats.tokens_per_second > 0.0
 }

@@ -31,8 +31,9 @@ const FLOAT_BITS: u8 = 16;
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
-/// The catalogue, judged at a context on a machine with `available` bytes for models, with keys and values as they are computed: it does
-/// not say what fewer bits save. `installed` says where a repository's model is.
+/// The catalogue's models, judged for chats of `context` tokens on a machine with `available` bytes for models. Keys
+/// and values count as computed, since the catalogue does not say what fewer bits save. `installed` says where the
+/// model of a repository is.
 pub(super) fn suggestions(
     catalogue: &Catalogue,
     context: u32,
@@ -141,8 +142,8 @@ impl Search {
         self.query.words == query.words && self.query.tags == query.tags
     }
 
-    /// What passes a filter, judged at a context, with keys and values kept so, on a machine with `available` bytes for models. `installed` says where a repository's
-    /// model is.
+    /// The models found that pass a filter, judged for chats of `context` tokens with keys and values of this
+    /// precision, on a machine with `available` bytes for models. `installed` says where the model of a repository is.
     pub(super) fn shown(
         &self,
         filter: &RemoteFilter,

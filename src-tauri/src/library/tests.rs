@@ -1,3 +1,6 @@
+//! Tests of the model library with files of its own and the real engine program, without an app around it: moving the
+//! library, conversions, measurements, downloads, deletion, and the verdicts whether models fit.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};

@@ -11,14 +11,14 @@ use tokio::process::Command;
 
 use crate::engine::Lines;
 
-/// The code of what the engine itself refuses.
+/// The code of a command that ended with an error, which the engine explains on standard error.
 pub(super) const ENGINE_REFUSED: &str = "engine_refused";
-/// The code of a command that did not come to its end.
+/// The code of a command whose process was killed by a signal.
 pub(crate) const ENGINE_DIED: &str = "engine_died";
 
 /// The longest line of output that is read whole, in bytes: more than any file's text that is sent with a message.
 const LONGEST_OUTPUT: usize = 16 << 20;
-/// The same of what a command says when something is wrong.
+/// The longest line of standard error that is read whole, in bytes.
 const LONGEST_WORDS: usize = 2048;
 
 /// What a command is told for keys and values in 8 bits.

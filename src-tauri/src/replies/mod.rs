@@ -52,7 +52,8 @@ impl Default for Replies {
     }
 }
 
-/// Has the engine for itself until it is dropped, as far as those keep to it who wait for replies to end.
+/// Keeps the engine for work that is no reply of a chat, such as a comparison, until it is dropped. It holds back only
+/// those who wait until no reply is being written.
 #[derive(Debug)]
 pub(crate) struct Occupied {
     replies: Arc<Replies>,
@@ -99,9 +100,10 @@ pub(crate) struct Means {
 }
 
 impl Replies {
-    /// Lists a reply as being written and returns the work of writing it, to be spawned. `ended` is done when it is
-    /// stored, whether it failed or not, and belongs to the writing: whoever waits for that waits for it. The work
-    /// returns the message as it was stored, once the page has been told.
+    /// Lists a reply as being written and returns the future that writes it, to be spawned. Once the reply is stored,
+    /// the future runs `ended`, which is told whether the reply failed. Only after that the reply is off the list and
+    /// the page hears of its end, so whoever waits for the end waits for `ended` too. The future returns the message as
+    /// stored.
     pub(crate) fn begin<Ended, Done>(
         self: &Arc<Self>,
         chat: ChatId,
@@ -190,7 +192,8 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// How many replies are being written, with whatever occupies the engine, for whoever waits for one to begin or for all to end.
+    /// Follows how many replies are being written, the hold of [`Occupied`] counted as one, for those who wait for one
+    /// to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }

@@ -77,7 +77,7 @@ impl Writing {
         done.await.unwrap_or_else(|_| Err(stopped(path)))
     }
 
-    /// The same where waiting may block.
+    /// Blocks the thread until it is written.
     pub(crate) fn wait(self) -> Result<(), SettingsError> {
         let Self { path, done } = self;
         done.blocking_recv().unwrap_or_else(|_| Err(stopped(path)))

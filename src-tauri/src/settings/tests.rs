@@ -1,3 +1,6 @@
+//! Tests of the settings and their file: damaged, incomplete and unreadable files, the order of writes, and the
+//! sampling that is kept for each model.
+
 use foretoken_protocol::{AcceptanceRule, ErrorReport};
 
 use super::reading::Found;

@@ -1,3 +1,6 @@
+//! Tests of automatic titles: a title is taken out of the model's answer, and chats get theirs when no reply is being
+//! written.
+
 use std::fs;
 use std::sync::Arc;
 

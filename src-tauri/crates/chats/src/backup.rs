@@ -129,9 +129,10 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
     copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
 }
 
-/// Keeps a database and its write-ahead log under a name that is free. The log is moved, and first: without it the file is
-/// only older, while a log beside another file would spoil that. The database stays in its place too until another one
-/// takes that, so that a crash in between is no empty start.
+/// Keeps a damaged database and its write-ahead log under a free name, which it returns if there was a database. The
+/// log is moved, and first: a database without its log is only older, but a log that stayed beside the backup would
+/// damage that. The database is linked or copied, so that it also stays in its place until the backup replaces it: a
+/// crash in between does not leave the app without chats.
 fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let with = |path: &Path, ending: &str| {
         let mut name = OsString::from(path);

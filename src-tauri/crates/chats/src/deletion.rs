@@ -128,7 +128,8 @@ fn remove(db: &Connection, ids: &[MessageId], room: &mut usize) -> Result<bool, 
     Ok(true)
 }
 
-/// Of a message only what may be told of it is read.
+/// Selects the deletions after `?1` that can be undone now, the last one first. Of a deleted message only the first
+/// 1000 characters are read, from which its excerpt is made.
 const DELETIONS: &str =
     "SELECT deletion.id, deletion.chat, chat.title, deletion.message, substr(message.text, 1, 1000) AS text
      FROM deletion JOIN chat ON chat.id = deletion.chat

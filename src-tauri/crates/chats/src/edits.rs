@@ -1,4 +1,4 @@
-//! What messages are being changed to, while that is not sent.
+//! Unsent edits: the text that the person is changing a message to, kept until it is sent or given up.
 
 use foretoken_protocol::{ChatId, MessageId, UnsentEdit};
 use rusqlite::{Connection, Row};

@@ -1,3 +1,7 @@
+//! The errors of the chat store: `ChatsError`, which the public calls return, and `Fault`, which jobs on the database
+//! return where its path is not known. Errors of SQLite are sorted into damage, a full disk, a lock that another
+//! program holds, and all others. Each kind of `ChatsError` has a stable code for the page and a hint for the person.
+
 use std::path::{Path, PathBuf};
 
 use foretoken_protocol::{ChatId, DeletionId, ErrorReport, MessageId, PresetId};

@@ -74,7 +74,8 @@ impl Store {
         })
     }
 
-    /// Keeps how a reply ended that nobody has looked at; `None` once somebody has. Returns whether it was otherwise.
+    /// Marks a chat as having an unseen reply, with how that ended; `None` removes the mark. Returns whether the mark
+    /// was another one before.
     pub fn set_unseen(&mut self, id: ChatId, unseen: Option<UnseenReply>) -> Result<bool, ChatsError> {
         self.write(|db| {
             must_exist(db, id)?;

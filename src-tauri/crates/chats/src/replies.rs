@@ -60,7 +60,8 @@ impl Store {
         self.write(|db| add(db, chat, Some(parent), reply))
     }
 
-    /// Replaces who writes a reply, and how: what was said when it was begun held before a model had taken it up.
+    /// Replaces the model and the settings that a reply is stored with. [`Store::begin_reply`] was given the ones that
+    /// were expected; these are the ones that the engine has begun it with.
     pub fn set_reply_means(
         &mut self,
         id: MessageId,

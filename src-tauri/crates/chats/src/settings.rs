@@ -160,7 +160,8 @@ pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Faul
     Ok(first(db, "SELECT text, files FROM draft WHERE chat IS ?1", [chat], read)?.unwrap_or_default())
 }
 
-/// Writes only that column: what is typed is kept often, and files are large.
+/// Writes one column of a draft, its text or its files, and leaves the other as it is: the text is written often, and
+/// files are large.
 fn set_part_of_draft(db: &Connection, chat: Option<ChatId>, column: &str, value: &str) -> Result<(), Fault> {
     if let Some(id) = chat {
         list::must_exist(db, id)?;

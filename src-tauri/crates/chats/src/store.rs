@@ -1,3 +1,8 @@
+//! The database of the chats and its connections: a `Store`, the only one that writes, which holds the lock that keeps
+//! other processes out, and `Reader`s, each with a read-only connection of its own. Thanks to SQLite's write-ahead log
+//! a reader sees the last commit and waits for no writer. Imports and purges write in pieces of about 512 KiB of text,
+//! so that other jobs come in between.
+
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

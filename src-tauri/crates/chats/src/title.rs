@@ -1,3 +1,6 @@
+//! Makes a title of one line and at most 60 characters out of a longer text: the automatic title of a chat out of its
+//! first message, or the words that stand for a deleted message.
+
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The most characters of a title, the `…` counted.

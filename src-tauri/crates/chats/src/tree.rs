@@ -158,11 +158,12 @@ pub(crate) fn branch(db: &Connection, chat: ChatId) -> Result<Vec<BranchMessage>
     Ok(messages.into_iter().map(with_versions).collect())
 }
 
-/// What stands in each place of a chat, oldest first, in one pass over an index.
+/// Selects all messages of the chat `?1` by their parent, versions of one message oldest first, in one pass over an
+/// index.
 const ALL_VERSIONS: &str =
     "SELECT parent, id FROM message WHERE chat = ?1 AND deletion IS NULL ORDER BY parent, id";
 
-/// The ids of what stands in one place of a chat, oldest first.
+/// Selects the versions of one message, oldest first: all messages of the chat `?1` whose parent is `?2`.
 const VERSIONS: &str =
     "SELECT id FROM message WHERE chat = ?1 AND parent IS ?2 AND deletion IS NULL ORDER BY id";
 

@@ -1,3 +1,6 @@
+//! The error of any request to the engine, and the report that is made of it for the shell and for people: a stable
+//! code, a message and a hint.
+
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 

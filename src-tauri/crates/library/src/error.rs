@@ -1,3 +1,6 @@
+//! The errors of the library: why a model cannot be found on the Hub, downloaded, kept on the disk or moved. Each kind
+//! has a message, a stable code for the page and a hint for the person.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

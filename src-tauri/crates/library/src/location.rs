@@ -11,7 +11,7 @@ use crate::{Library, LibraryError};
 /// The name of the app's folders.
 const APP: &str = "dev.foretoken.Foretoken";
 
-/// The file that says where the library is, and where it is as long as that file says nothing.
+/// Where the library is: in the folder that a file names, or in a default folder as long as that file names none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     file: PathBuf,
@@ -24,13 +24,13 @@ struct Chosen {
 }
 
 impl Location {
-    /// That of the person who runs the program; `None` if the system names no home folder.
+    /// The location for the person who runs the program; `None` if the system names no home folder.
     pub fn of_this_person() -> Option<Self> {
         let folders = ProjectDirs::from_path(PathBuf::from(APP))?;
         Some(Self::new(folders.config_dir(), folders.data_dir()))
     }
 
-    /// That of an app with these folders for settings and for data.
+    /// The location for an app that keeps its settings and its data in these folders.
     pub fn new(settings: &Path, data: &Path) -> Self {
         Self { file: settings.join("library.json"), default: data.join("models") }
     }

@@ -1,3 +1,6 @@
+//! What the choice of a model depends on, asked of the operating system: memory, the part of it that models may take,
+//! the name of the processor, and the free space where the library is. All sizes are in bytes.
+
 use std::path::Path;
 
 use serde::Serialize;

@@ -418,7 +418,7 @@ impl Worker {
     }
 }
 
-/// Whether time alone can heal it.
+/// Whether a download that failed with this error is tried again by itself: the network or the server may recover.
 fn passes(error: &LibraryError) -> bool {
     match error {
         LibraryError::Unreachable { .. } | LibraryError::Busy { .. } => true,

@@ -1,3 +1,5 @@
+//! The messages of a chat as the engine gets them, the parts of a reply, and the beginning of a reply to be continued.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,5 @@
+//! The settings of a conversion, its progress and its report. Sizes are in bytes, times in seconds.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

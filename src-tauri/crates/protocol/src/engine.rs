@@ -1,3 +1,6 @@
+//! The protocol between the shell and the engine process: the shell writes `Request`s to the engine's standard input,
+//! the engine writes `Event`s to its standard output, each as one line of JSON.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

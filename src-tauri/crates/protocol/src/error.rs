@@ -1,3 +1,5 @@
+//! Errors as they cross a process or reach the page: a stable code, a message and a hint.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,5 @@
+//! Log-probabilities, in nats, of an emitted token and of the likeliest tokens in its place.
+
 use serde::{Deserialize, Serialize};
 
 /// The most alternatives that can be asked for with a token.

@@ -1,3 +1,6 @@
+//! What the engine tells about a loaded model: parameters, quantization, context length in tokens, memory in bytes, and
+//! whether it has a usable MTP head.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,5 @@
+//! Which characters of a reply came from accepted drafts, as runs of characters with the position of their draft.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,6 @@
+//! The settings of one reply: sampling, draft depth, rule of acceptance, limits and stop texts; and the precision of a
+//! model's KV cache.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,6 @@
+//! The statistics of a reply, while it is decoded and at its end: tokens per second and per pass, seconds of prefill,
+//! drafting, verification and sampling, accepted drafts by position, and peak memory in bytes.
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 

@@ -1,3 +1,6 @@
+//! An HTTP proxy for tests of proxy settings: it forwards plain requests, opens tunnels for `CONNECT`, finds given host
+//! names at given addresses, and records the head of each request.
+
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;

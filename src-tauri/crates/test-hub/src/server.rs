@@ -1,3 +1,7 @@
+//! The HTTP server of the test Hub: the Hub's API and `resolve` on one port, the content server for LFS files on
+//! another. It records each request and lets go wrong what a test has asked for: statuses, cut, slow or corrupted
+//! bodies, wrong ranges.
+
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;

@@ -4,7 +4,7 @@ use super::terms::{Term, Terms};
 
 /// More phrases than this are left out: nobody means them all.
 const MOST_PHRASES: usize = 16;
-/// The same for the words of a phrase.
+/// More words of one phrase than this are left out.
 const MOST_TERMS: usize = 64;
 
 /// Words that must all be found.
@@ -17,7 +17,7 @@ pub(super) struct Query {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Phrase {
     terms: Vec<String>,
-    /// Whether the last word may go on.
+    /// Whether the last word also matches longer words that begin with it, as it does unless the phrase was quoted.
     open: bool,
 }
 
@@ -37,7 +37,7 @@ impl Query {
         self.phrases.is_empty()
     }
 
-    /// As the index is asked for it.
+    /// The query as an expression for `MATCH` of SQLite's full-text index (FTS5).
     pub(super) fn expression(&self) -> String {
         let phrases = self.phrases.iter().map(|Phrase { terms, open }| {
             let star = if *open { " *" } else { "" };

@@ -1,3 +1,7 @@
+//! The `convert` command: takes the settings of a conversion from the command line, runs it, and shows its progress at
+//! most every 100 ms, as one changing line on standard error or as JSON lines on standard output. With `--measure` it
+//! also prints the perplexity and the MTP acceptance of the model before and after the conversion.
+
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

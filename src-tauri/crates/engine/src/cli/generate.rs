@@ -1,3 +1,7 @@
+//! The `generate` command: loads a model, writes one reply to a question, a chat or a list of token ids, and prints the
+//! text as it is decoded, or a line of JSON for each token. At the end it prints the statistics of the reply: tokens
+//! per second, tokens per pass, accepted drafts by position, and the time to the first token in seconds.
+
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;

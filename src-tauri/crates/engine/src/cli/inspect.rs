@@ -1,3 +1,7 @@
+//! The `inspect` command: prints what a model folder holds, from its config and the headers of its safetensors files:
+//! architecture, parameters, quantization, MTP head, and the bytes of memory that it needs for a chat of a given
+//! length. No weights are read.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

@@ -1,3 +1,6 @@
+//! The `pdf-text` command: prints the text of a PDF of at most 64 MiB. The app runs it in a process of its own, with an
+//! address space of at most 4 GiB where the system can limit it, so that a malformed PDF ends only this process.
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::panic::catch_unwind;

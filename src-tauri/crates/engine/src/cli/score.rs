@@ -1,3 +1,7 @@
+//! The `score` command: runs a model over a given sequence of token ids and prints the mean negative log-likelihood in
+//! nats per token, the perplexity and the acceptance of the MTP head, with `--kv-bits` a second time with the KV cache
+//! in 8 bits. `--dump` writes the logits and hidden states of all positions to a safetensors file.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! The errors of a conversion, each with a message, a stable code for programs and a hint for the person.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

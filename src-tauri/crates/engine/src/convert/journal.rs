@@ -1,3 +1,7 @@
+//! The journal of a conversion, `journal.jsonl` in its work folder: a mark, the fingerprint of the conversion, and a
+//! line of JSON for each tensor of the source whose converted parts are on the disk, with their CRC-32 checksums. An
+//! interrupted conversion that is started again with the same fingerprint skips these tensors.
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,3 +1,6 @@
+//! Plans the result of a conversion before any weight is read: the name, type, shape, shard and byte offset of each
+//! tensor, the header of each safetensors shard, and the index of all shards.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,3 +1,7 @@
+//! Decides how a conversion quantizes each matrix: in which mode, with how many bits, in groups of how many weights.
+//! The trunk and the MTP head follow the settings. Where these quantize, routers of experts get 8 bits in groups of 64,
+//! and `mtp.fc` and matrices whose rows do not divide into groups stay unquantized.
+
 use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, WeightFormat};
 
 use super::ConvertError;

@@ -1,3 +1,8 @@
+//! Reads everything about the checkpoint to convert but its weights: config, layout of the tensors, origin on the Hub,
+//! and an identity by which a resumed conversion notices that the source has changed (CRC-32 of the config; names,
+//! sizes and modification times of the tensor files). Refuses checkpoints that are quantized or have an unusable MTP
+//! head.
+
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;

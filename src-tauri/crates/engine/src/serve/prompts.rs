@@ -1,3 +1,6 @@
+//! Turns the chats of `Generate` requests into prompts, each on a thread of its own, so that rendering and tokenizing a
+//! long chat holds up no reply that is being decoded. The prompts are handed over in the order of the requests.
+
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,3 +1,6 @@
+//! Computes how many bytes of memory a model needs for a chat of a given length, and judges whether that fits what a
+//! computer has for models.
+
 use serde::{Deserialize, Serialize};
 
 /// A model that takes more of the memory for models than this leaves too little for longer chats.

@@ -1,3 +1,6 @@
+//! Reads what a repository says about its model without downloading the weights: `config.json`, the index, and the
+//! header of each safetensors file, which is fetched with range requests.
+
 use serde::Serialize;
 
 use super::names::wanted_files;

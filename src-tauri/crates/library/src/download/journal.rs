@@ -23,7 +23,7 @@ pub(crate) struct Journal {
     pub(crate) repo: RepoId,
     /// What was asked for, such as `main`.
     pub(crate) revision: String,
-    /// What that was when the download began. It stays so.
+    /// The commit that the revision named when the download began. The download keeps to it.
     pub(crate) commit: Commit,
     pub(crate) files: Vec<FileState>,
 }
@@ -62,7 +62,7 @@ impl Journal {
         self.files.iter().map(|state| state.file.size).sum()
     }
 
-    /// Whether going on with it gives what is asked for now.
+    /// Whether this is a download of `repo` at `revision`, so that it can be resumed for them.
     pub(crate) fn serves(&self, repo: &RepoId, revision: &str) -> bool {
         self.repo == *repo && (self.revision == revision || self.commit.as_str() == revision)
     }

@@ -1,3 +1,6 @@
+//! The progress of a download as it is reported: phase, bytes in all and of each file, time left in seconds, and the
+//! speed in bytes per second as an exponential moving average over about 5 seconds.
+
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::ErrorReport;
@@ -21,7 +24,7 @@ pub struct Progress {
     pub seconds_left: Option<f64>,
     /// Why requests are being repeated, if they are.
     pub trouble: Option<ErrorReport>,
-    /// The same for each file.
+    /// How far each file is.
     pub files: Vec<FileProgress>,
 }
 

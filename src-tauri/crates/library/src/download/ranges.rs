@@ -1,3 +1,5 @@
+//! A set of byte ranges of one file: which bytes a download has on the disk, and which are still to be fetched.
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};

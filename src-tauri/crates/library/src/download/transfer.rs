@@ -60,7 +60,7 @@ pub(crate) struct Transfer<'a> {
     journal: Journal,
     queue: VecDeque<Segment>,
     active: HashMap<usize, Active>,
-    /// Files of which the journal on the disk does not say what this one says.
+    /// Files whose state in the journal on the disk is older than in `journal`.
     dirty: HashSet<usize>,
     wrong: HashMap<usize, u32>,
     fetching: JoinSet<Result<(), LibraryError>>,

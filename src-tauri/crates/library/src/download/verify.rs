@@ -14,11 +14,11 @@ use crate::hub::RepoFile;
 
 /// Bytes that are read and hashed at a time: few enough to stay in a core's own cache in between.
 const PIECE: u64 = 256 << 10;
-/// Bytes that are waited for, so that not every one of them wakes somebody up.
+/// Bytes that must have arrived before the hashing goes on, so that it does not wake for every small write.
 const STRIDE: u64 = 4 << 20;
 
-/// Whether the file, read back from the disk, is what it should be; if so, it is also forced to the disk. `front` says
-/// up to where it has arrived.
+/// Hashes a file as it is read back from the disk, and returns whether the hash is the one that the Hub names; if so,
+/// the file is also forced to the disk. `front` says up to which byte it has arrived without a gap.
 pub(crate) async fn verify(
     opened: Arc<File>,
     file: &RepoFile,

@@ -1,3 +1,6 @@
+//! The calls of the Hub's API that the library makes: the commit, files, sizes and hashes of a repository at a
+//! revision; a search for models; and the content of a small file (at most 64 MiB), checked against its hash.
+
 use serde::{Deserialize, Serialize};
 
 use super::client::Asked;

@@ -1,3 +1,7 @@
+//! The HTTP client for the Hub: TLS, proxies, time-outs, redirects, conditional requests and retries. The access token
+//! is sent to the Hub's own origin only, and to no other host that a redirect leads to. Failed attempts become errors
+//! that are either final or worth a retry.
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -242,7 +246,8 @@ impl Hub {
         LibraryError::Protocol { host, what: asked.what.clone(), detail }
     }
 
-    /// One request with its redirects; what comes back is a success, or "not modified" to whoever asked for that.
+    /// Sends a request and follows its redirects. Returns a successful response, or a 304 (not modified) where the
+    /// request has `If-None-Match`, and what the Hub announced about the file.
     pub(super) async fn send(
         &self,
         url: &Url,

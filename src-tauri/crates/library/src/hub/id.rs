@@ -1,3 +1,6 @@
+//! Names on the Hub, checked when they are parsed: repositories (`organisation/name`) and commits (40 hexadecimal
+//! digits).
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -32,7 +32,7 @@ pub(crate) struct ByteStream {
     left: u64,
 }
 
-/// What the Hub itself says about a file before it sends or redirects.
+/// The commit and the content (by its ETag) that the Hub itself names for a file when it sends it or redirects.
 #[derive(Debug)]
 pub(super) struct Announced {
     etag: Option<String>,

@@ -10,10 +10,11 @@ use crate::disk::{files_in, remove_folder, sync_folder};
 const CONVERSIONS: &str = "conversions";
 
 impl Library {
-    /// Where the model `name` is to be made; the folder above it is there. An error if the library has another model of
-    /// that name. One that was made from the same repository before, as `source` says, makes room at the end.
+    /// Where a conversion is to write the model `name`; the folder above it is there. Fails if the library has a model
+    /// of that name, unless that one was made from the same repository as `source` names:
+    /// [`Library::finish_conversion`] then replaces it.
     ///
-    /// Whoever makes it may keep unfinished work in folders beside it whose names begin with `name.`.
+    /// The conversion may keep unfinished work in folders beside it whose names begin with `name.`.
     pub fn conversion_folder(&self, name: &str, source: Option<&Source>) -> Result<PathBuf, LibraryError> {
         self.check_online()?;
         self.check_free(name, source)?;
@@ -22,9 +23,9 @@ impl Library {
         Ok(above.join(name))
     }
 
-    /// Makes what is complete in [`Library::conversion_folder`] a model of the library. `source` is where what it was
-    /// made from came from. Done a second time, after a process that ended before it could note the first, it does
-    /// nothing.
+    /// Makes the complete folder at [`Library::conversion_folder`] a model of the library, and returns its new place.
+    /// `source` is where the original of the conversion came from. A process that cannot know whether an earlier one
+    /// has done this calls it again: it then changes nothing.
     pub fn finish_conversion(&self, name: &str, source: Option<Source>) -> Result<PathBuf, LibraryError> {
         self.check_online()?;
         let made = self.home(CONVERSIONS).join(name);

@@ -1,3 +1,7 @@
+//! `foretoken-library.json`, the record in the folder of each model of the library: the repository and commit that it
+//! came from, when it came and was used last (milliseconds since 1970), and the length of each file in bytes, by which
+//! files that are missing or cut off are found.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;

@@ -1,13 +1,19 @@
+//! The recurrent states of one Gated DeltaNet layer for the B rows of a batch, f32 `[B, 1, Hv, Dv, Dk]`, and the last
+//! inputs of its causal convolution of width K, `[B, K − 1, C]`.
+//!
+//! Rejected drafts are rolled back without running the model again: a step keeps the state from before its tokens and a
+//! tape of their rank-1 updates, and the next step applies the updates of the tokens that each row committed.
+
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// One token's update of the recurrent state, S ← g·S + δ kᵀ, kept so that it can be repeated.
+/// One token's update of the recurrent state, S ← g·S + δ kᵀ, kept so that it can be applied again.
 #[derive(Debug, Clone)]
 pub struct TapeEntry {
-    /// Decay, f32 `[B, 1, Hv, 1, 1]`.
+    /// Decay g, f32 `[B, 1, Hv, 1, 1]`.
     pub decay: Array,
-    /// What is written, f32 `[B, 1, Hv, Dv, 1]`.
+    /// Correction δ = β (v − g·S k), f32 `[B, 1, Hv, Dv, 1]`.
     pub delta: Array,
-    /// Where, f32 `[B, 1, Hv, 1, Dk]`.
+    /// Key kᵀ, f32 `[B, 1, Hv, 1, Dk]`.
     pub key: Array,
 }
 
@@ -25,10 +31,11 @@ impl TapeEntry {
 /// the state after the last one is taken as it is.
 #[derive(Debug, Clone)]
 pub struct DeltaState {
-    /// f32 `[B, 1, Hv, Dv, Dk]`; the axis of 1 is the tokens' in what updates it.
+    /// The state before the tape's tokens, f32 `[B, 1, Hv, Dv, Dk]`; the axis of 1 stands for the token in an update.
     checkpoint: Array,
     /// `[B, K − 1 + M, C]`: inputs of the convolution, the last K − 1 committed ones before the tape's tokens.
     window: Array,
+    /// The updates of the last step's tokens, in order; empty where the state is settled.
     tape: Vec<TapeEntry>,
     /// The state after the whole tape.
     latest: Option<Array>,
@@ -43,12 +50,13 @@ impl DeltaState {
         ))
     }
 
-    /// A state without a tape. `state` `[B, 1, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
+    /// A settled state: one without a tape. `state` `[B, 1, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
     pub fn settled(state: Array, tail: Array) -> Self {
         Self { checkpoint: state, window: tail, tape: Vec::new(), latest: None }
     }
 
-    /// What a step leaves behind.
+    /// The state after a step: `checkpoint` from before its tokens, the convolution's inputs, the tokens' updates, and
+    /// the state `latest` after all of them.
     pub fn taped(checkpoint: Array, window: Array, tape: Vec<TapeEntry>, latest: Array) -> Self {
         Self { checkpoint, window, tape, latest: Some(latest) }
     }
@@ -71,6 +79,7 @@ impl DeltaState {
         self.resolve_ragged(committed, tail)
     }
 
+    /// [`Self::resolve`] where rows have committed different numbers of tokens; `tail` is K − 1.
     fn resolve_ragged(&self, committed: &[usize], tail: i32) -> Result<(Array, Array)> {
         let rows = committed.len() as i32;
         let most = committed.iter().copied().max().unwrap_or(0);
@@ -88,7 +97,7 @@ impl DeltaState {
         Ok((state, mlx::take_along_axis(&self.window, &index, 1)?))
     }
 
-    /// Puts other rows behind these. Both are settled first.
+    /// Appends the rows of `other` behind these. Both are resolved first, so the result is settled.
     pub fn join(&self, committed: &[usize], other: &Self, other_committed: &[usize]) -> Result<Self> {
         let (state, tail) = self.resolve(committed)?;
         let (other_state, other_tail) = other.resolve(other_committed)?;
@@ -98,7 +107,7 @@ impl DeltaState {
         ))
     }
 
-    /// Keeps the named rows, settled.
+    /// The states of the rows with these indices, in this order, settled.
     pub fn keep(&self, committed: &[usize], rows: &[u32]) -> Result<Self> {
         let (state, tail) = self.resolve(committed)?;
         let index = Array::from_slice(rows, &[rows.len() as i32])?;

@@ -1,3 +1,6 @@
+//! The KV cache of one row in one attention layer: keys and values `[2, Hkv, capacity, D]`, in the compute type or
+//! quantized to 8 bits. Positions are appended in place, and rolled back by shortening the length.
+
 use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
@@ -5,25 +8,26 @@ use foretoken_protocol::KvPrecision;
 use super::quantized_heads::{QuantizedHeads, quantize_heads};
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// Positions added when a buffer is full: a quarter of it, within these bounds.
+/// Positions by which a full buffer grows: a quarter of it, within these bounds.
 const GROWTH: std::ops::RangeInclusive<i32> = 256..=4096;
+
 /// Keys and values of one row in one layer: a buffer `[2, Hkv, capacity, D]` of which the first `len` positions count,
-/// or, in 8 bits, three such: packed numbers, scales and biases, which differ from it in their last axis.
+/// or, in 8 bits, three such buffers, of packed numbers, scales and biases, which differ from it in their last axis.
 ///
-/// Appending writes in place as long as nobody holds another handle of the buffers. Going back is assigning `len`:
-/// later appends overwrite what lies behind it. Each position is quantized by itself, so it does not matter which ones
-/// are appended together.
+/// Appending writes in place as long as nobody holds another handle of the buffers. A rollback sets `len`; later
+/// appends overwrite the positions behind it. Each position is quantized by itself, so its values do not depend on
+/// which positions are appended together.
 #[derive(Debug, Default)]
 pub struct RowKv {
     precision: KvPrecision,
     /// None before the first append.
     buffers: Vec<Array>,
     len: i32,
-    /// Positions that the first buffers have at least.
+    /// The least capacity of buffers that are made from now on.
     reserved: i32,
 }
 
-/// Some positions of a row's keys and values in arrays of their own, of the same forms as its buffers.
+/// Some positions of a row's keys and values, in arrays of their own of the same form as its buffers.
 #[derive(Debug, Clone)]
 pub struct KvCopy {
     precision: KvPrecision,
@@ -40,7 +44,7 @@ pub enum KeysValues {
 }
 
 impl KvCopy {
-    /// Of these arrays: one of `[2, Hkv, n, D]`, or three in 8 bits.
+    /// A copy that consists of these arrays: one of `[2, Hkv, n, D]`, or three in 8 bits.
     pub fn new(precision: KvPrecision, buffers: Vec<Array>) -> Self {
         Self { precision, buffers }
     }
@@ -64,7 +68,8 @@ impl RowKv {
         Self { precision, ..Self::default() }
     }
 
-    /// Positions that were copied out before, in order, with room for `reserved` in all. Waits for the copy.
+    /// A cache of the positions in `parts`, one part after the other, with room for `reserved` positions in all. Waits
+    /// for the copy.
     pub fn restored<'a>(parts: impl IntoIterator<Item = &'a KvCopy>, reserved: usize) -> Result<Self> {
         let parts: Vec<&KvCopy> = parts.into_iter().collect();
         let mut kv = Self::new(parts.first().map_or(KvPrecision::Full, |part| part.precision));
@@ -94,17 +99,18 @@ impl RowKv {
         Ok(Some(KvCopy { precision: self.precision, buffers }))
     }
 
-    /// Asks for room for so many positions at once, for a row whose length is known: no copies as it grows.
+    /// Makes later buffers large enough for so many positions, so that a row whose length is known is not copied as it
+    /// grows.
     pub fn reserve(&mut self, positions: usize) {
         self.reserved = Self::positions_for(positions as u64) as i32;
     }
 
-    /// The positions for which memory is taken when room for so many is asked for.
+    /// The capacity of a buffer that is made for `positions`: the next multiple of [`Self::LEAST_GROWTH`].
     pub fn positions_for(positions: u64) -> u64 {
         positions.next_multiple_of(*GROWTH.start() as u64)
     }
 
-    /// Appends `[2, Hkv, m, D]` and returns everything so far.
+    /// Appends keys and values `[2, Hkv, m, D]` and returns all positions so far.
     pub fn append(&mut self, kv: &Array) -> Result<KeysValues> {
         let end = self.len + kv.dim(2);
         let parts = match self.precision {
@@ -130,7 +136,7 @@ impl RowKv {
         Ok(all)
     }
 
-    /// A buffer with `part` written behind what counts, in place where there is room.
+    /// The buffer `old`, or a larger one with the same contents, with `part` written at the positions `len..end`.
     fn written(&self, old: Option<Array>, part: &Array, end: i32) -> Result<Array> {
         let (heads, width) = (part.dim(1), part.dim(3));
         let buffer = match old {
@@ -153,13 +159,13 @@ impl RowKv {
         buffer.slice_update(part, &[0, 0, self.len, 0], &[2, heads, end, width])
     }
 
-    /// The most positions that a buffer can have room for after `len` were appended in any portions, where no more than
-    /// [`Self::LEAST_GROWTH`] beyond the first of them were reserved.
+    /// The largest capacity of a buffer after `len` positions were appended in any portions, provided that no more than
+    /// the first portion and [`Self::LEAST_GROWTH`] were reserved.
     pub fn most_capacity(len: usize) -> usize {
         round_up(len as i32) as usize + (len / 4).clamp(*GROWTH.start() as usize, *GROWTH.end() as usize)
     }
 
-    /// In which form it keeps them.
+    /// How it keeps keys and values.
     pub fn precision(&self) -> KvPrecision {
         self.precision
     }

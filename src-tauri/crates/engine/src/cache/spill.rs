@@ -1,3 +1,6 @@
+//! Swaps arrays out of memory to a temporary file and back, bit for bit; a CRC-32 of each finds a file that was
+//! changed.
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -5,12 +8,12 @@ use thiserror::Error;
 
 use crate::mlx::{Array, Dtype, MlxError};
 
-/// A temporary file for arrays that are not in memory. No name leads to the file, so nothing is left of it whatever ends
-/// the program.
+/// A temporary file for arrays that are not in memory. No name leads to the file, so nothing is left of it whatever
+/// ends the program.
 #[derive(Debug)]
 pub struct Spill {
     file: File,
-    /// Where the next array goes.
+    /// Offset of the next array, in bytes.
     end: u64,
 }
 
@@ -39,12 +42,12 @@ pub enum SpillError {
 }
 
 impl Spill {
-    /// An empty one, in the system's folder for temporary files.
+    /// An empty file, in the system's folder for temporary files.
     pub fn create() -> Result<Self, SpillError> {
         Ok(Self { file: tempfile::tempfile()?, end: 0 })
     }
 
-    /// Evaluates an array and writes it.
+    /// Evaluates an array and writes its elements at the end of the file.
     pub fn write(&mut self, array: &Array) -> Result<Spilled, SpillError> {
         let at = self.end;
         let (bytes, checksum) = array.with_bytes(|bytes| -> io::Result<_> {
@@ -56,7 +59,7 @@ impl Spill {
         Ok(Spilled { at, shape: array.shape().to_vec(), dtype: array.dtype(), bytes, checksum })
     }
 
-    /// An array bit for bit as it was.
+    /// Reads an array back, bit for bit as it was written.
     pub fn read(&mut self, array: &Spilled) -> Result<Array, SpillError> {
         let mut read = vec![0; array.bytes];
         self.file.seek(SeekFrom::Start(array.at))?;

@@ -1,3 +1,7 @@
+//! The text model that `config.json` describes: architecture, layer kinds, sizes, data type, quantization and MTP head.
+//! Reads nested (`text_config`) and flat configs, and refuses values that no model can have and variations that are not
+//! implemented.
+
 use std::fmt;
 use std::path::{Component, Path};
 
@@ -19,6 +23,7 @@ pub const SUPPORTED_ARCHITECTURES: [&str; 5] =
 /// The model type of an MTP head that was exported without its model.
 pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";
 
+/// The most layers that a config may ask for.
 const MAX_LAYERS: u64 = 1024;
 
 /// How a layer mixes tokens.
@@ -142,7 +147,7 @@ pub struct Config {
     pub mtp_layers: usize,
     /// A file that the config names for the MTP head, inside the model's folder.
     pub mtp_file: Option<String>,
-    /// What the config says about the MTP head, or why that cannot be understood: the trunk does without.
+    /// What the config says about the MTP head, or why that cannot be understood; the trunk loads in either case.
     pub mtp: Result<HeadDeclaration, ErrorReport>,
     /// Longest context the model was made for, in tokens.
     pub max_position_embeddings: u32,

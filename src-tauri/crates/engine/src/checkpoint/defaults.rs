@@ -1,3 +1,5 @@
+//! The default sampling of a model, read from the `generation_config.json` of its folder.
+
 use std::path::Path;
 
 use foretoken_protocol::{AcceptanceRule, Sampling};
@@ -5,9 +7,10 @@ use foretoken_protocol::{AcceptanceRule, Sampling};
 use super::CheckpointError;
 use super::json::{Keys, read_object};
 
+/// The most bytes that the file may have.
 const LIMIT: u64 = 1 << 20;
 
-/// What Qwen recommends for its chat models in general, for folders that have lost the model's own file.
+/// What Qwen recommends for its chat models in general; used for folders without a `generation_config.json`.
 const RECOMMENDED: Sampling = Sampling {
     temperature: 0.7,
     top_p: 0.8,

@@ -1,23 +1,26 @@
+//! Whether a model gets a 4-bit copy of its output head `[V, H]` to compute draft logits with, and the memory that the
+//! copy takes.
+
 use super::config::Config;
 use super::layout::{Layout, WeightKind};
 use super::quantization::QuantSpec;
 use crate::mlx::{self, DeviceKind, QuantMode};
 
-/// What a weight of the copy takes.
+/// Bits of a weight in the copy.
 const BITS: usize = 4;
-/// A head with fewer bits is left alone: its copy would be hardly smaller.
+/// An output head with fewer bits a weight gets no copy: it would be hardly smaller.
 const LEAST_BITS: usize = 8;
-/// Share of the memory for models that weights and copy may take together; the rest is for chats.
+/// The largest share of [`mlx::usable_memory`] that weights and copy may take together; the rest is for chats.
 const MOST_SHARE: f64 = 0.8;
-/// Weights that share a scale, where the width of the head allows it.
+/// Weights that share a scale: the first of these that divides the width of the head.
 const GROUP_SIZES: [usize; 2] = [64, 32];
 
 /// A copy of the output head in 4 bits, for drafts alone.
 ///
-/// The head is the largest matrix that a draft reads, and a chain reads it once for each draft. The copy cannot change
-/// what a reply follows: what it gets wrong is a draft that the model turns down. It is for GPUs, where a product with one
-/// vector takes as long as reading the matrix. MLX's products on the CPU take longer with a quantized matrix than with a
-/// dense one, up to seventeen times in 16 bits.
+/// The output head is the largest matrix that drafting reads, once for each draft of a chain. The copy does not change
+/// the distribution that replies follow: what it gets wrong is a draft that is rejected when it is verified. Only GPUs
+/// get one, where a product with one vector takes as long as reading the matrix. On the CPU MLX takes longer for a
+/// product with a quantized matrix than with a dense one, up to seventeen times with 16-bit floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftHead {
     /// How it is quantized.
@@ -32,8 +35,8 @@ impl DraftHead {
     /// Rows that are quantized at a time, so that there is no second head in full precision on the way.
     pub const ROWS_AT_ONCE: usize = 8192;
 
-    /// The one that a model is loaded with on a device: where it can draft, its own head has 8 bits or more a weight, and
-    /// weights and copy leave this machine room for chats.
+    /// The copy that a model is loaded with on a device: `None` on the CPU, without an MTP head, where the output head
+    /// has fewer than 8 bits a weight, and where weights and copy would leave too little memory for chats.
     pub fn of(config: &Config, layout: &Layout, device: DeviceKind) -> Option<Self> {
         if device == DeviceKind::Cpu {
             return None;
@@ -52,14 +55,15 @@ impl DraftHead {
         (usable == 0 || all as f64 <= MOST_SHARE * usable as f64).then_some(copy)
     }
 
-    /// Memory that it takes.
+    /// Bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
         let groups = self.columns / self.spec.group_size as u64;
         // A scale and a bias for each group.
         self.rows.saturating_mul(self.columns / (8 / BITS as u64) + 2 * groups * self.size)
     }
 
-    /// Memory that making it takes besides: its pieces before they are joined, and one piece of the head as floats.
+    /// Bytes of memory that making it takes besides: its pieces before they are joined, and one piece of the head as
+    /// floats.
     pub(super) fn making(&self) -> u64 {
         let piece = self.rows.min(Self::ROWS_AT_ONCE as u64);
         self.bytes().saturating_add(piece.saturating_mul(self.columns.saturating_mul(self.size)))

@@ -1,3 +1,5 @@
+//! Why a checkpoint cannot be used: for each cause a stable code, a message and a hint what to do.
+
 use std::io;
 use std::path::PathBuf;
 

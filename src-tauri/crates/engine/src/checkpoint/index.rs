@@ -1,3 +1,6 @@
+//! The tensors of a model folder by name, from the headers of its safetensors files: data type, shape, file and offset.
+//! Also which of the files are the model, which are MTP heads apart from it, and which are neither.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +15,8 @@ use super::sidecar::Sidecar;
 
 const INDEX_FILE: &str = "model.safetensors.index.json";
 
-/// What counts in an index file. All else is passed over while it is read: kept, it could take forty times its length.
+/// The part of an index file that is used. All else is skipped while it is parsed: kept in memory, it could take forty
+/// times the file's length.
 #[derive(Deserialize)]
 struct ShardIndex {
     /// Files by the tensors in them.
@@ -28,20 +32,20 @@ pub struct TensorInfo {
     pub dtype: Dtype,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Where its data begins in the file.
+    /// Offset of its data in the file, in bytes.
     pub offset: u64,
-    /// Its size in the file.
+    /// Its size in the file, in bytes.
     pub bytes: u64,
 }
 
 /// A tensor file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// What its metadata says of who wrote it: `pt`, `mlx`.
+    /// The `format` in its metadata, which names the library that wrote it: `pt`, `mlx`.
     pub format: Option<String>,
 }
 
@@ -52,9 +56,9 @@ pub struct Index {
     pub tensors: BTreeMap<String, TensorInfo>,
     /// The files they are in, by name.
     pub files: Vec<TensorFile>,
-    /// MTP heads apart from the trunk, the first that counts first; their tensors are not listed here.
+    /// MTP heads in files apart from the trunk's, in order of preference; their tensors are not in `tensors`.
     pub sidecars: Vec<Sidecar>,
-    /// Tensor files that are no part of the model, as adapters or a second export.
+    /// Tensor files that are not part of the model, as adapters or a second export.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -64,7 +68,7 @@ impl Index {
         Self::of(&Metadata::read(dir, Files::Whole)?, config)
     }
 
-    /// Every tensor that the headers name. The config may name a file for the MTP head.
+    /// The index of the files whose headers are in `metadata`. The config may name a file for the MTP head.
     pub fn of(metadata: &Metadata, config: &Config) -> Result<Self, CheckpointError> {
         let mut index = Self { sidecars: Sidecar::find(metadata, config), ..Self::default() };
         let is_sidecar = |file: &&FileHeader| {
@@ -92,12 +96,12 @@ impl Index {
         Ok(index)
     }
 
-    /// The file of a path.
+    /// The tensor file at a path.
     pub fn file(&self, path: &Path) -> Option<&TensorFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Takes in one more file.
+    /// Adds the tensors of one more file.
     pub(super) fn add(&mut self, path: PathBuf, file: &FileHeader) -> Result<(), CheckpointError> {
         let Header { tensors: header, data_start, file_bytes } = file.parse(&path)?;
         for (name, info) in header.tensors() {
@@ -117,8 +121,10 @@ impl Index {
         Ok(())
     }
 
-    /// The files are the truth; the index only tells which of them did not arrive. One that names none of them is left
-    /// over from another version of the model. A shard of nothing but an MTP head is one that cannot be used.
+    /// Refuses a folder that lacks a file which the index names, unless other files have its tensors. An index none of
+    /// whose files is there is left over from another version of the model, and ignored. Where a missing file leaves
+    /// only tensors of an MTP head missing, it becomes a sidecar that cannot be used. Tensors of the vision tower may
+    /// be missing.
     fn check_shards(&mut self, shards: Vec<(String, PathBuf)>) -> Result<(), CheckpointError> {
         let present: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
         if !shards.iter().any(|(_, shard)| present.contains(shard.as_path())) {
@@ -156,8 +162,8 @@ fn named_shards(metadata: &Metadata) -> Vec<(String, PathBuf)> {
     weight_map.into_iter().map(|(tensor, shard)| (tensor, metadata.place(&shard))).collect()
 }
 
-/// Which files of a folder are the model: those that the index names, if all of them are there; else those with the
-/// usual name too; where there is none, all.
+/// For each file, whether it is a part of the model: those that the index names, if all of them are there; else those
+/// and the files whose names begin with `model`; where there are none of these either, all files.
 fn shards(metadata: &Metadata, files: &[&FileHeader], named: &[(String, PathBuf)]) -> Vec<bool> {
     let there: BTreeSet<PathBuf> = metadata.files.iter().map(|file| metadata.place(&file.path)).collect();
     let named: BTreeSet<&Path> = named.iter().map(|(_, shard)| shard.as_path()).collect();

@@ -1,3 +1,6 @@
+//! What a checkpoint is, told before it is loaded: parameters, format, layers, MTP head, memory, what is not loaded and
+//! what is odd, all from config and safetensors headers. Also the description of a model that is loaded.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -16,7 +19,7 @@ use super::memory::{MemoryNeed, active_parameters};
 use super::metadata::Metadata;
 use crate::mlx;
 
-/// The context that memory need is told for, unless the model's own is shorter.
+/// Tokens of the context for which memory is reckoned where the caller names none; at most the model's own.
 const TYPICAL_CONTEXT: u32 = 4096;
 
 /// What a person wants to know about a checkpoint before they load it. Read from config and headers alone.
@@ -66,8 +69,8 @@ pub struct SkippedGroup {
 }
 
 /// Says whether a checkpoint can be loaded, what it is, and what it takes at a context of so many tokens. Without a
-/// context a typical one is taken; either is cut to what the model was made for. `kv_precision`: how keys and values are
-/// kept, which the size of the heads may not allow.
+/// context a typical one is taken; either is cut to what the model was made for. `kv_precision`: how keys and values
+/// are kept; 8 bits are an error where the size of the heads does not allow them.
 pub fn inspect(
     metadata: &Metadata,
     context: Option<u32>,
@@ -98,7 +101,7 @@ pub fn inspect(
     })
 }
 
-/// Describes a model that was loaded by this plan. `thinking` says whether its chat template has a thinking switch.
+/// Describes a model that was loaded by this plan. `thinking`: whether its chat template has a thinking switch.
 pub fn model_info(
     dir: &Path,
     config: &Config,

@@ -1,3 +1,6 @@
+//! The plan by which a checkpoint is loaded, made from config and index: the source and the transform of every tensor,
+//! how each matrix is stored, the compute type, how norms are stored, the MTP head, and what in the files is left out.
+
 use std::collections::BTreeMap;
 
 use foretoken_protocol::{KvPrecision, MtpState};
@@ -67,13 +70,14 @@ pub struct Skipped {
 /// What a plan is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To load by it: what the values of tensors decide is decided.
+    /// To load the model: what depends on tensor values is decided by reading them.
     Load,
-    /// To tell of it: the values may be elsewhere, and what they decide is then assumed.
+    /// To describe the model: the values may not be on this machine, and what depends on them is then assumed.
     Inspect,
 }
 
-/// What to read from where, and what to make of it. Decided from headers alone; a plan that exists is complete.
+/// Which tensors to read from where, and what to make of each. Made from headers, and norms where nothing else tells
+/// how these are stored; a plan that exists is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     /// Every tensor to read, in the order of the network.
@@ -82,15 +86,15 @@ pub struct Layout {
     pub weights: BTreeMap<String, Weight>,
     /// What the model computes in.
     pub compute: FloatType,
-    /// How the trunk keeps keys and values. The MTP head's few are kept as they are computed.
+    /// How the trunk keeps keys and values. The MTP head's, which are few, are never quantized.
     pub kv_precision: KvPrecision,
     /// How the trunk's norms are stored.
     pub trunk_norms: NormEncoding,
     /// How the MTP head's norms are stored, where there is a head.
     pub mtp_norms: Option<NormEncoding>,
-    /// Which hidden state the MTP head reads.
+    /// Which hidden state of the trunk the MTP head reads.
     pub hidden_mode: HiddenMode,
-    /// The MTP head.
+    /// Whether there is an MTP head, and how it is stored.
     pub mtp: MtpState,
     /// What is in the files but not loaded, sorted by name.
     pub skipped: Vec<Skipped>,
@@ -105,7 +109,8 @@ impl Layout {
         Self::plan_for(Purpose::Load, config, index)
     }
 
-    /// The same with keys and values kept in another form, which the size of the heads may not allow.
+    /// This plan with the trunk's keys and values kept in another precision; 8 bits are an error where the size of the
+    /// heads does not allow them.
     pub fn keeping_kv(self, config: &Config, kv_precision: KvPrecision) -> Result<Self, CheckpointError> {
         let head_dim = config.attention.head_dim;
         match kv_precision {
@@ -116,7 +121,7 @@ impl Layout {
         }
     }
 
-    /// The same for a purpose.
+    /// [`Self::plan`] for a purpose.
     pub(super) fn plan_for(
         purpose: Purpose,
         config: &Config,
@@ -198,7 +203,7 @@ impl Layout {
         self.parameters
     }
 
-    /// Memory that the loaded tensors take.
+    /// Bytes of memory that the loaded tensors take.
     pub fn weight_bytes(&self) -> u64 {
         self.tensors.iter().map(TensorPlan::loaded_bytes).fold(0, u64::saturating_add)
     }
@@ -228,7 +233,7 @@ fn compute_type(config: &Config, tensors: &TextTensors<'_>) -> Result<FloatType,
         })
 }
 
-/// Names the kind that most parameters have, and what else there is.
+/// Describes how matrices are stored: as most parameters are, then the other kinds.
 fn describe<'a>(weights: impl Iterator<Item = &'a Weight>, compute: FloatType) -> String {
     let mut sizes: BTreeMap<WeightKind, u64> = BTreeMap::new();
     for weight in weights {

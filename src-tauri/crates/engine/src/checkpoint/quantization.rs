@@ -1,3 +1,7 @@
+//! MLX quantization as a config declares it: mode (affine, mxfp4, mxfp8, nvfp4), group size and bits, for the whole
+//! model and for single modules. Where a config is silent it is inferred from tensor shapes; packings of other tools
+//! are refused.
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -10,7 +14,7 @@ use super::json::{Keys, Object, excerpt, invalid};
 use super::names::{Name, classify};
 use crate::mlx::QuantMode;
 
-/// Group sizes and bits that a mode has, the first where a config leaves them out.
+/// Group sizes and bits that a mode has; the first of each is meant where a config leaves them out.
 fn variants(mode: QuantMode) -> (&'static [u64], &'static [u64]) {
     match mode {
         QuantMode::Affine => (&[64, 32, 128], &[4, 2, 3, 5, 6, 8]),
@@ -27,7 +31,7 @@ pub struct QuantSpec {
     pub group_size: usize,
     /// Bits of one weight.
     pub bits: usize,
-    /// How they are packed.
+    /// What the bits mean, and how they are packed.
     pub mode: QuantMode,
 }
 
@@ -67,7 +71,8 @@ impl QuantSpec {
         Ok(Self { group_size: one_of("group_size", group_sizes)?, bits: one_of("bits", bits)?, mode })
     }
 
-    /// The only quantization that rows of `columns` weights can have whose packed weight and scales have these widths.
+    /// The quantization of a matrix with rows of `columns` weights whose packed weight has rows of `packed_columns`
+    /// words and whose scales, of type `scales`, have rows of `groups` entries. At most one fits; `None` if none does.
     pub(super) fn infer(
         columns: usize,
         packed_columns: usize,
@@ -162,7 +167,7 @@ impl Quantization {
     }
 }
 
-/// The tool that quantized the weights, where it is another one: its packing is not MLX's.
+/// The name of the tool that quantized the weights, where it is not MLX: its packing is another.
 fn foreign_method(object: &Object) -> Option<String> {
     let text = |key: &str| object.get(key).filter(|value| !value.is_null()).map(excerpt);
     if let Some(method) = text("quant_method") {

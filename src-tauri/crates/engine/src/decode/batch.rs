@@ -1,3 +1,7 @@
+//! Continuous batching: the rows that decode together, and the step that advances all of them. A step drafts with the
+//! MTP head, verifies all rows' drafts in one forward pass over T = Σ (1 + drafts) tokens, and rolls back what was
+//! rejected. Rows join and leave between steps.
+
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
@@ -12,10 +16,9 @@ use crate::mlx::{self, Array, DeviceKind, MlxError, Result};
 use crate::model::Qwen;
 use crate::sample::Logprobs;
 
-/// Every so many steps the drafts, and then the logits, are computed by themselves once, to learn the shares of drafting
-/// and sampling in a step's time.
+/// One step in so many evaluates its drafts, and then its logits, by themselves, which times drafting and sampling.
 const PROBE_INTERVAL: u64 = 16;
-/// The most positions that a row which does not draft leaves unread by the head.
+/// The number of pending pairs at which a row that does not draft has the MTP head read them.
 pub(super) const MAX_PENDING: usize = 64;
 
 /// Rows that advance together. A row with k drafts takes part with 1 + k tokens; k = 0 is plain decoding.
@@ -35,9 +38,10 @@ pub struct Batch {
 pub struct Advance {
     /// The row.
     pub row: RowId,
-    /// Tokens it emitted, at least one: accepted drafts and the model's own token after them.
+    /// Tokens it emitted, at least one: accepted drafts and the model's own token after them. That one is missing where
+    /// an accepted draft is a stop token, and where its logits are not finite.
     pub tokens: Vec<u32>,
-    /// Where the row asks for it, what the model thought of each of them.
+    /// Where the row asks for them, the log-probabilities of each of these tokens.
     pub logprobs: Vec<Logprobs>,
     /// Drafts that were verified.
     pub drafted: usize,
@@ -51,21 +55,21 @@ pub struct Advance {
 #[derive(Debug)]
 pub struct Departed {
     pub(super) row: Row,
-    /// Settled, still lazy.
+    /// Of this row alone, one per linear-attention layer; settled, still lazy.
     pub(super) states: Vec<DeltaState>,
 }
 
 /// What a step did.
 #[derive(Debug, Default)]
 pub struct Stepped {
-    /// For each row that it moved forward, in order: all but those that are lost and, where drafts may be why, those that
-    /// make the next step without any.
+    /// What it did for each row that emitted tokens, in the order of the rows. Missing are the lost rows, and those
+    /// whose logits are not finite perhaps because of their drafts: these make the next step without drafts.
     pub advances: Vec<Advance>,
-    /// What it took.
+    /// Where its time went.
     pub timing: StepTiming,
     /// The rows that have ended.
     pub ended: Vec<Departed>,
-    /// The rows that have left because their logits are not finite. They remember nothing but their tokens.
+    /// The rows that have left because their logits are not finite, with their tokens but without caches and states.
     pub lost: Vec<Row>,
 }
 
@@ -84,8 +88,8 @@ pub struct StepTiming {
     pub rows: usize,
 }
 
-/// A step that could not be made. Nobody knows how far its rows came, so they have left the batch and remember nothing
-/// but their tokens, which are those from before the step.
+/// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the
+/// tokens from before the step.
 #[derive(Debug, Error)]
 #[error("{error}")]
 pub struct StepFailed {
@@ -116,7 +120,7 @@ impl Batch {
         Self::of_row(lane.row, lane.states)
     }
 
-    /// The same with the row's recurrent states, settled.
+    /// A batch of one row with its recurrent states, which are settled.
     pub(super) fn of_row(row: Row, states: Vec<DeltaState>) -> Self {
         Self { rows: vec![row], states, committed: vec![0], steps: [0; 2] }
     }
@@ -176,9 +180,10 @@ impl Batch {
         self.states.iter().map(|state| state.resolve(&self.committed)).collect()
     }
 
-    /// One forward pass for all rows. `depths[b]`: drafts wanted for row b; fewer are used where its budget or its
-    /// head does not allow as many. Waits for the device once, twice where it times the drafts; without rows, not at
-    /// all. After an error the batch is empty.
+    /// Drafts for all rows, and one forward pass that verifies the drafts. `depths[b]`: drafts wanted for row b; fewer
+    /// are used where its budget or its head does not allow as many. Waits for the device once; also before that in
+    /// steps that time their parts, and where the head reads many pending pairs; without rows, not at all. After an
+    /// error the batch is empty.
     pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> std::result::Result<Stepped, StepFailed> {
         if self.rows.is_empty() {
             return Ok(Stepped::default());
@@ -227,7 +232,7 @@ impl Batch {
 
         let (advances, lost) = self.commit(&words, &drafted, &hidden)?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
-        // All at once: where that fails, every row is still there for whoever sorts the failure out.
+        // All at once: where that fails, `step` still has every row to hand back.
         let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
         let (gone, ended): (Vec<_>, Vec<_>) =
             self.remove(&leaving)?.into_iter().partition(|departed| lost.contains(&departed.row.id));
@@ -237,15 +242,15 @@ impl Batch {
         Ok(Stepped { advances, timing, ended, lost })
     }
 
-    /// The primitives of the graph that the next step would run, by name. Nothing of it is computed, so the batch is of
-    /// no more use.
+    /// The number of primitives of each name in the graph of the next step. Nothing of it is computed, and the batch is
+    /// used up.
     pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
         let drafted = self.draft(model, &self.possible(depths))?;
         let Answer { words, hidden, .. } = self.answer(model, &drafted)?;
         mlx::primitives([&words, &hidden].into_iter().chain(self.arrays()))
     }
 
-    /// As many of the wanted drafts as each row can use.
+    /// For each row the wanted number of drafts, or fewer where it cannot use as many.
     fn possible(&self, depths: &[usize]) -> Vec<usize> {
         self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect()
     }

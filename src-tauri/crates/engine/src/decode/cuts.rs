@@ -1,3 +1,6 @@
+//! Where the prefill of a prompt is cut into cells, as positions in its tokens: a function of the prompt alone, so that
+//! prompts that begin alike are cut alike and can share what the prefix cache stores.
+
 use super::lane::CELL;
 use crate::cache::LEAST_GAIN;
 
@@ -21,7 +24,7 @@ pub(super) fn cuts(marks: &[usize], end: usize) -> Vec<usize> {
     cuts
 }
 
-/// Cuts that need no mark.
+/// Cuts after every [`CELL`] tokens, up to `end`.
 fn fill(cuts: &mut Vec<usize>, last: &mut usize, end: usize) {
     while end >= *last + CELL {
         *last += CELL;

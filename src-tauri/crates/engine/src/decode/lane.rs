@@ -1,3 +1,6 @@
+//! Chunked prefill of one row: its prompt goes through the model in cells of at most [`CELL`] tokens, and each cell
+//! some layers at a time, so that other rows make decode steps in between.
+
 use super::cuts::cuts;
 use super::parked::Lost;
 use super::row::{Row, RowId};
@@ -7,16 +10,17 @@ use crate::model::{Form, Packed, Qwen};
 
 /// The most tokens of a prompt that go through the model together.
 pub const CELL: usize = 512;
-/// Tokens of a reply that there is room for before it begins: no more than a buffer has in excess anyhow.
+/// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
+/// anyhow.
 const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
-/// A row on its way into a batch: its prompt is read here, by itself, cell by cell, and each cell some layers at a
-/// time. Nothing but the prompt decides where cells end, so nothing else decides how its reading is rounded. A row whose
-/// step has failed comes here again, and what it has written is read like a prompt.
+/// A row on its way into a batch, whose prompt is read by itself, cell by cell, and each cell some layers at a time.
+/// Only the prompt decides where cells end, so only the prompt decides how its reading is rounded. A row whose step has
+/// failed is read like this again, what it has written included.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
-/// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last hidden
-/// state is read with the next cell, or stays pending, so that the first step can draft already.
+/// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last
+/// hidden state is read with the next cell, or stays pending, so that the first step can draft already.
 #[derive(Debug)]
 pub struct Lane {
     pub(super) row: Row,
@@ -34,9 +38,9 @@ pub struct Lane {
 struct Cell {
     end: usize,
     packed: Packed,
-    /// What the layers so far have made of them, `[T, H]`.
+    /// The output of the layers so far, `[T, H]`.
     x: Array,
-    /// The next layer.
+    /// Index of the next layer.
     layer: usize,
 }
 
@@ -48,7 +52,7 @@ impl Lane {
         Ok(Self::with_states(row, model.empty_states(1)?))
     }
 
-    /// A row that has read the stored beginning of its tokens.
+    /// A row that goes on behind a stored beginning of its tokens.
     pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, Lost> {
         let Anchor { states, hidden } = prefix.anchor().clone();
         row.cache = match prefix.cache(positions(&row)) {
@@ -66,7 +70,7 @@ impl Lane {
         Self { row, states, read: 0, cell: None, cuts, last: None }
     }
 
-    /// The row, which has forgotten what it has read.
+    /// The row without what was read: its tokens alone.
     pub(super) fn into_row(self) -> Row {
         self.row.without_memory()
     }
@@ -95,9 +99,9 @@ impl Lane {
         self.cuts.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
     }
 
-    /// What to store of it now: its tokens so far, its caches, what they do not tell, and whether prompts are likely to
-    /// go on here, which they are behind the first message and before the reply. Only where the prompt is cut, so that
-    /// others that begin like it are cut there too.
+    /// What the prefix cache may store of the row now: its tokens so far, its caches, their anchor, and whether prompts
+    /// are likely to go on here, as they are behind the first message and at the last cut before the reply. `None`
+    /// except where the prompt is cut, since prompts that begin alike are cut at the same places.
     pub fn to_store(&self) -> Option<(&[u32], &RowCache, Anchor, bool)> {
         if self.cell.is_some() || !self.cuts.contains(&self.read) {
             return None;
@@ -109,7 +113,8 @@ impl Lane {
         Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))
     }
 
-    /// Runs the cell through up to `layers` more layers, at least one, and waits for them. Returns how many it were.
+    /// Runs the cell through up to `layers` more layers, at least one, and waits for them. Returns how many layers were
+    /// run.
     pub fn advance(&mut self, model: &Qwen, layers: usize) -> Result<usize> {
         if self.is_read() {
             return Ok(0);
@@ -173,7 +178,8 @@ impl Lane {
         Ok(())
     }
 
-    /// When all is read, the first step drafts from the last hidden state.
+    /// When all is read, makes the last hidden state and the token after it a pending pair, from which the first step
+    /// drafts.
     fn hand_over_last(&mut self) {
         if self.is_read()
             && let Some(last) = self.last.clone()
@@ -187,7 +193,7 @@ impl Lane {
     }
 }
 
-/// Positions to make room for before a row begins.
+/// Positions that a row gets room for in its caches before it begins.
 pub(super) fn positions(row: &Row) -> usize {
     row.context().len() + row.room().min(FIRST_TOKENS)
 }

@@ -1,3 +1,5 @@
+//! The memory of a row in bytes, KV caches and recurrent states, by which requests are admitted and preempted.
+
 use foretoken_protocol::MAX_DEPTH;
 use thiserror::Error;
 
@@ -8,10 +10,11 @@ use crate::model::Qwen;
 
 /// The most positions that a step appends to a row.
 const STEP: usize = 1 + MAX_DEPTH as usize;
-/// A step leaves the state before its tokens and the one after them.
+/// Recurrent states that a row holds in each linear-attention layer: the one before a step's tokens and the one after
+/// them.
 const STATES: u64 = 2;
 
-/// What rows of a model take.
+/// The memory that rows of a model take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint(RowMemory);
 
@@ -34,7 +37,7 @@ fn gigabytes(bytes: &u64) -> f64 {
 }
 
 impl Footprint {
-    /// Of a model's rows.
+    /// The footprint of a model's rows.
     pub fn of(model: &Qwen) -> Self {
         Self(model.row_memory)
     }
@@ -46,7 +49,8 @@ impl Footprint {
         STATES * recurrent_state + position * RowKv::most_capacity(positions) as u64
     }
 
-    /// Bytes to set aside for a row that may write `reserve` tokens more before others are asked to wait for it.
+    /// Bytes to set aside for a row: enough for `reserve` more tokens, at least those of a step, before it can cause
+    /// others to be preempted.
     pub(super) fn projected(&self, row: &Row, reserve: usize) -> u64 {
         self.row(row.context().len() + row.room().min(reserve.max(STEP)))
     }

@@ -1,19 +1,23 @@
+//! How much prefill, and how much swapping of rows, is done between two decode steps, so that rows that decode are held
+//! up neither for long at a time nor for more than half of the time.
+
 use std::time::Duration;
 
-/// Weight of the newest slice in the running average.
+/// Weight of the newest measurement in the running average of a prompt's layer time.
 const NEWEST: f64 = 0.3;
-/// The most by which one slice may differ from the average, as a factor.
+/// The largest factor by which one measurement counts as faster or slower than the average.
 const INNOVATION: f64 = 2.0;
 
-/// Decides how much of a prompt is read, and for how long rows are moved, between two steps: at most what `max_stall`
-/// holds, and over time no more than the steps themselves take.
+/// Decides how many layers of a prompt are read, and for how long rows are swapped, between two steps: for no longer
+/// than `max_stall` at a time, and over time for no longer than the steps themselves take.
 ///
 /// The unit is one layer over one cell of tokens. A smaller cell would change the rounding of what is read, and so
 /// would let a row's text depend on its company; where a cell's layers are interrupted changes nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Pace {
+    /// The longest that rows may be held up at a time, in seconds.
     max_stall: f64,
-    /// What was measured last, whichever prompt it was.
+    /// The layer time that was measured last, of whichever prompt.
     latest: LayerTime,
     /// Seconds that steps took and reading has not used yet.
     balance: f64,
@@ -38,7 +42,7 @@ impl Pace {
         Self { max_stall: max_stall.as_secs_f64(), latest: LayerTime::default(), balance: 0.0 }
     }
 
-    /// What to expect of a prompt that nothing is known of.
+    /// The layer time that a prompt is assumed to have before anything of it was read.
     pub(super) fn expected(&self) -> LayerTime {
         self.latest
     }
@@ -55,7 +59,8 @@ impl Pace {
         }
     }
 
-    /// How long running rows may be held up now; `None` where they were for longer than the steps since took.
+    /// How long running rows may be held up now; `None` where they have been held up for longer than the steps since
+    /// then took.
     pub(super) fn allowed(&self, decoding: bool) -> Option<Duration> {
         let seconds = match decoding {
             true if self.balance < 0.0 => return None,
@@ -65,14 +70,15 @@ impl Pace {
         Some(Duration::from_secs_f64(seconds))
     }
 
-    /// Rows were moved out of memory or back.
+    /// Takes note of time that swapping rows, or reading, took.
     pub(super) fn has_moved(&mut self, took: Duration, decoding: bool) {
         if decoding {
             self.balance -= took.as_secs_f64();
         }
     }
 
-    /// Learns from a slice of the prompt that `layer` is of.
+    /// Takes note of the time that `layers` layers over a cell of `tokens` took, and learns the layer time of the
+    /// prompt from it.
     pub(super) fn has_read(
         &mut self,
         layer: &mut LayerTime,
@@ -87,7 +93,8 @@ impl Pace {
         self.has_moved(took, decoding);
     }
 
-    /// A step gives reading as much time as it took; what is not used is not saved up for longer stalls.
+    /// Takes note of a step, which allows for as much reading as it took itself; what is not used is not saved up for
+    /// longer stalls.
     pub(super) fn has_stepped(&mut self, took: Duration) {
         self.balance = (self.balance + took.as_secs_f64()).min(self.max_stall);
     }

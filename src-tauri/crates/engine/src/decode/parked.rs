@@ -1,3 +1,6 @@
+//! Preempted rows: the KV caches and recurrent states of a row are swapped out to a temporary file, part by part, and
+//! swapped in again bit for bit.
+
 use foretoken_protocol::KvPrecision;
 use thiserror::Error;
 
@@ -7,31 +10,31 @@ use super::row::Row;
 use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled};
 use crate::mlx::{self, Array};
 
-/// A row that waits while others need the memory: what it remembers goes to a file, part by part, and comes back from
-/// there exactly as it was. Reading its text again would round differently.
+/// A preempted row. Its caches and states are in a file, in memory, or partly in each. They are swapped, not computed
+/// again from its tokens, because that would round differently.
 #[derive(Debug)]
 pub struct Parked {
-    /// It remembers only its tokens.
+    /// The row with its tokens alone; caches and states are in the parts.
     row: Row,
     spill: Spill,
-    /// The first parts of what it remembered, in memory.
+    /// The first parts, in memory.
     held: Vec<Part>,
-    /// The others, in the file; the last one here follows those in memory.
+    /// The other parts, in the file; the last element here is the part behind those in memory.
     stored: Vec<Stored>,
-    /// Tokens that followed the hidden states which the head has not read.
+    /// The tokens after the hidden states of `Part::Hidden`.
     next: Vec<u32>,
 }
 
-/// A part of what a row remembers: what one layer does.
+/// A part of a row's caches and states: that of one layer, or the hidden states.
 #[derive(Debug)]
 enum Part {
     /// The hidden states that the head has not read.
     Hidden(Array),
     /// Recurrent state and convolution tail of a linear-attention layer, settled.
     State(DeltaState),
-    /// Keys and values of the head.
+    /// Keys and values of the MTP head.
     Head(RowKv),
-    /// The same of an attention layer.
+    /// Keys and values of a full-attention layer of the trunk.
     Kv(RowKv),
 }
 
@@ -51,19 +54,19 @@ struct StoredKv {
     arrays: Vec<Spilled>,
 }
 
-/// A row that remembers only its tokens, because the rest could not be moved out of memory or back into it, or because what
-/// was stored of its beginning could not be restored.
+/// A row whose caches and states are lost: they could not be swapped, or a stored beginning of its tokens could not be
+/// restored.
 #[derive(Debug, Error)]
 #[error("{error}")]
 pub struct Lost {
     /// Why.
     pub error: SpillError,
-    /// The row, which can be read again.
+    /// The row with its tokens, which can be read again.
     pub row: Box<Row>,
 }
 
 impl Departed {
-    /// Makes a file for what the row remembers. Nothing is in it yet.
+    /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn park(self) -> Result<Parked, Lost> {
         let Self { mut row, states } = self;
         let RowCache { kv, head } = std::mem::take(&mut row.cache);
@@ -74,7 +77,7 @@ impl Departed {
                 true => None,
                 false => Some(mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?),
             };
-            // They would keep the states of all rows of the batch in memory.
+            // Unevaluated, they would keep the states of all rows of the batch in memory.
             mlx::eval(states.iter().flat_map(DeltaState::arrays).chain(&hidden))?;
             Ok((Spill::create()?, hidden))
         };
@@ -90,12 +93,12 @@ impl Departed {
 }
 
 impl Parked {
-    /// The row, which remembers only its tokens.
+    /// The row with its tokens alone.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
-    /// The same, without the rest.
+    /// The row with its tokens alone; all parts are dropped.
     pub fn into_row(self) -> Row {
         self.row
     }
@@ -105,22 +108,22 @@ impl Parked {
         self.held.iter().map(Part::bytes).sum()
     }
 
-    /// Moves a part to the file, which frees its memory; says whether there was one. After an error the row cannot come
-    /// back.
+    /// Swaps one part out, which frees its memory; returns whether there was one. After an error the caches and states
+    /// are lost.
     pub fn store_part(&mut self) -> Result<bool, SpillError> {
         let Some(part) = self.held.pop() else { return Ok(false) };
         self.stored.push(part.store(&mut self.spill)?);
         Ok(true)
     }
 
-    /// Moves a part back into memory; says whether there was one. After an error the row cannot come back.
+    /// Swaps one part in; returns whether there was one. After an error the caches and states are lost.
     pub fn fetch_part(&mut self) -> Result<bool, SpillError> {
         let Some(stored) = self.stored.pop() else { return Ok(false) };
         self.held.push(stored.fetch(&mut self.spill, positions(&self.row))?);
         Ok(true)
     }
 
-    /// The row as it was, in a batch of its own. All parts must have been fetched.
+    /// The row as it was, in a batch of its own. All parts must have been swapped in.
     pub fn resume(self) -> Batch {
         let Self { mut row, held, next, .. } = self;
         let mut states = Vec::new();
@@ -160,7 +163,7 @@ impl Part {
 }
 
 impl Stored {
-    /// `room`: positions that keys and values get memory for.
+    /// Reads the part back. `room`: positions that keys and values get room for.
     fn fetch(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
         Ok(match self {
             Self::Hidden(hidden) => Part::Hidden(spill.read(&hidden)?),

@@ -1,3 +1,6 @@
+//! One sequence being decoded: what was asked of it, its tokens and KV caches, and the pairs of hidden state and token
+//! that the MTP head has not read yet. `Row::commit` accepts or rejects the drafts of a step and rolls the caches back.
+
 use foretoken_protocol::{FinishReason, Sampling};
 
 use super::batch::Advance;
@@ -14,7 +17,7 @@ pub type RowId = u64;
 pub struct RowSpec {
     /// The prompt's tokens, at least one.
     pub prompt: Vec<u32>,
-    /// Where in the prompt the reply begins that it goes on with; the prompt's length for a new reply.
+    /// Index in the prompt at which the reply begins that is continued; the prompt's length for a new reply.
     pub reply_from: usize,
     /// How tokens are drawn.
     pub sampling: Sampling,
@@ -29,9 +32,10 @@ pub struct RowSpec {
     /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
     /// is cut.
     pub marks: Vec<usize>,
-    /// Whether it may be drafted for. The MTP head reads along in any case, for those that go on where it ends.
+    /// Whether drafts may be used. The MTP head reads along in any case, for prompts that go on where this row ends.
     pub drafts: bool,
-    /// Report log-probabilities of the emitted tokens, and of this many most likely ones.
+    /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each
+    /// position.
     pub logprobs: Option<usize>,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
@@ -51,7 +55,8 @@ impl KnownDrafts {
     /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
     pub fn draft(&self, index: usize) -> u32 {
         let right = self.continuation.get(index).copied().unwrap_or(0);
-        // A low-discrepancy sequence keeps the share right over any stretch.
+        // The multiples of the golden ratio modulo 1, a low-discrepancy sequence, keep the share right over any
+        // stretch.
         let u = (index as f64 * 0.618_033_988_749_895).fract();
         if u < self.rate { right } else { right.checked_sub(1).unwrap_or(1) }
     }
@@ -67,7 +72,7 @@ pub struct Row {
     pub(super) ctx: Vec<u32>,
     pub(super) cache: RowCache,
     pub(super) pending: Pending,
-    /// What `ctx` holds, kept only where penalties look at it.
+    /// The tokens of `ctx` counted for penalties; `None` where the sampling has none.
     pub(super) history: Option<History>,
 }
 
@@ -97,14 +102,14 @@ impl Row {
         Self { id, ctx: spec.prompt.clone(), spec, cache, pending, history }
     }
 
-    /// Drops all that it remembers but its first `tokens` tokens, which can be read again.
+    /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again.
     pub(super) fn forget(&mut self, tokens: usize) {
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
         self.history = history(&self.spec, &self.ctx);
     }
 
-    /// The same row, which remembers only its tokens.
+    /// The row with all its tokens, without caches and pending pairs.
     pub(super) fn without_memory(mut self) -> Self {
         self.forget(self.ctx.len());
         self
@@ -135,13 +140,15 @@ impl Row {
         &self.cache
     }
 
-    /// Committed pairs of a hidden state and the token after it that the MTP head has not read yet; the others are in
-    /// its cache. After a prompt of several tokens, and after any step, at least one: the next step drafts from it.
+    /// Number of committed pairs of a hidden state and the token after it that the MTP head has not read yet; the
+    /// others are in its cache. Where there is a head, at least one after a prompt of several tokens and after a step
+    /// that emitted any: the next step drafts from it.
     pub fn unread_pairs(&self) -> usize {
         self.pending.len()
     }
 
-    /// The most drafts that a step can use for it: what the token budget leaves, none without a head to ask.
+    /// The most drafts that a step can use for the row: what its token budget leaves; none where drafts are off or no
+    /// pair is pending to draft from.
     pub fn draft_room(&self) -> usize {
         if !self.spec.drafts || self.pending.len() == 0 {
             return 0;
@@ -149,7 +156,8 @@ impl Row {
         self.room() - 1
     }
 
-    /// Lets the head read all pending pairs but the newest, keys and values only; from that one it can draft.
+    /// Lets the MTP head read all pending pairs but the newest, keys and values only; the newest stays pending, to
+    /// draft from.
     pub(super) fn read_pending(&mut self, model: &Qwen) -> Result<()> {
         let (Some(head), Some(cache)) = (&model.mtp, &mut self.cache.head) else { return Ok(()) };
         let Some(count) = self.pending.len().checked_sub(1) else { return Ok(()) };
@@ -178,20 +186,22 @@ impl Row {
         Sampler { sampling, seed: *seed, xtc_exempt }
     }
 
-    /// The position `ahead` tokens past the context; `seen`: the history's, `before`: drafts that stand in between.
+    /// The place `ahead` tokens past the context. `seen`: the row's history as arrays; `before`: indices of the drafts
+    /// between the context and the place.
     pub(super) fn place(&self, ahead: usize, seen: Option<Seen>, before: &[usize]) -> Place<'_> {
         let position = self.ctx.len() + ahead;
         Place { sampler: self.sampler(), position, seen, before: before.to_vec(), judged: None }
     }
 
-    /// The draft at `ahead` tokens past the context that replaces the head's, if any.
+    /// The known draft `ahead` tokens past the context, which replaces the head's, if there is one.
     pub(super) fn known_draft(&self, ahead: usize) -> Option<u32> {
         self.spec.known_drafts.as_ref().map(|known| known.draft(self.emitted().len() + ahead))
     }
 
-    /// The one place where a row moves forward. `target`: what the model emits at the positions of the context's last
-    /// token and of each draft, up to the first whose logits are not finite; `hidden` `[1 + k, H]`: its hidden states
-    /// there.
+    /// Accepts or rejects the drafts of a step and appends what is emitted: the only place where a row moves forward.
+    /// Rolls the trunk's KV caches back to the committed tokens. `target`: the tokens that the model draws after the
+    /// context and after each draft, up to the first whose logits are not finite; `hidden` `[1 + k, H]`: the hidden
+    /// states there.
     pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.room();
@@ -227,19 +237,20 @@ impl Row {
     }
 }
 
-/// What a step was to a row.
+/// The result of a step for a row.
 #[derive(Debug)]
 pub(super) enum Verdict {
     /// It emitted tokens.
     Advanced(Advance),
-    /// Nothing: the logits behind its last token are not finite, which may be the drafts' doing, since a position that is
-    /// masked still poisons a weighted sum. The head has read all pairs there are, so the next step is one without drafts.
+    /// It emitted nothing: the logits behind its last token are not finite. Its drafts may be the cause, since a masked
+    /// position that is not finite still poisons a weighted sum. No pair is pending then, so the next step is one
+    /// without drafts.
     TakenBack,
-    /// The logits behind its last token are not finite.
+    /// The logits behind its last token are not finite although it had no drafts. It cannot go on.
     NotFinite,
 }
 
-/// What penalties look at in a row's context.
+/// The token counts of a row's context for penalties; `None` where the sampling has none.
 fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
     let (prompt, reply) = ctx.split_at(spec.reply_from);
     penalised(&spec.sampling).then(|| History::new(prompt, reply, &spec.stop_ids))

@@ -1,3 +1,7 @@
+//! The scheduler of a model's requests: admits them in order of arrival as memory allows, prefills prompts between
+//! decode steps, batches all rows that decode, preempts the youngest request where memory runs short, keeps the prefix
+//! cache, and finds out which row makes steps fail.
+
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -15,8 +19,7 @@ use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
-/// Prompts that are read at a time: one more than the one that is at work, so that a short one need not wait for the
-/// end of a long one.
+/// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
 const MAX_LANES: usize = 2;
 /// Rows in one step.
 const MAX_ROWS: usize = 32;
@@ -26,16 +29,16 @@ const CLEAR_INTERVAL: usize = 256;
 /// What a scheduler may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes for the caches and states of all rows, and for what is remembered of earlier ones.
+    /// Bytes for the caches and states of all rows, and for the prefix cache.
     pub memory: u64,
-    /// Tokens of a reply for which there must be memory when it is let in, if it may become as long. One that becomes
-    /// longer goes on while there is memory; where there is none, the youngest request waits, with what it remembers in
-    /// a temporary file.
+    /// Tokens of a reply for which there must be memory when its request is admitted, or fewer where the reply cannot
+    /// become as long. A reply that becomes longer goes on while there is memory; where there is none, the youngest
+    /// request is preempted and swapped out to a temporary file.
     pub reserve: usize,
-    /// The most of it that is used for remembering. Rows come first: this is what they leave, or less.
+    /// The most bytes of `memory` for the prefix cache. Rows come first: it gets what they leave, or less.
     pub remembered: u64,
-    /// The longest that reading a prompt, or moving what a row remembers to a file or back, holds up running rows at a
-    /// time. A single layer is the least that is read, over one cell, or moved.
+    /// The longest that prefill, or swapping of rows, holds up running rows at a time. The least that is done is one
+    /// layer over one cell, or one part of a row swapped.
     pub max_stall: Duration,
 }
 
@@ -48,19 +51,19 @@ impl Default for Limits {
 /// What happens to a request.
 #[derive(Debug)]
 pub enum Happening {
-    /// It waits for others to end or to be read. That may happen again while it is written; [`Self::Reading`] ends it.
+    /// It waits in the queue. A request that is preempted waits again; [`Self::Reading`] ends it.
     Waiting {
         /// The request.
         row: RowId,
         /// Requests that come before it.
         ahead: usize,
     },
-    /// Its prompt is being read. After a step that failed, what it has written is read with it; one that had to make room
-    /// goes on without reading anything, and all is `done` at once.
+    /// Its prompt is being read; after a step that failed, what it has written is read with it. A preempted request
+    /// that comes back has nothing to read, so `done` is `total` at once.
     Reading {
         /// The request.
         row: RowId,
-        /// Tokens read so far. When it begins, these are remembered ones.
+        /// Tokens read so far. In the first report these are the tokens that the prefix cache had.
         done: usize,
         /// Tokens to read.
         total: usize,
@@ -87,7 +90,7 @@ pub enum RowError {
     /// MLX failed.
     #[error(transparent)]
     Mlx(#[from] MlxError),
-    /// What the model computed cannot be chosen from.
+    /// The model's logits are infinite or undefined, so that no token can be drawn.
     #[error(
         "The model computed numbers that are infinite or undefined after {emitted} tokens of the reply, so it cannot go on."
     )]
@@ -97,10 +100,10 @@ pub enum RowError {
     },
 }
 
-/// Many requests on one model: they come and go at any time, wait in order for memory, have their prompts read between
+/// All requests on one model: they come and go at any time, wait in order for memory, have their prompts read between
 /// the steps of the others, and advance together, each with as many drafts as pay.
 ///
-/// Nothing but its own request decides what a row reads like.
+/// What a row writes depends on its own request alone.
 #[derive(Debug)]
 pub struct Scheduler {
     limits: Limits,
@@ -110,13 +113,13 @@ pub struct Scheduler {
     waiting: VecDeque<Waiting>,
     /// Prompts being read; the first one's turn is next.
     lanes: VecDeque<Reading>,
-    /// A row that had made room and comes back.
+    /// A preempted row that is being swapped in.
     returning: Option<Return>,
     batch: Batch,
     running: HashMap<RowId, Terms>,
     /// Rows that were cancelled and could not be taken out of the batch yet.
     leaving: Vec<RowId>,
-    /// What earlier requests began with.
+    /// The prefix cache.
     prefixes: PrefixStore,
     /// Tokens since MLX last gave back buffers.
     emitted: usize,
@@ -124,15 +127,15 @@ pub struct Scheduler {
     layers_read: u64,
     /// Requests so far.
     arrivals: u64,
-    /// The most rows in a step: fewer than otherwise while rows run that fail only together.
+    /// The most rows in a step: [`MAX_ROWS`], fewer while rows run whose steps fail only when they make them together.
     most_rows: usize,
 }
 
-/// What goes with a request wherever it is.
+/// What the scheduler keeps of a request while it waits, is read or decodes.
 #[derive(Debug)]
 struct Terms {
     drafting: Drafting,
-    /// Its place among all requests there ever were.
+    /// Its number in order of arrival, counted over all requests.
     arrival: u64,
     /// Bytes set aside for it.
     bytes: u64,
@@ -144,20 +147,20 @@ struct Terms {
 /// Where a request begins to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beginning {
-    /// Behind what is stored of it, if anything is.
+    /// Behind the longest beginning of it that the prefix cache has, if any.
     Stored,
-    /// It did so, and what goes wrong may be the fault of that.
+    /// It began behind a stored beginning, which may be the cause where something goes wrong.
     Restored,
-    /// At its first token, since what was stored was of no use.
+    /// At its first token, since what was stored of it was unusable.
     First,
 }
 
-/// What is known of a row's part in failing steps.
+/// What is known of whether a row makes steps fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// None.
+    /// No step that it took part in has failed since it last advanced in company.
     Good,
-    /// A step failed that it took part in. It makes its next one alone.
+    /// A step failed in which it was one of several rows. It makes its next one alone.
     OnTrial,
     /// It has made that step, and none in company since.
     Cleared,
@@ -167,16 +170,16 @@ enum Standing {
 struct Waiting {
     state: State,
     terms: Terms,
-    /// The place that it was last told.
+    /// The number of requests ahead of it that was last reported.
     told: Option<usize>,
 }
 
-/// What a request that waits has come to.
+/// What there is of a request that waits.
 #[derive(Debug)]
 enum State {
-    /// Nothing: all its tokens are to be read.
+    /// Its tokens alone, which are all to be read.
     Unread(Row),
-    /// It has made room for others.
+    /// Its caches and states too: it was preempted.
     Parked(Parked),
 }
 
@@ -237,7 +240,7 @@ impl Scheduler {
         }
     }
 
-    /// What decides how many drafts pay.
+    /// The policy that chooses how many drafts each row gets.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -252,12 +255,12 @@ impl Scheduler {
         &self.batch
     }
 
-    /// Requests that have not been admitted yet, in order.
+    /// Requests in the queue, in order of arrival: those not admitted yet and those preempted.
     pub fn waiting(&self) -> impl Iterator<Item = RowId> {
         self.waiting.iter().map(Waiting::id)
     }
 
-    /// Requests whose prompts are being read, and one that comes back from having made room.
+    /// Requests whose prompts are being read, and a preempted one that is being swapped in.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
         let returning = self.returning.iter().map(|back| back.parked.row().id);
         self.lanes.iter().map(|reading| reading.lane.id()).chain(returning)
@@ -268,7 +271,7 @@ impl Scheduler {
         self.layers_read
     }
 
-    /// What is remembered of earlier requests.
+    /// The prefix cache.
     pub fn prefixes(&self) -> &PrefixStore {
         &self.prefixes
     }
@@ -287,7 +290,7 @@ impl Scheduler {
         self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
     }
 
-    /// Rows that are read or take part in steps. The terms are missing of those that were cancelled.
+    /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no terms.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
         let lanes = self.lanes.iter().map(|reading| (&reading.lane.row, Some(&reading.terms)));
         let returning = self.returning.iter().map(|back| (back.parked.row(), Some(&back.terms)));
@@ -337,7 +340,7 @@ impl Scheduler {
     }
 
     /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
-    /// nobody is told.
+    /// is not reported.
     fn release(&mut self, model: &Qwen) {
         if self.leaving.is_empty() {
             return;
@@ -352,8 +355,8 @@ impl Scheduler {
         }
     }
 
-    /// Admits what fits, reads a piece of a prompt or moves rows out of memory or back, and makes one step with all rows
-    /// that are ready.
+    /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
+    /// pace allows, and makes one step with all rows that are ready.
     pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
         let mut happenings = Vec::new();
         self.release(model);
@@ -365,8 +368,9 @@ impl Scheduler {
         happenings
     }
 
-    /// Replies that have outgrown what was set aside for them may come to need more than there is: then the youngest
-    /// request waits until others have ended. The oldest always goes on.
+    /// Preempts where replies have outgrown what was set aside for them and may need more memory than there is: the
+    /// youngest request waits until others have ended. What waiting requests still have in memory is swapped out first.
+    /// The oldest request always goes on.
     fn make_room(&mut self) {
         while self.needed_bytes() + self.held_bytes() > self.limits.memory {
             // What waits goes first.
@@ -385,7 +389,7 @@ impl Scheduler {
         self.share_memory(0);
     }
 
-    /// Lets an admitted request wait again, at its place in the queue; says whether that could be done.
+    /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
     fn put_back(&mut self, id: RowId) -> bool {
         if let Some(place) = self.lanes.iter().position(|reading| reading.lane.id() == id)
             && let Some(Reading { lane, terms, .. }) = self.lanes.remove(place)
@@ -414,12 +418,13 @@ impl Scheduler {
         }
     }
 
-    /// Bytes that rows which make room still have in memory.
+    /// Bytes that preempted rows still have in memory.
     pub fn held_bytes(&self) -> u64 {
         self.waiting.iter().map(|waiting| waiting.state.held_bytes()).sum()
     }
 
-    /// Moves rows that wait to their files and one that comes back out of its, for as long as running rows may be held up.
+    /// Swaps in the row that comes back and swaps out rows that wait, part by part, for as long as running rows may be
+    /// held up.
     fn move_rows(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
         let decoding = !self.batch.rows().is_empty();
         let Some(allowed) = self.pace.allowed(decoding) else { return };
@@ -435,8 +440,7 @@ impl Scheduler {
         }
     }
 
-    /// Moves a part of a row that waits to its file, of the last one in the queue that has any in memory; says whether
-    /// there was one.
+    /// Swaps out one part of the last row in the queue that has any in memory; returns whether there was one.
     fn store_part(&mut self) -> bool {
         let Some(place) = self.waiting.iter().rposition(|waiting| waiting.state.held_bytes() > 0) else {
             return false;
@@ -457,7 +461,7 @@ impl Scheduler {
         }
     }
 
-    /// Brings back a part of the row that comes back, and lets it take part in steps when it is whole; says whether there
+    /// Swaps in one part of the row that comes back, or lets it join the batch when it is whole; returns whether there
     /// is such a row.
     fn fetch_part(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
         let Some(Return { mut parked, terms }) = self.returning.take() else { return false };
@@ -476,7 +480,7 @@ impl Scheduler {
         true
     }
 
-    /// Queues a request that was admitted before.
+    /// Puts a request that was admitted before back into the queue, in order of arrival.
     fn wait(&mut self, state: State, terms: Terms) {
         let bytes = self.footprint.projected(state.row(), self.limits.reserve);
         let place = self.waiting.partition_point(|waiting| waiting.terms.arrival < terms.arrival);
@@ -506,7 +510,7 @@ impl Scheduler {
         }
     }
 
-    /// Lets a row read its tokens, from where those end that are remembered.
+    /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
     fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, happenings: &mut Vec<Happening>) {
         let id = row.id;
         let prefix = match terms.beginning {
@@ -532,14 +536,16 @@ impl Scheduler {
         }
     }
 
-    /// What was stored of a row's beginning is of no use, or may be: it is forgotten, and the row reads all of its tokens.
+    /// Removes a row's beginning from the prefix cache, where it is unusable or may be, and queues the row to read all
+    /// of its tokens.
     fn distrust(&mut self, row: Row, terms: Terms) {
         self.prefixes.forget(row.context());
         self.wait(State::Unread(row), Terms { beginning: Beginning::First, ..terms });
     }
 
-    /// Whether there is room for a request that waits, and nothing in its way: rows come back one after the other. Who
-    /// is alone always fits: its prompt does, and the rest may come.
+    /// Whether a request that waits can be admitted now: there is memory for it, and no other row is being swapped in
+    /// if it is to be. A request that is alone is always admitted: there is memory for its prompt, and there may be for
+    /// the rest.
     fn may_begin(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
         let held_by_others = self.held_bytes() - state.held_bytes();
         let alone = held_by_others == 0 && self.admitted().next().is_none();
@@ -548,14 +554,14 @@ impl Scheduler {
         is_free && (alone || taken.saturating_add(terms.bytes) <= self.limits.memory)
     }
 
-    /// What rows leave is for remembering. `more`: bytes of a row that is about to begin.
+    /// Gives the prefix cache the memory that rows leave. `more`: bytes of a row that is about to begin.
     fn share_memory(&mut self, more: u64) {
         let taken = self.reserved_bytes().saturating_add(self.held_bytes()).saturating_add(more);
         let left = self.limits.memory.saturating_sub(taken);
         self.prefixes.set_budget(left.min(self.limits.remembered));
     }
 
-    /// Keeps what a prompt that is being read has come to.
+    /// Puts a prompt that is being read into the prefix cache, as far as it was read.
     fn remember_reading(&mut self, lane: &Lane) {
         if self.prefixes.budget() > 0
             && let Some((tokens, cache, anchor, likely)) = lane.to_store()
@@ -565,7 +571,7 @@ impl Scheduler {
         }
     }
 
-    /// Keeps what a row comes to: its last token was never fed, so it is not among what it remembers.
+    /// Puts a row that has left the batch into the prefix cache: all of its tokens but the last, which was never fed.
     fn remember(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
         if self.prefixes.budget() == 0 {
             return;
@@ -579,7 +585,7 @@ impl Scheduler {
         }
     }
 
-    /// Reads on in one prompt. After each cell it is another's turn.
+    /// Runs some layers of the prompt whose turn it is. After each cell it is the next prompt's turn.
     fn read(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
         let Some(mut reading) = self.lanes.pop_front() else { return };
         let decoding = !self.batch.rows().is_empty();
@@ -620,12 +626,12 @@ impl Scheduler {
         let Reading { lane, terms, .. } = reading;
         self.enter(model, row, Batch::of(lane), terms, happenings);
         if total > CELL {
-            // What reading needed for a while is larger than anything that a step needs.
+            // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
         }
     }
 
-    /// Lets a row, which comes in a batch of its own, take part in steps.
+    /// Lets a row, which comes in a batch of its own, take part in steps. A row on trial makes one alone first.
     fn enter(
         &mut self,
         model: &Qwen,
@@ -646,7 +652,7 @@ impl Scheduler {
         }
     }
 
-    /// A row of which nobody knows whether it makes steps fail makes one by itself, and then joins the others.
+    /// A row that may have made a step fail makes one by itself, and then joins the others.
     fn try_alone(
         &mut self,
         model: &Qwen,
@@ -666,11 +672,11 @@ impl Scheduler {
         self.end(model, ended);
     }
 
-    /// Remembers rows that have ended.
+    /// Puts rows that have ended into the prefix cache and frees their memory.
     fn end(&mut self, model: &Qwen, mut ended: Vec<Departed>) {
         if !ended.is_empty() {
             self.share_memory(0);
-            // What too many rows had no room for may have room now.
+            // Rows that failed only together, for want of memory, may have enough now.
             self.most_rows = (self.most_rows + 1).min(MAX_ROWS);
             ended.iter_mut().for_each(|departed| self.remember(model, departed));
         }
@@ -730,9 +736,10 @@ impl Scheduler {
         ended
     }
 
-    /// A step has failed. A row that was alone in it ends with the error; of several, nobody knows which one it was, so
-    /// each is read again and makes its next step alone. Where each has done that already, they fail only together, and
-    /// the youngest waits.
+    /// Handles a failed step. A row that was alone in it ends with the error, or is read from its first token where it
+    /// had begun behind a stored beginning. Of several rows any may be the cause, so each is read again and makes its
+    /// next step alone. Where each has done that already, they fail only together, and from then on fewer rows decode
+    /// at a time.
     fn part(&mut self, StepFailed { error, rows }: StepFailed, happenings: &mut Vec<Happening>) {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
@@ -756,8 +763,8 @@ impl Scheduler {
         mlx::clear_cache();
     }
 
-    /// A row's logits are not finite, so nothing that was remembered of it is to be trusted. Where it went on from a stored
-    /// beginning, that may be why.
+    /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
+    /// behind a stored beginning, which may be the cause, is read from its first token instead.
     fn give_up(&mut self, row: Row, happenings: &mut Vec<Happening>) {
         // One that was cancelled has no terms.
         let terms = self.running.remove(&row.id);
@@ -774,7 +781,8 @@ impl Scheduler {
         }
     }
 
-    /// Gives back buffers that MLX keeps, when nothing is left to do, and else now and then.
+    /// Returns the buffers that MLX keeps for reuse: when nothing is left to do, and else after every
+    /// [`CLEAR_INTERVAL`] tokens.
     fn tidy(&mut self) {
         let idle = self.is_idle();
         if idle {
@@ -787,7 +795,7 @@ impl Scheduler {
     }
 }
 
-/// A row whose memory is lost, to be read again.
+/// The row of a [`Lost`], to be read again.
 fn afresh(Lost { error, row }: Lost) -> Row {
     tracing::warn!("a row is read again, since what was kept of it is lost: {error}");
     *row

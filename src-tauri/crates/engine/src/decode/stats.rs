@@ -1,3 +1,6 @@
+//! The figures of one reply, collected step by step: times, tokens per second and per pass, acceptance by draft
+//! position, and the course of the draft length.
+
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, ReplyStats, Sampling};
@@ -8,7 +11,7 @@ use crate::mlx;
 /// Entries that a [`DepthTrace`] has at most.
 const MAX_TRACE: usize = 64;
 
-/// Collects what one reply took.
+/// Collects the figures of one reply.
 #[derive(Debug)]
 pub struct Recorder {
     asked: Instant,
@@ -25,19 +28,20 @@ pub struct Recorder {
     drafting: Duration,
     probes: Probes,
     trace: Trace,
-    /// Whether it had to wait since the last step, and how long it has in all, being read again included.
+    /// Whether it was preempted or read again since the last step.
     interrupted: bool,
+    /// Time of all such interruptions, reading again included; not decoding time.
     pauses: Duration,
 }
 
-/// Steps of which a part was timed by itself.
+/// Drafting and sampling in the steps that timed them by themselves.
 #[derive(Debug, Default)]
 struct Probes {
     draft: Share,
     sample: Share,
 }
 
-/// A part of the time that steps waited.
+/// The time of one part of some steps, and the whole time that these steps waited for the device.
 #[derive(Debug, Default)]
 struct Share {
     part: Duration,
@@ -52,7 +56,7 @@ impl Share {
         }
     }
 
-    /// The same part of `whole`, in seconds.
+    /// The part's share applied to `whole`, in seconds.
     fn of(&self, whole: Duration) -> f64 {
         match self.wait.as_secs_f64() {
             0.0 => 0.0,
@@ -61,7 +65,7 @@ impl Share {
     }
 }
 
-/// How many drafts the steps verified: sums over as many steps each, all but the last.
+/// Drafts verified in the course of the reply: sums over `steps_per_entry` steps each; the last entry may have fewer.
 #[derive(Debug)]
 struct Trace {
     steps_per_entry: u32,
@@ -128,7 +132,8 @@ impl Recorder {
         }
     }
 
-    /// The prompt is being read, or read again after others needed the memory.
+    /// Records that `done` of `total` tokens are read. After the first step that means an interruption: a preempted row
+    /// comes back, or a row is read again.
     pub fn reads(&mut self, done: usize, total: usize) {
         let now = Instant::now();
         if self.first.is_some() {
@@ -137,7 +142,7 @@ impl Recorder {
         }
         if self.begun.is_none() {
             self.begun = Some(now);
-            // What is read before the reading begins was remembered.
+            // Tokens that are read when the reading begins came from the prefix cache.
             self.stats.cached_tokens = done as u32;
         }
         if done == total {
@@ -145,7 +150,7 @@ impl Recorder {
         }
     }
 
-    /// A step has ended that began in `part`. `stop_token`: whether the last token only ended the reply.
+    /// Records a step that began in `part` of the reply. `stop_token`: whether its last token only ended the reply.
     pub fn step(&mut self, advance: &Advance, timing: StepTiming, part: Part, stop_token: bool) {
         let now = Instant::now();
         if std::mem::take(&mut self.interrupted) {
@@ -191,7 +196,7 @@ impl Recorder {
         self.stats.host_seconds += timing.host.as_secs_f64();
     }
 
-    /// Whether most steps verified drafts.
+    /// Whether at least half of the steps verified drafts.
     pub fn mostly_drafts(&self) -> bool {
         self.stats.positions.first().is_some_and(|first| 2 * first.drafted >= self.stats.steps)
     }
@@ -207,8 +212,8 @@ impl Recorder {
         }
     }
 
-    /// All numbers. The shares of drafting and sampling in the waiting time are measured on some steps and applied to
-    /// all that drafted, and to all.
+    /// All numbers. The shares of drafting and sampling in the waiting time were measured in some steps; they are
+    /// applied to the waiting time of all steps with drafts, and of all steps.
     pub fn finish(&self, drafting_note: Option<String>) -> ReplyStats {
         let between = |begin: Option<Instant>, end: Option<Instant>| match (begin, end) {
             (Some(begin), Some(end)) => (end - begin).as_secs_f64(),
@@ -255,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    /// What a step with `drafted` drafts does of which `accepted` stay.
+    /// The advance of a step with `drafted` drafts of which `accepted` were accepted.
     fn advance(drafted: usize, accepted: usize) -> Advance {
         let tokens = vec![0; accepted + 1];
         Advance { row: 0, tokens, logprobs: Vec::new(), drafted, accepted, finish: None }

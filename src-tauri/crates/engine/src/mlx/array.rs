@@ -1,3 +1,6 @@
+//! The lazy array of MLX: made from host values or by mlx-c operations, described without evaluating it, and read back
+//! to the host.
+
 use std::marker::PhantomData;
 
 use mlx_sys::{mlx_array, mlx_vector_array};
@@ -46,7 +49,7 @@ impl Array {
         self.inner.as_ptr()
     }
 
-    /// Runs one mlx-c operation that fills in a fresh array.
+    /// Runs one mlx-c operation, which writes its result to a fresh array handle, on the current stream of this thread.
     pub(super) fn build(
         operation: &'static str,
         call: impl FnOnce(*mut mlx_array, mlx_sys::mlx_stream) -> i32,
@@ -200,6 +203,7 @@ impl Drop for Handles {
     }
 }
 
+/// The handles of these arrays as a vector of mlx-c.
 pub(super) fn vector_of<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Handles {
     let raw: Vec<mlx_array> = arrays.into_iter().map(Array::raw).collect();
     // SAFETY: mlx-c copies the handles during the call.

@@ -1,3 +1,6 @@
+//! Errors of MLX. mlx-c reports a failure as a status and passes the message to an error handler; the one here keeps
+//! the message of each thread for the [`MlxError`] that is made from the status.
+
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Once;
@@ -26,7 +29,7 @@ impl MlxError {
     }
 }
 
-/// MLX ends its messages with the source line that threw, which tells people nothing.
+/// The message without its end, the source line that threw, which tells people nothing.
 pub(super) fn without_place(message: &str) -> &str {
     match message.rsplit_once(" at ") {
         Some((words, place)) if place.starts_with('/') => words,
@@ -35,6 +38,7 @@ pub(super) fn without_place(message: &str) -> &str {
 }
 
 thread_local! {
+    /// The last message of this thread that no error has taken.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -43,6 +47,7 @@ unsafe extern "C" {
     fn default_mlx_error_handler(message: *const c_char, data: *mut c_void);
 }
 
+/// The error handler: keeps the message for this thread and passes it on to the handler of mlx-rs.
 unsafe extern "C" fn keep_message(message: *const c_char, data: *mut c_void) {
     // SAFETY: MLX passes a NUL-terminated string that lives for the call; the other handler copies it.
     unsafe {
@@ -52,7 +57,8 @@ unsafe extern "C" fn keep_message(message: *const c_char, data: *mut c_void) {
     }
 }
 
-/// Without a handler mlx-c prints and exits. mlx-rs installs its own at its first call, so that call comes first.
+/// Installs the handler, once; without one mlx-c prints the message and exits. mlx-rs installs its own at its first
+/// call, so that call is made first.
 pub(super) fn install_handler() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -1,3 +1,8 @@
+//! Gated full attention of Qwen3-Next and Qwen3.5: grouped-query softmax attention over the KV cache of each row, with
+//! RMSNorm on query and key heads and rotary embedding of their leading entries, and an output gate:
+//! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
+//! transformers.
+
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
 use super::rope::Rope;
@@ -5,8 +10,8 @@ use super::wide::WideLinear;
 use crate::cache::{KeysValues, QuantizedHeads, RowKv};
 use crate::mlx::{self, Array, Dtype, Mask, Result};
 
-/// The most queries that meet keys and values in 8 bits as they are. More are worth taking those apart for, which
-/// makes the fused attention possible.
+/// The most query positions for which attention reads 8-bit keys and values as they are. For more it is worth
+/// dequantizing these first, which makes the fused attention possible.
 const MOST_DIRECT_QUERIES: i32 = 16;
 
 /// Sizes of a full-attention layer.
@@ -27,7 +32,9 @@ pub struct AttentionDims {
 pub struct Attention {
     dims: AttentionDims,
     rope: Rope,
+    /// Projections to gate, queries, keys and values, in this order.
     gate_qkv: Projections,
+    /// The last two of these alone.
     kv: Projections,
     o_proj: WideLinear,
     /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
@@ -85,7 +92,7 @@ impl Attention {
         })
     }
 
-    /// Only what the caches need of `forward`.
+    /// Computes the keys and values of `forward` alone, and appends them to the caches.
     pub fn append<'a>(
         &self,
         x: &Array,
@@ -136,7 +143,8 @@ fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
     }
 }
 
-/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]`, some heads beside the others where that is worth it.
+/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]`, in groups of heads on several streams where that is
+/// worth it.
 fn by_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
     // Each query meets each key twice, for its weight and for its value.
     let (heads, shared) = (k.dim(1), q.dim(1) / k.dim(1));
@@ -150,7 +158,8 @@ fn by_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<A
     mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 1)
 }
 
-/// The same without taking keys and values apart, so that they are read in 8 bits.
+/// Causal attention that reads keys and values in 8 bits, without dequantizing them: q `[1, Hq, T, D]` →
+/// `[1, Hq, T, D]`.
 fn attend_directly(q: &Array, k: &QuantizedHeads, v: &QuantizedHeads, scale: f32) -> Result<Array> {
     let (heads, queries, head_dim) = (q.dim(1), q.dim(2), q.dim(3));
     let kv_heads = k.heads();
@@ -181,7 +190,8 @@ mod tests {
         Array::from_slice(&values, shape).unwrap()
     }
 
-    /// Five tokens in one go, or the first three only into the cache.
+    /// The outputs of the last two of five tokens, which are read in one go, or, `split`, with the first three only
+    /// appended to the cache.
     fn run(rope: Rope, norms: [Array; 2], split: bool) -> Vec<f32> {
         let dims = AttentionDims { heads: 2, kv_heads: 1, head_dim: 8, eps: 1e-6 };
         let linear = |rows, seed| Linear::dense(matrix(&[rows, 16], seed)).unwrap();

@@ -1,3 +1,8 @@
+//! Gated DeltaNet (arXiv 2412.06464), the linear attention of most layers: a causal convolution over queries, keys and
+//! values, then the gated delta rule on a recurrent state, f32 `[Hv, Dv, Dk]` a row. Decode steps run it token by
+//! token, prefill in chunks of up to 64 tokens (section 3.3 of the paper). The reference is `Qwen3NextGatedDeltaNet` of
+//! Hugging Face transformers.
+
 use std::ops::Range;
 
 use super::linear::{Linear, Projections};
@@ -6,11 +11,12 @@ use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 
-/// The most tokens that the chunked form handles as one block of matrix products.
+/// The most tokens of a chunk in the chunked form.
 const CHUNK: u32 = 64;
 
-/// Tokens of a block, as many as there are and no more than a key has numbers, either rounded up to a power of two: what is computed
-/// between the tokens of a block grows with its length, and what is computed between blocks with the size of the state.
+/// Tokens of a chunk: the number of tokens or the size of a key, whichever is less, rounded up to a power of two, and
+/// at most [`CHUNK`]. The work between the tokens of a chunk grows with its length, the work between chunks with the
+/// size of the state.
 pub(crate) fn chunk(tokens: u32, key_dim: u32) -> u32 {
     CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
 }
@@ -52,9 +58,10 @@ pub struct DeltaNet {
     dt_bias: Array,
     norm: Array,
     out_proj: WideLinear,
-    /// `[2·Hk, Hv/Hk, 1]`: 1/Dk for queries (unit norm and the readout scale), 1/√Dk for keys (unit norm). Multiplying
-    /// by it also repeats each head for the value heads that share it.
+    /// Factors `[2·Hk, Hv/Hk, 1]` after an RMSNorm of size Dk: 1/Dk for queries (unit norm, and 1/√Dk for the readout),
+    /// 1/√Dk for keys (unit norm). Multiplying by them also repeats each head for the value heads that share it.
     qk_scale: Array,
+    /// 0 in the compute type: softplus(x) = ln(eˣ + e⁰).
     zero: Array,
 }
 
@@ -108,8 +115,8 @@ impl DeltaNet {
         DeltaState::empty(rows, [value_heads, value_dim, key_dim], tail, self.dtype)
     }
 
-    /// A few tokens of many rows, token by token: x `[T, H]` → `[T, H]`. `committed`: how many tokens of the step
-    /// before each row kept. Leaves the new tokens on the state's tape.
+    /// A few tokens of each row, token by token: x `[T, H]` → `[T, H]`. `committed`: the number of tokens of the
+    /// previous step that each row committed. Leaves the new tokens' updates on the state's tape.
     pub fn step(
         &self,
         x: &Array,
@@ -142,8 +149,7 @@ impl DeltaNet {
         self.out_proj.forward(&packed.pack(&self.gate(&y, &projected[1])?)?)
     }
 
-    /// Many tokens of one row, by matrix products over chunks: x `[T, H]` → `[T, H]`. The state must be settled, and
-    /// is again afterwards.
+    /// Many tokens of one row, in chunks: x `[T, H]` → `[T, H]`. The state must be settled, and is again afterwards.
     pub fn prefill(&self, x: &Array, state: &mut DeltaState) -> Result<Array> {
         let (start, tail) = state.resolve(&[0])?;
         let tokens = x.dim(0);
@@ -160,7 +166,8 @@ impl DeltaNet {
         })
     }
 
-    /// From the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`.
+    /// The recurrence's inputs, from the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`:
+    /// β = sigmoid(b), ln g = −e^A_log · softplus(a + dt_bias).
     fn inputs(&self, window: &Array, b: &Array, a: &Array) -> Result<Inputs> {
         let DeltaDims { key_heads, value_heads, key_dim, value_dim, .. } = self.dims;
         let (rows, width) = (b.dim(0), b.dim(1));
@@ -184,7 +191,7 @@ impl DeltaNet {
         })
     }
 
-    /// The gated norm: y `[…, Hv, Dv]` f32, z `[…, Hv · Dv]` → like z.
+    /// The gated norm, RMSNorm(y) ⊙ silu(z): y `[…, Hv, Dv]` f32, z `[…, Hv · Dv]` → like z.
     fn gate(&self, y: &Array, z: &Array) -> Result<Array> {
         let y = mlx::rms_norm(&y.astype(self.dtype)?, Some(&self.norm), self.dims.eps)?.reshape(z.shape())?;
         let gated = z.astype(Dtype::Float32)?.silu()?.multiply(&y.astype(Dtype::Float32)?)?;
@@ -199,7 +206,7 @@ impl DeltaNet {
 }
 
 impl Inputs {
-    /// Of some heads.
+    /// The inputs of some heads.
     fn of_heads(&self, heads: &Range<i32>) -> Result<Self> {
         let of = |a: &Array| a.slice_axis(2, heads.start, heads.end);
         Ok(Self {
@@ -212,7 +219,7 @@ impl Inputs {
     }
 }
 
-/// [`chunked`], some heads beside the others where that is worth it.
+/// [`chunked`], in groups of heads on several streams where that is worth it.
 fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (heads, key_dim) = (start.dim(2), start.dim(4) as usize);
     // Products with the state: about half of all there are.

@@ -1,7 +1,9 @@
+//! The feed-forward part of a decoder layer: one MLP, or a mixture of experts.
+
 use super::{Mlp, Moe};
 use crate::mlx::{Array, Result};
 
-/// The token-wise part of a layer.
+/// The feed-forward part of a layer, which treats each token by itself.
 #[derive(Debug)]
 pub enum FeedForward {
     /// All weights for every token.

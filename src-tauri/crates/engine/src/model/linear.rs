@@ -1,3 +1,6 @@
+//! Linear layers y = x Wᵀ with W `[out, in]` in the compute type or quantized, single or stacked by expert; several of
+//! them on the same input, fused into one product; and the token embedding.
+
 use super::wide::WideLinear;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
@@ -45,7 +48,8 @@ impl Linear {
         }
     }
 
-    /// Of a stack: the chosen vectors of x `[…, 1, in]` through the chosen matrices → `[…, 1, out]`.
+    /// For a stack: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects →
+    /// `[…, 1, out]`.
     pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
         match self {
             Self::Dense { transposed, .. } => mlx::gather_mm(x, transposed, gather),
@@ -55,7 +59,7 @@ impl Linear {
         }
     }
 
-    /// A copy in affine quantization, made some rows at a time. Scales and biases have the type `dtype`.
+    /// A copy in affine quantization, made `rows_at_once` rows of W at a time. Scales and biases have the type `dtype`.
     pub fn quantized_copy(
         &self,
         group_size: i32,
@@ -131,6 +135,7 @@ impl Linear {
         }
     }
 
+    /// Whether the two layers can be fused.
     fn same_format(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dense { weight: a, .. }, Self::Dense { weight: b, .. }) => a.dtype() == b.dtype(),
@@ -142,7 +147,8 @@ impl Linear {
         }
     }
 
-    /// The same layer over other rows of its arrays, which are their second-last axis.
+    /// A layer with `rows` applied to each of this one's arrays; it may select and rearrange along their second-last
+    /// axis, the outputs.
     pub(super) fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
         match self {
             Self::Dense { weight, .. } => Self::dense(rows(weight)?),
@@ -157,7 +163,7 @@ impl Linear {
         }
     }
 
-    /// One matrix whose output is the outputs of all, side by side; `None` where their formats differ.
+    /// One layer whose outputs are those of all `parts`, one part after the other; `None` where their formats differ.
     fn fuse(parts: &[Self]) -> Result<Option<Self>> {
         let (first, rest) = parts.split_first().expect("at least one projection");
         if !rest.iter().all(|part| part.same_format(first)) {
@@ -174,9 +180,10 @@ impl Linear {
     }
 }
 
-/// Several projections of the same input, run as one matrix where their formats allow it.
+/// Several projections of the same input, run as one product where their formats allow it.
 #[derive(Debug, Clone)]
 pub struct Projections {
+    /// One layer with all outputs, or one for each projection.
     fused: Vec<WideLinear>,
     /// Where one output ends and the next begins, when fused.
     cuts: Vec<i32>,
@@ -210,7 +217,8 @@ impl Projections {
         self.outputs(|part| arrange(&part.forward(x)?))
     }
 
-    /// Of stacks: the chosen vectors of x `[…, 1, in]` through the chosen matrices of each → `[…, 1, out]` each.
+    /// For stacks: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects of each
+    /// stack → `[…, 1, out]` each.
     pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Vec<Array>> {
         self.outputs(|part| part.forward_experts(x, gather))
     }
@@ -222,7 +230,7 @@ impl Projections {
         }
     }
 
-    /// The same without the first `count`, sharing their memory.
+    /// The projections but for the first `count`, sharing their memory. `count` is at least 1 and leaves at least one.
     pub fn without_first(&self, count: usize) -> Result<Self> {
         let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
         let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
@@ -243,7 +251,7 @@ fn wide(linears: Vec<Linear>) -> Result<Vec<WideLinear>> {
     linears.into_iter().map(WideLinear::new).collect()
 }
 
-/// Token ids to vectors; also the head of models that tie the two.
+/// The token embedding: ids to vectors; also the output head of models that tie the two.
 #[derive(Debug, Clone)]
 pub struct Embedding {
     table: Linear,
@@ -316,7 +324,7 @@ mod tests {
             let copy = dense.quantized_copy(32, 4, rows_at_once, Dtype::Float32).unwrap();
             assert_eq!(values(&copy), expected);
         }
-        // Of a quantized one it is the copy of what that stands for.
+        // The copy of a quantized layer is that of the dequantized one.
         let eight = quantized(10, 1, 8);
         let copy = eight.quantized_copy(32, 4, 4, Dtype::Float32).unwrap();
         let dense = Linear::dense(eight.matrix(Dtype::Float32).unwrap()).unwrap();

@@ -1,8 +1,10 @@
+//! The gated MLP of decoder layers and experts, SwiGLU (arXiv 2002.05202): `down(silu(gate(x)) ⊙ up(x))`.
+
 use super::linear::{Linear, Projections};
 use super::wide::WideLinear;
 use crate::mlx::{Array, Gather, Result};
 
-/// down(silu(gate(x)) ⊙ up(x)); one of them, or with stacked matrices one for each expert.
+/// A gated MLP; with stacked matrices, one for each expert.
 #[derive(Debug)]
 pub struct Mlp {
     gate_up: Projections,
@@ -21,8 +23,8 @@ impl Mlp {
         self.down_proj.forward(&activate(&self.gate_up.forward(x)?)?)
     }
 
-    /// Of stacked matrices: the vectors of x `[…, 1, H]` that `inputs` chooses through its experts → `[…, 1, H]`.
-    /// `inner` chooses the same experts for the results of the first product.
+    /// For stacked matrices: the vectors of x `[…, 1, H]` that `inputs` selects, each through the expert that it
+    /// selects → `[…, 1, H]`. `inner` selects the same experts for the results of the first product.
     pub fn forward_experts(&self, x: &Array, inputs: Gather<'_>, inner: Gather<'_>) -> Result<Array> {
         let gate_up = self.gate_up.forward_experts(x, inputs)?;
         self.down_proj.forward_experts(&activate(&gate_up)?, inner)
@@ -34,6 +36,7 @@ impl Mlp {
     }
 }
 
+/// silu(gate) ⊙ up.
 fn activate(gate_up: &[Array]) -> Result<Array> {
     gate_up[0].silu()?.multiply(&gate_up[1])
 }

@@ -1,8 +1,12 @@
+//! The sparse mixture of experts of a decoder layer: a softmax router chooses the experts of each token, and a gated
+//! shared expert is added. The reference is `Qwen3NextSparseMoeBlock` of Hugging Face transformers.
+
 use super::Mlp;
 use super::linear::Linear;
 use crate::mlx::{self, Array, Gather, Result};
 
-/// From this many pairs of token and expert on they are grouped by expert: several then share one read of its weights.
+/// From this many pairs of token and expert on, pairs are sorted by expert: those of one expert then share one read of
+/// its weights.
 const GROUPED_FROM: i32 = 64;
 
 /// How a layer chooses its experts.
@@ -68,7 +72,7 @@ impl Moe {
         Ok((experts, scores))
     }
 
-    /// x `[T, H]` through its experts `[T, K]` → `[T, K, 1, H]`.
+    /// x `[T, H]` through its experts `[T, K]` → `[T, K, 1, H]`, pairs in the order of the tokens.
     fn run_as_given(&self, x: &Array, experts: &Array) -> Result<Array> {
         let (tokens, chosen) = (x.dim(0), self.dims.experts_per_token);
         // MLX would count these up on the device, with a kernel each.
@@ -80,7 +84,7 @@ impl Moe {
         self.switch_mlp.forward_experts(&x.expand_dims(1)?, gather(&rows), gather(&pairs))
     }
 
-    /// Like `run_as_given`, with the pairs in the order of their experts on the way.
+    /// Like `run_as_given`, with the pairs sorted by expert for the products.
     fn run_grouped(&self, x: &Array, experts: &Array) -> Result<Array> {
         let (tokens, chosen) = (x.dim(0), self.dims.experts_per_token);
         let experts = experts.reshape(&[-1])?;
@@ -132,7 +136,7 @@ mod tests {
         ],
     ];
 
-    /// A matrix or a stack of them, as the layer holds it and as plain numbers.
+    /// A matrix or a stack of matrices, as the layer holds it and as plain numbers.
     struct Weight {
         linear: Linear,
         values: Vec<f64>,

@@ -1,3 +1,6 @@
+//! The multi-token-prediction (MTP) head, which drafts: one decoder layer over pairs of a hidden state and the next
+//! token's embedding, after the MTP modules of DeepSeek-V3 (arXiv 2412.19437, section 2.2).
+
 use super::packed::Packed;
 use super::wide::WideLinear;
 use super::{Attention, FeedForward};
@@ -16,18 +19,20 @@ pub struct MtpHead {
     pub input_layernorm: Array,
     /// Attention over the head's own cache.
     pub self_attn: Attention,
-    /// Norm before the token-wise part.
+    /// Norm before the feed-forward part.
     pub post_attention_layernorm: Array,
-    /// The layer's token-wise part.
+    /// The layer's feed-forward part.
     pub mlp: FeedForward,
-    /// Final norm; its output goes to the model's head, and down a chain of drafts in place of a hidden state.
+    /// Final norm. Its output goes to the model's output head and, in a chain of drafts, takes the place of the hidden
+    /// state in the next pair.
     pub norm: Array,
     /// Added to the mean square in norms.
     pub eps: f32,
 }
 
 impl MtpHead {
-    /// hidden `[T, H]` and the embeddings `[T, H]` of the tokens one further on → what the model's output head reads.
+    /// Hidden states `[T, H]` and the embeddings `[T, H]` of the tokens one further on → what the model's output head
+    /// reads, `[T, H]`.
     pub fn forward<'a>(
         &self,
         hidden: &Array,
@@ -42,7 +47,7 @@ impl MtpHead {
         mlx::rms_norm(&x.add(&self.mlp.forward(&normed)?)?, Some(&self.norm), self.eps)
     }
 
-    /// Only what the caches need of `forward`: enough for positions whose guess nobody asks for.
+    /// Appends the keys and values of `forward` alone to the caches: enough for pairs from which nothing is drafted.
     pub fn append<'a>(
         &self,
         hidden: &Array,
@@ -54,6 +59,7 @@ impl MtpHead {
         self.self_attn.append(&mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?, packed, caches)
     }
 
+    /// fc over the norms of embedding and hidden state: `[T, H]`.
     fn combine(&self, hidden: &Array, next: &Array) -> Result<Array> {
         let (tokens, size) = (hidden.dim(0), hidden.dim(1));
         let pairs = mlx::concatenate(&[next, hidden], -1)?.reshape(&[tokens, 2, size])?;

@@ -1,3 +1,6 @@
+//! Batches of rows with different numbers of tokens, without padding: all tokens lie in one `[T, …]`, row after row.
+//! Only the recurrence needs `[B, M, …]`, padded to the longest row, and gets it here.
+
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// How the tokens of several rows lie in one `[T, …]`: row after row, `lens[b]` tokens each, nothing padded.
@@ -11,14 +14,14 @@ pub struct Packed {
 /// Index arrays between the packed form and `[B, M, …]`, needed only where rows differ in length.
 #[derive(Debug)]
 struct Ragged {
-    /// `[B · M]`: where each padded slot comes from (slots past a row's end repeat its last token).
+    /// `[B · M]`: the token that each padded slot holds; slots past a row's end repeat the row's last token.
     unpack: Array,
-    /// `[T]`: where each token went.
+    /// `[T]`: the padded slot of each token.
     pack: Array,
 }
 
 impl Packed {
-    /// `rows`: first position and number of tokens of each row; every row has at least one token.
+    /// `rows`: the first position and the number of tokens of each row; every row has at least one token.
     pub fn new(rows: &[(usize, usize)]) -> Result<Self> {
         let lens: Vec<i32> = rows.iter().map(|&(_, len)| len as i32).collect();
         let positions: Vec<i32> =
@@ -65,7 +68,7 @@ impl Packed {
             .collect()
     }
 
-    /// `[T, …]` → `[B, M, …]`. What stands in the slots past a row's end is of no consequence.
+    /// `[T, …]` → `[B, M, …]`. Slots past a row's end hold values without meaning.
     pub fn unpack(&self, x: &Array) -> Result<Array> {
         let shape = [&[self.rows(), self.width()], &x.shape()[1..]].concat();
         match &self.ragged {

@@ -1,3 +1,6 @@
+//! The network of Qwen3-Next, Qwen3.5 and Qwen3.6: embedding, decoder layers with Gated DeltaNet or gated attention,
+//! final norm, output head, MTP head; and its forward passes for prefill and for decode steps.
+
 use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
@@ -10,7 +13,7 @@ use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, RowMemory};
 use crate::mlx::{self, Array, Result};
 
-/// What mixes tokens in a layer.
+/// The part of a layer that mixes tokens.
 #[derive(Debug)]
 pub enum Mixer {
     /// Gated full attention.
@@ -24,11 +27,11 @@ pub enum Mixer {
 pub struct Layer {
     /// Norm before the mixer.
     pub input_layernorm: Array,
-    /// What mixes tokens.
+    /// The part that mixes tokens.
     pub mixer: Mixer,
-    /// Norm before the token-wise part.
+    /// Norm before the feed-forward part.
     pub post_attention_layernorm: Array,
-    /// The token-wise part.
+    /// The feed-forward part.
     pub mlp: FeedForward,
 }
 
@@ -48,7 +51,8 @@ impl Layer {
 pub enum Form<'a> {
     /// Many tokens of one row, in chunks; afterwards all of them are committed.
     Prefill,
-    /// A few tokens of each row, token by token, left on the tape. Holds how many of the step before each row kept.
+    /// A few tokens of each row, token by token, whose updates are left on the tape. Holds the number of tokens of the
+    /// previous step that each row committed.
     Step(&'a [usize]),
 }
 
@@ -65,7 +69,7 @@ pub struct Qwen {
     pub lm_head: WideLinear,
     /// A copy of `lm_head` in fewer bits, for drafts.
     pub draft_head: Option<WideLinear>,
-    /// The drafter.
+    /// The MTP head, which drafts.
     pub mtp: Option<MtpHead>,
     /// Which hidden state the MTP head reads.
     pub hidden_mode: HiddenMode,
@@ -73,7 +77,7 @@ pub struct Qwen {
     pub eps: f32,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
-    /// What a row of it keeps.
+    /// The memory that a row of it takes.
     pub row_memory: RowMemory,
 }
 
@@ -100,9 +104,9 @@ impl Qwen {
         self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, form)?)
     }
 
-    /// Some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. Waits for
-    /// the last one of a [`Form::Prefill`], unless only its caches are needed: without an MTP head nothing reads what
-    /// the model's last layer makes of a prompt.
+    /// Runs some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. In
+    /// [`Form::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
+    /// caches of the model's last layer are needed of a prompt.
     pub fn run_layers(
         &self,
         mut x: Array,
@@ -143,8 +147,8 @@ impl Qwen {
                 let normed = mlx::rms_norm(h[0], Some(&layer.post_attention_layernorm), self.eps)?;
                 h[0].add(&layer.mlp.forward(&normed)?)
             })?;
-            // What a layer computes in passing must not pile up over all layers: one is computed while the next one's
-            // graph is built, and memory is only taken for that one when the first is done.
+            // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
+            // is built, and memory is only taken for that one when the first is done.
             if let Form::Prefill = form
                 && index < read
             {
@@ -161,7 +165,7 @@ impl Qwen {
         Ok(x)
     }
 
-    /// What the last layer's output `[T, H]` gives.
+    /// The final norm of the last layer's output `[T, H]`, and what the MTP head reads.
     pub fn hidden(&self, x: Array) -> Result<Hidden> {
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
         let for_mtp = match self.hidden_mode {
@@ -176,7 +180,7 @@ impl Qwen {
         self.lm_head.forward(normed)
     }
 
-    /// What the MTP head gives, `[T, H]` → logits `[T, V]` that are good enough to draft by.
+    /// Output of the MTP head `[T, H]` → logits `[T, V]` to draft from, by the draft head where there is one.
     pub fn draft_logits(&self, normed: &Array) -> Result<Array> {
         self.draft_head.as_ref().unwrap_or(&self.lm_head).forward(normed)
     }
@@ -186,7 +190,7 @@ impl Qwen {
         self.empty_row_with(self.kv_precision)
     }
 
-    /// The same with the trunk's keys and values kept in this form, which the size of the heads must allow.
+    /// An empty row that keeps the trunk's keys and values in this precision, which the size of the heads must allow.
     pub fn empty_row_with(&self, kv_precision: KvPrecision) -> RowCache {
         let attention = self.layers.iter().filter(|layer| matches!(layer.mixer, Mixer::Attention(_)));
         RowCache {

@@ -1,3 +1,6 @@
+//! Rotary position embedding (arXiv 2104.09864) of the leading entries of each head, pairing entry i with i + dims/2;
+//! for longer contexts with the frequencies and the attention factor of YaRN (arXiv 2309.00071).
+
 use std::f64::consts::TAU;
 
 use crate::checkpoint::RopeScaling;
@@ -17,7 +20,7 @@ impl Rope {
         Self { dims, frequencies: Frequencies::Base(theta), attention_factor: 1.0 }
     }
 
-    /// The same with frequencies and attention factor of YaRN.
+    /// The embedding with the frequencies and the attention factor of YaRN.
     pub fn with_yarn(dims: i32, theta: f32, yarn: &RopeScaling) -> Result<Self> {
         let periods = yarn.periods(dims, f64::from(theta));
         Ok(Self {
@@ -27,8 +30,8 @@ impl Rope {
         })
     }
 
-    /// The weight `[…, D]` of a norm before the rotation, with the attention factor in it: a rotation may as well be
-    /// scaled before.
+    /// The weight `[…, D]` of the norm before the rotation, multiplied by the attention factor in its first `dims`
+    /// entries: scaling before the rotation is the same as behind it.
     pub fn scale(&self, weight: &Array) -> Result<Array> {
         if self.attention_factor == 1.0 {
             return Ok(weight.clone());
@@ -39,7 +42,8 @@ impl Rope {
         weight.astype(Dtype::Float32)?.multiply(&factors)?.astype(weight.dtype())
     }
 
-    /// Turns x `[B, heads, L, D]`; `offset`, int32 `[B]`: where each of the B starts.
+    /// Rotates x `[B, heads, L, D]`; `offset`, int32 `[B]`: the position of the first of the L entries, for each of the
+    /// B.
     pub fn rotate(&self, x: &Array, offset: &Array) -> Result<Array> {
         mlx::rope(x, self.dims, &self.frequencies, offset)
     }
@@ -53,7 +57,7 @@ impl Rope {
     }
 }
 
-/// How it turns the pairs of a head.
+/// The frequencies and the attention factor of YaRN.
 impl RopeScaling {
     /// Tokens in which each pair turns by one radian, by "NTK-by-parts" (arXiv 2309.00071, section 3.2), in the form
     /// of `_compute_yarn_parameters` of Hugging Face transformers: the ramp runs over the pairs' indices.

@@ -1,3 +1,6 @@
+//! Reads the tensors of a checkpoint into memory as its [`Layout`] plans: puts stored parts together, transforms and
+//! casts them, and refuses tensors that hold a NaN or an infinity.
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -7,7 +10,7 @@ use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
 
-/// Gets bytes read and bytes to read, between tensors and then between layers, and may end the loading.
+/// Called with bytes read and bytes to read, between tensors and then between layers; may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
 /// The tensors of a checkpoint by canonical name, in memory and checked.
@@ -46,7 +49,8 @@ impl Weights {
         Ok(self.tensors.remove(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
     }
 
-    /// Takes the matrix of a module out, or the stack of its experts' matrices.
+    /// Takes the matrix of a module out, or the stack of its experts' matrices; a dense one if the layout does not say
+    /// otherwise.
     pub(super) fn linear(&mut self, path: &str) -> Result<Linear, EngineError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
@@ -74,7 +78,7 @@ pub(super) fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> 
     }
 }
 
-/// Tensors as the files hold them, lazy, each until its last use.
+/// The tensors as the files hold them, lazy; each is dropped at its last use.
 struct Stored {
     files: HashMap<PathBuf, HashMap<String, Array>>,
     uses: HashMap<(PathBuf, String), usize>,
@@ -103,7 +107,7 @@ impl Stored {
         Ok(mlx::concatenate(&parts.iter().collect::<Vec<_>>(), 0)?.reshape(&shape)?)
     }
 
-    /// What a source takes, as `[rows, columns]`.
+    /// The rows that a source names, `[rows, columns]`.
     fn rows_of(&mut self, source: &Source) -> Result<Array, EngineError> {
         let stored = self.take(source)?;
         let columns = *stored.shape().last().unwrap_or(&1);
@@ -116,6 +120,7 @@ impl Stored {
         })
     }
 
+    /// The stored tensor of a source; dropped from here with its last use.
     fn take(&mut self, source: &Source) -> Result<Array, EngineError> {
         let missing = || CheckpointError::MissingTensor { name: source.name.clone() };
         let tensors = self.files.get_mut(&source.file).ok_or_else(missing)?;
@@ -130,7 +135,7 @@ impl Stored {
     }
 }
 
-/// A type of tensor files as MLX calls it.
+/// The MLX type for a type of tensor files; u32, that of packed weights, for all that are not listed.
 pub(crate) fn dtype(dtype: safetensors::Dtype) -> Dtype {
     match dtype {
         safetensors::Dtype::BF16 => Dtype::Bfloat16,
@@ -141,7 +146,7 @@ pub(crate) fn dtype(dtype: safetensors::Dtype) -> Dtype {
     }
 }
 
-/// Makes of a stored tensor what the model works with. The one that norms get is added in the tensor's own type.
+/// Applies a transform to a stored tensor. The 1 that is added to norms is added in the tensor's own type.
 pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Array> {
     match transform {
         Transform::None => Ok(tensor),
@@ -150,10 +155,10 @@ pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Arra
     }
 }
 
-/// Numbers that are looked at together when a tensor is checked.
+/// Numbers that are checked in one operation when a tensor is checked.
 pub(crate) const FINITE_BLOCK: usize = 1 << 22;
 
-/// Reads the tensor, and refuses it if it holds a NaN or an infinity.
+/// Evaluates a tensor, and refuses it if it holds a NaN or an infinity.
 fn check_finite(tensor: &Array, name: &str) -> Result<(), EngineError> {
     mlx::eval([tensor])?;
     let float = matches!(tensor.dtype(), Dtype::Bfloat16 | Dtype::Float16 | Dtype::Float32);

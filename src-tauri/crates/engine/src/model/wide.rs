@@ -1,11 +1,14 @@
+//! Linear layers cut along their outputs into one piece for each stream. On the CPU MLX runs a stream on one processor,
+//! so long products are computed on several at once; on GPUs nothing is cut.
+
 use super::linear::Linear;
 use crate::mlx::{self, Array, Gather, Result};
 
 /// Outputs of a piece come in multiples of this, so that vector instructions stay full.
 const UNIT: i32 = 16;
 
-/// A linear layer whose outputs are computed in pieces, side by side, where that is worth it. Each output is the same
-/// to the bit in a piece and in the whole.
+/// A linear layer whose outputs are computed in pieces, on several streams, where that is worth it. Each output is the
+/// same to the bit in a piece and in the whole.
 #[derive(Debug, Clone)]
 pub struct WideLinear {
     whole: Linear,
@@ -34,7 +37,8 @@ impl WideLinear {
         mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), -1)
     }
 
-    /// Of a stack: the chosen vectors of x `[…, 1, in]` through the chosen matrices → `[…, 1, out]`.
+    /// For a stack: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects →
+    /// `[…, 1, out]`.
     pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
         self.whole.forward_experts(x, gather)
     }

@@ -1,18 +1,22 @@
+//! Acceptance of drafts by rejection sampling (arXiv 2211.17192, arXiv 2302.01318): what is emitted follows the model's
+//! distribution exactly, whatever the drafts were drawn from.
+
 use super::distribution::Distribution;
 use super::noise::{NoiseKeys, Stream, column, uniform};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// Rejection sampling: what is emitted at k positions with drafts (u32 `[k]`), u32 `[k]`.
 ///
-/// `p` is what the model draws from there, `q` (f32 `[k, V]`) what each draft was drawn from, and `places` the seed and
-/// the position of each. A draft stays with probability
-/// min(1, p / q); in place of one that does not stay, a token is drawn from the residual max(p − q, 0), which never is
-/// the draft. Each position follows its p, whatever q is, as long as everything before it stayed. The tokens for all
-/// positions are drawn, lazily, so that nobody has to wait for the verdicts first.
+/// `p`: what the model draws from at each position; `q`, f32 `[k, V]`: what each draft was drawn from; `places`: seed
+/// and position of each. A draft is accepted with probability min(1, p / q). In place of a rejected one a token is
+/// drawn from the residual max(p − q, 0), which never is the draft. Each emitted token follows its p, whatever q is, as
+/// long as every draft before it was accepted. The tokens of all positions are drawn, lazily, so that nobody has to
+/// wait for the verdicts first.
 pub(super) fn judge(p: &Distribution, q: &Array, drafts: &Array, places: &[(u64, usize)]) -> Result<Array> {
     let u = column(places.iter().map(|&(seed, position)| uniform(Stream::Verdict, seed, position)))?;
     let columns = drafts.expand_dims(1)?;
-    // Without a quotient a draft that p is sure of stays, and one that p excludes goes, however small q is.
+    // Without a quotient a draft that p is sure of is accepted, and one that p excludes is rejected, however small q
+    // is.
     let stays = u
         .multiply(&mlx::take_along_axis(q, &columns, 1)?)?
         .less(&mlx::take_along_axis(&p.over_vocabulary()?, &columns, 1)?)?
@@ -21,7 +25,8 @@ pub(super) fn judge(p: &Distribution, q: &Array, drafts: &Array, places: &[(u64,
     mlx::where_(&stays, drafts, &residual(p, q)?.draw(&keys)?)
 }
 
-/// What is drawn from where a draft does not stay. Where nothing is left over, as for equal distributions, it is p.
+/// The distribution max(p − q, 0) that replaces a rejected draft; p where that is 0 everywhere, as for equal
+/// distributions.
 fn residual(p: &Distribution, q: &Array) -> Result<Distribution> {
     let q = p.of_same_tokens(q)?;
     p.map(|p| {

@@ -1,16 +1,19 @@
+//! Distributions of the next token from logits: temperature, top-k, top-p (arXiv 1904.09751), min-p (arXiv 2407.01082)
+//! and XTC (text-generation-webui, pull request 6335); drawn from with Gumbel noise.
+
 use foretoken_protocol::Sampling;
 
 use super::noise::{NoiseKeys, all_ids, column, gumbel};
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// Of the next token, at each of m positions.
+/// The distributions of the next token at m positions.
 #[derive(Debug, Clone)]
 pub(super) struct Distribution {
     /// ln p up to a constant for each position, −∞ for what is excluded: f32 `[m, K]`.
     log_p: Array,
-    /// Whose they are, u32 `[m, K]`; without, all V tokens in order.
+    /// The token ids of the entries, u32 `[m, K]`; where `None`, all V tokens in order.
     ids: Option<Array>,
-    /// V.
+    /// Tokens of the vocabulary.
     vocab: i32,
 }
 
@@ -20,8 +23,8 @@ impl Distribution {
     /// top-p if what is more likely than it has less mass than p, min-p if it is at least min-p times as likely as the
     /// most likely one.
     ///
-    /// `samplings`: each position's. All have the same top-k, and a top-p or min-p below which something is cut either
-    /// at every position or at none: nothing but its own sampling decides what a position reads like.
+    /// `samplings`: each position's. All have the same top-k, and each of top-p and min-p is at work either at every
+    /// position or at none. A position's distribution depends on its own sampling alone.
     pub(super) fn new(logits: &Array, samplings: &[&Sampling]) -> Result<Self> {
         let vocab = logits.dim(-1);
         let of = |value: fn(&Sampling) -> f32| column(samplings.iter().map(|sampling| value(sampling)));
@@ -51,8 +54,9 @@ impl Distribution {
         Ok(Self { log_p, ids, vocab })
     }
 
-    /// XTC: at the positions that have a threshold, those tokens of the ones above it go that are more likely than the
-    /// least likely of them. The threshold is on the probabilities among what is left; `exempt` tokens stay.
+    /// XTC (exclude top choices): at the positions that have a threshold, of the tokens whose probability is above it
+    /// only the least likely one stays, with its equals. The threshold applies to the probabilities among the tokens
+    /// that are left; `exempt` tokens stay.
     pub(super) fn without_top_choices(self, thresholds: &[Option<f32>], exempt: &[u32]) -> Result<Self> {
         let log_p = self.log_p.subtract(&mlx::logsumexp(&self.log_p, -1)?)?;
         let threshold = column(thresholds.iter().map(|threshold| threshold.map_or(f32::INFINITY, f32::ln)))?;
@@ -68,7 +72,8 @@ impl Distribution {
         Ok(Self { log_p: only(&self.log_p, &kept)?, ..self })
     }
 
-    /// One token for each position, u32 `[m]`: argmax(ln p + noise), which follows p exactly (the Gumbel-max trick).
+    /// Draws one token for each position, u32 `[m]`: argmax(ln p + noise), which follows p exactly (the Gumbel-max
+    /// trick).
     pub(super) fn draw(&self, keys: &NoiseKeys) -> Result<Array> {
         let winner = mlx::argmax_axis(&self.log_p.add(&gumbel(keys, &self.ids()?)?)?, -1)?;
         match &self.ids {
@@ -77,7 +82,7 @@ impl Distribution {
         }
     }
 
-    /// Of some of the positions.
+    /// The distributions at some of the positions.
     pub(super) fn at(&self, positions: &[usize]) -> Result<Self> {
         let ids = self.ids.as_ref().map(|ids| mlx::take_rows(ids, positions)).transpose()?;
         Ok(Self { log_p: mlx::take_rows(&self.log_p, positions)?, ids, vocab: self.vocab })
@@ -90,7 +95,7 @@ impl Distribution {
         Array::zeros(&[p.dim(0), self.vocab], Dtype::Float32)?.put_along_axis(ids, &p, 1)
     }
 
-    /// Of values `[m, V]` those of the tokens that have an entry here, `[m, K]`.
+    /// The columns of values `[m, V]` for the tokens that have an entry here, `[m, K]`.
     pub(super) fn of_same_tokens(&self, values: &Array) -> Result<Array> {
         match &self.ids {
             None => Ok(values.clone()),
@@ -98,13 +103,14 @@ impl Distribution {
         }
     }
 
-    /// The same tokens with other weights, made of their probabilities `[m, K]`.
+    /// Distributions over the same tokens with other weights, which need not sum to 1, made from their probabilities
+    /// `[m, K]`.
     pub(super) fn map(&self, weights: impl FnOnce(&Array) -> Result<Array>) -> Result<Self> {
         let log_p = weights(&mlx::softmax(&self.log_p, -1)?)?.log()?;
         Ok(Self { log_p, ids: self.ids.clone(), vocab: self.vocab })
     }
 
-    /// Whose the entries are, u32 `[m, K]` or `[1, K]`.
+    /// The token ids of the entries, u32 `[m, K]` or `[1, K]`.
     fn ids(&self) -> Result<Array> {
         match &self.ids {
             None => all_ids(self.log_p.dim(-1)),
@@ -113,7 +119,7 @@ impl Distribution {
     }
 }
 
-/// What of a sampling's filters decides which operations there are.
+/// The part of a sampling's filters that decides which operations filter its logits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Filters {
     top_k: u32,
@@ -127,7 +133,7 @@ impl Filters {
     }
 }
 
-/// The k largest (all, without k) in descending order, and whose they are.
+/// The k largest entries in descending order (all, without k) and their token ids.
 pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array)> {
     let Some(k) = k else {
         let ids = mlx::argsort(&log_p.negative()?, -1)?;
@@ -139,17 +145,19 @@ pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array
     Ok((mlx::take_along_axis(&values, &order, -1)?, mlx::take_along_axis(&candidates, &order, -1)?))
 }
 
-/// −∞ where the entries before it, in descending order, already have mass p; `top_p`: each position's, `[m, 1]`.
+/// Top-p: `sorted` with −∞ for each entry before which, in descending order, there already is mass p; `top_p`: each
+/// position's, `[m, 1]`.
 fn cut_tail(sorted: &Array, top_p: &Array) -> Result<Array> {
     let p = sorted.exp()?;
     let before = mlx::cumsum(&p, -1)?.subtract(&p)?;
     let inside = before.less(top_p)?;
-    // Equals of the last one inside stay with it.
+    // Entries as likely as the last one inside stay too.
     let infinite = Array::scalar(f32::INFINITY, Dtype::Float32)?;
     let cutoff = mlx::where_(&inside, sorted, &infinite)?.min(-1, true)?;
     only(sorted, &sorted.greater_equal(&cutoff)?)
 }
 
+/// `log_p` where `kept`, −∞ elsewhere.
 fn only(log_p: &Array, kept: &Array) -> Result<Array> {
     mlx::where_(kept, log_p, &Array::scalar(f32::NEG_INFINITY, Dtype::Float32)?)
 }

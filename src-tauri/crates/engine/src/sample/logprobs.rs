@@ -1,7 +1,10 @@
+//! Log-probabilities of emitted tokens and of the most likely alternatives, ln softmax(logits), packed into the u32
+//! words that the host reads back with a step's tokens.
+
 use super::distribution::most_likely;
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// What the model thought of a token and of its most likely alternatives: logarithms of probabilities by its own
+/// Natural logarithms of the probabilities of a token and of its most likely alternatives, by the model's own
 /// distribution, before penalties, temperature and filters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logprobs {
@@ -12,8 +15,8 @@ pub struct Logprobs {
 }
 
 impl Logprobs {
-    /// For logits `[m, V]`, emitted ids u32 `[m]` and the `top` most likely ones: u32 words for one read-back with the
-    /// ids, m · (1 + 2 · top) of them.
+    /// The report for logits `[m, V]`, emitted ids u32 `[m]` and the `top` most likely tokens: u32 words for one
+    /// read-back with the ids, m · (1 + 2 · top) of them.
     pub fn report(logits: &Array, ids: &Array, top: usize) -> Result<Array> {
         let logits = logits.astype(Dtype::Float32)?;
         let log_p = logits.subtract(&mlx::logsumexp(&logits, -1)?)?;
@@ -25,7 +28,7 @@ impl Logprobs {
         mlx::concatenate(&[&emitted, &values.view(Dtype::Uint32)?, &ids], 1)?.reshape(&[-1])
     }
 
-    /// Takes the report of `count` tokens from the front of what was read back.
+    /// Takes the report on `count` tokens from the front of the words that were read back.
     pub fn read(words: &mut &[u32], count: usize, top: usize) -> Vec<Self> {
         let (report, rest) = words.split_at(count * (1 + 2 * top));
         *words = rest;

@@ -1,21 +1,27 @@
+//! Random numbers as pure functions of (stream, seed, position), and Gumbel noise as one of (stream, seed, position,
+//! token id). The MTP head and the model draw with the same noise, so their tokens often agree, and noise for any set
+//! of tokens can be computed by itself.
+
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// Rounds of (shift, multiplier) of a 32-bit mixer with low bias; found by Wellons' search for xorshift-multiply hashes.
+/// Rounds of (shift, multiplier) of a 32-bit hash with low bias, from hash-prospector
+/// (github.com/skeeto/hash-prospector), followed by a last shift.
 const ROUNDS: [(u32, u32); 2] = [(16, 0x21f0_aaad), (15, 0xd35a_2d97)];
+/// The shift behind the rounds.
 const LAST_SHIFT: u32 = 15;
 /// Spreads neighbouring token ids: 2³² over the golden ratio, made odd.
 const SPREAD: u32 = 0x9e37_79b1;
 
-/// What a random number decides. The numbers of one stream say nothing about those of another.
+/// What a random number decides. Numbers of different streams are independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Which token is drawn.
     Token,
     /// Whether XTC excludes the top choices.
     Xtc,
-    /// Whether a draft stays, in rejection sampling.
+    /// Whether a draft is accepted, in rejection sampling.
     Verdict,
-    /// Which token stands in for one that does not.
+    /// Which token replaces a rejected draft.
     Residual,
 }
 
@@ -32,7 +38,7 @@ impl NoiseKeys {
         Self::of(stream, (position..position + count).map(|position| (seed, position)))
     }
 
-    /// Keys of any positions: of each the seed and the position in its context.
+    /// Keys of any positions, given as seed and position in the context.
     pub fn of(stream: Stream, places: impl IntoIterator<Item = (u64, usize)>) -> Result<Self> {
         let keys: Vec<u64> = places.into_iter().map(|(seed, position)| key(stream, seed, position)).collect();
         let column = |half: fn(u64) -> u32| {
@@ -43,7 +49,7 @@ impl NoiseKeys {
     }
 }
 
-/// A number for each (stream, seed, position).
+/// The 64-bit key of a stream, seed and position.
 fn key(stream: Stream, seed: u64, position: usize) -> u64 {
     let token = scramble(seed, position as u64);
     match stream {
@@ -52,7 +58,7 @@ fn key(stream: Stream, seed: u64, position: usize) -> u64 {
     }
 }
 
-/// SplitMix64's output function over a combination of two numbers.
+/// SplitMix64's output function (Steele, Lea and Flood, 2014) over a combination of two numbers.
 fn scramble(a: u64, b: u64) -> u64 {
     let mut z = a ^ b.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -60,7 +66,7 @@ fn scramble(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Uniform in [0, 1).
+/// A number from a uniform distribution over [0, 1).
 pub fn uniform(stream: Stream, seed: u64, position: usize) -> f32 {
     // As many bits as an f32 holds exactly.
     (key(stream, seed, position) >> 40) as f32 * (-24f32).exp2()
@@ -68,7 +74,7 @@ pub fn uniform(stream: Stream, seed: u64, position: usize) -> f32 {
 
 /// Standard Gumbel noise for token `ids` (u32, `[m, K]` or `[1, K]`) at m positions, f32 `[m, K]`.
 ///
-/// Whoever asks about the same (seed, position, id) gets the same number, whatever else is in the array.
+/// The same key and id give the same number, whatever else is in the arrays.
 pub fn gumbel(keys: &NoiseKeys, ids: &Array) -> Result<Array> {
     let word = |value: u32| Array::from_slice(&[value], &[1]);
     let mixed = mix(&ids.multiply(&word(SPREAD)?)?.bitwise_xor(&keys.first)?)?;
@@ -81,6 +87,7 @@ pub fn gumbel(keys: &NoiseKeys, ids: &Array) -> Result<Array> {
     u.negative()?.log1p()?.negative()?.log()?.negative()
 }
 
+/// The 32-bit hash of each word.
 fn mix(x: &Array) -> Result<Array> {
     let word = |value: u32| Array::from_slice(&[value], &[1]);
     let mut x = x.clone();
@@ -95,7 +102,7 @@ pub(super) fn all_ids(vocab: i32) -> Result<Array> {
     mlx::arange(vocab, Dtype::Uint32)?.expand_dims(0)
 }
 
-/// A number for each position, f32 `[m, 1]`.
+/// Values, one for each position, as f32 `[m, 1]`.
 pub(super) fn column(values: impl IntoIterator<Item = f32>) -> Result<Array> {
     let values: Vec<f32> = values.into_iter().collect();
     Array::from_slice(&values, &[values.len() as i32, 1])

@@ -1,3 +1,7 @@
+//! Penalties on logits `[m, V]` for tokens that a context holds already. Repetition, after CTRL (arXiv 1909.05858) in
+//! the form of transformers: a positive logit is divided by the penalty, a negative one multiplied. Presence and
+//! frequency, as in OpenAI's API: a constant is subtracted once, or times the token's count in the reply.
+
 use std::collections::{HashMap, HashSet};
 
 use foretoken_protocol::Sampling;
@@ -5,14 +9,14 @@ use foretoken_protocol::Sampling;
 use super::noise::{all_ids, column};
 use crate::mlx::{self, Array, Dtype, Result};
 
-/// What penalties look at in a row's context, kept from step to step: which tokens are in the prompt, which only the
-/// repetition penalty minds, and how often each is in the reply. Exempt tokens are in neither.
+/// The tokens of a row's context as penalties count them, kept from step to step: which tokens are in the prompt, which
+/// matters to the repetition penalty alone, and how often each is in the reply. Exempt tokens are in neither.
 #[derive(Debug)]
 pub struct History {
     prompt: HashSet<u32>,
     reply: HashMap<u32, u32>,
     exempt: Vec<u32>,
-    /// The same for the graph, once somebody has asked for it.
+    /// The same as arrays, once [`Self::seen`] was called.
     seen: Option<Seen>,
 }
 
@@ -26,8 +30,8 @@ pub struct Seen {
 }
 
 impl History {
-    /// Of a prompt and what the reply has so far. `exempt`: tokens that are never penalised, as those that end replies: a
-    /// chat holds one for each of its messages.
+    /// The history of a prompt and of the reply so far. `exempt`: tokens that are never penalised, as those that end
+    /// replies, of which a chat holds one for each of its messages.
     pub fn new(prompt: &[u32], reply: &[u32], exempt: &[u32]) -> Self {
         let mut history = Self {
             prompt: prompt.iter().copied().filter(|token| !exempt.contains(token)).collect(),
@@ -39,7 +43,7 @@ impl History {
         history
     }
 
-    /// The reply has grown by these tokens. Only their counts are written.
+    /// Adds tokens to the reply. Of the arrays only their counts are written.
     pub fn push(&mut self, tokens: &[u32]) -> Result<()> {
         self.count(tokens);
         if let Some(Seen { prompt, reply }) = self.seen.take() {
@@ -49,7 +53,7 @@ impl History {
         Ok(())
     }
 
-    /// For the graph. The context holds ids below `vocab`.
+    /// The history as arrays over `vocab` tokens; all ids of the context are below that.
     pub fn seen(&mut self, vocab: i32) -> Result<Seen> {
         let seen = match self.seen.take() {
             Some(seen) => seen,
@@ -76,7 +80,7 @@ impl History {
     }
 }
 
-/// Sets the counts of some tokens.
+/// The array of counts with those of `ids` set.
 fn write(counts: Array, ids: impl IntoIterator<Item = u32>, count: impl Fn(u32) -> u32) -> Result<Array> {
     let ids: Vec<u32> = ids.into_iter().collect();
     if ids.is_empty() {
@@ -87,8 +91,8 @@ fn write(counts: Array, ids: impl IntoIterator<Item = u32>, count: impl Fn(u32) 
     counts.put_along_axis(&Array::from_slice(&ids, &shape)?, &Array::from_slice(&values, &shape)?, 1)
 }
 
-/// What was seen before each of m positions, f32 `[m, V]`: the contexts of their rows, and on top of the replies the
-/// drafts in front of each position, which are never kept.
+/// The tokens before each of m positions, f32 `[m, V]`: those of its row's context, and in the replies' counts also the
+/// drafts in front of the position, which are never written to the history.
 #[derive(Debug)]
 pub(super) struct Counts {
     prompt: Array,
@@ -96,8 +100,9 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// `contexts`: [`History::seen`] of each position's row. `before`: for each position, which of `drafts` (u32
-    /// `[N]`) come before it; as many as there are at most decide how much is computed, not how many positions.
+    /// `contexts`: [`History::seen`] of each position's row. `before`: for each position, the indices in `drafts` (u32
+    /// `[N]`) of those that come before it. There are as many operations as the longest of these lists is long, however
+    /// many positions there are.
     pub(super) fn new(contexts: &[&Seen], before: &[&[usize]], drafts: Option<&Array>) -> Result<Self> {
         let of = |part: fn(&Seen) -> &Array| {
             mlx::concatenate(&contexts.iter().map(|seen| part(seen)).collect::<Vec<_>>(), 0)
@@ -118,7 +123,7 @@ impl Counts {
         Ok(Self { prompt, reply })
     }
 
-    /// Applies the penalties to logits `[m, V]`, f32; `samplings`: each position's, which all apply the same ones.
+    /// Applies the penalties to logits `[m, V]`, f32. `samplings`: each position's, which all use the same penalties.
     pub(super) fn apply(&self, logits: &Array, samplings: &[&Sampling]) -> Result<Array> {
         let Some(first) = samplings.first() else { return Ok(logits.clone()) };
         let of = |value: fn(&Sampling) -> f32| column(samplings.iter().map(|sampling| value(sampling)));
@@ -144,12 +149,12 @@ impl Counts {
     }
 }
 
-/// Which penalties there are: repetition, presence, frequency.
+/// Which penalties a sampling uses: repetition, presence, frequency.
 pub(super) fn penalties(sampling: &Sampling) -> [bool; 3] {
     [sampling.repetition_penalty != 1.0, sampling.presence_penalty != 0.0, sampling.frequency_penalty != 0.0]
 }
 
-/// Whether the sampling looks at the history at all.
+/// Whether a sampling uses any penalty.
 pub(crate) fn penalised(sampling: &Sampling) -> bool {
     penalties(sampling).contains(&true)
 }
@@ -181,7 +186,8 @@ mod tests {
         let of_first = [1., 0., 0., 1., 0.];
         assert_eq!(read(&counts.prompt), [[of_first; 3].concat(), [0., 1., 0., 0., 0.].repeat(2)].concat());
 
-        // Presence and frequency leave the prompt's tokens alone, the first of the first row and the second of the second.
+        // Presence and frequency leave the prompt's tokens alone, the first of the first row and the second of the
+        // second.
         let sampling = Sampling {
             repetition_penalty: 2.0,
             presence_penalty: 0.25,
@@ -197,7 +203,8 @@ mod tests {
         assert_eq!(penalised[20..], [0.25 - 0.5 - 0.5, 1.0, 0.25 - 0.5 - 0.5, -1.0, 1.0]);
     }
 
-    /// However a reply has grown, its counts are those of counting it anew, and old ones do not change with it.
+    /// However a reply has grown, its counts are those of the whole reply, and arrays from before do not change with
+    /// it.
     #[test]
     fn counts_that_grow_are_those_of_the_whole_reply() {
         let (prompt, exempt) = ([2, 4, 4], [4, 5]);

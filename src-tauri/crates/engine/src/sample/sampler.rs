@@ -1,3 +1,6 @@
+//! Draws tokens at many positions of many rows in one graph: drafts from the MTP head's logits, and the model's tokens
+//! from its own. A draft is accepted if the model, with the same noise, draws the same token, or by rejection sampling.
+
 use foretoken_protocol::{AcceptanceRule, Sampling};
 
 use super::accept::judge;
@@ -17,7 +20,7 @@ pub fn is_greedy(sampling: &Sampling) -> bool {
 /// How a row draws its tokens. All its random numbers are functions of the seed and the position.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampler<'a> {
-    /// What was asked for.
+    /// The sampling that the request asks for.
     pub sampling: &'a Sampling,
     /// Decides all noise.
     pub seed: u64,
@@ -28,57 +31,56 @@ pub struct Sampler<'a> {
 /// A position for which a token is to be drawn.
 #[derive(Debug, Clone)]
 pub struct Place<'a> {
-    /// How its row draws.
+    /// The sampler of its row.
     pub sampler: Sampler<'a>,
     /// Tokens before it in the row's context.
     pub position: usize,
-    /// [`History::seen`](super::History::seen) of the row, if penalties look at it.
+    /// [`History::seen`](super::History::seen) of the row, if its sampling has penalties.
     pub seen: Option<Seen>,
-    /// Which of [`Drafts::tokens`] stand between the row's context and this position.
+    /// Indices in [`Drafts::tokens`] of the drafts between the row's context and this position.
     pub before: Vec<usize>,
-    /// The draft for this position that is to be judged, if there is one and what it was drawn from decides whether it
-    /// stays.
+    /// The draft for this position, where there is one and it is judged by rejection sampling.
     pub judged: Option<Judged>,
 }
 
-/// A draft whose acceptance depends on what it was drawn from.
+/// A draft that is judged by rejection sampling.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged {
-    /// Which of [`Drafts::tokens`] it is.
+    /// Its index in [`Drafts::tokens`].
     pub token: usize,
-    /// Which row of [`Drafts::from`] it was drawn from.
+    /// The row of [`Drafts::from`] that it was drawn from.
     pub from: usize,
 }
 
-/// What was drafted in a step, still lazy.
+/// The drafts of a step, still lazy.
 #[derive(Debug, Default)]
 pub struct Drafts {
-    /// u32 `[N]`.
+    /// Token ids, u32 `[N]`.
     pub tokens: Option<Array>,
-    /// What the ones were drawn from that are to be judged, f32 `[J, V]`.
+    /// The distributions that those drafts were drawn from which are judged by rejection sampling, f32 `[J, V]`.
     pub from: Option<Array>,
 }
 
-/// Whether a draft of such a row is judged by what it was drawn from, and not by comparing tokens.
+/// Whether drafts with this sampling are judged by rejection sampling, and not by comparing tokens.
 pub fn judges(sampling: &Sampling) -> bool {
     sampling.acceptance == AcceptanceRule::Rejection && !is_greedy(sampling)
 }
 
-/// What decides which operations draw a token. Places of the same kind are drawn for together: the operations are the
-/// same for any number of them, and each reads what it would read alone.
+/// What decides which operations draw a token. Places of one kind are drawn for together: the operations are the same
+/// for any number of them, and each gets the token that it would get alone.
 #[derive(Debug, PartialEq)]
 struct Kind<'a> {
     penalties: [bool; 3],
     drawn: Option<Drawn<'a>>,
 }
 
-/// The same where the token is not just the most likely one.
+/// The part of a kind that matters where sampling is not greedy.
 #[derive(Debug, PartialEq)]
 struct Drawn<'a> {
     filters: Filters,
-    /// The tokens that XTC spares, where it is at work.
+    /// The tokens that XTC never excludes; `None` where XTC is off.
     xtc: Option<&'a [u32]>,
-    /// Whether drafts are judged.
+    /// Whether drafts are judged by rejection sampling.
     judges: bool,
 }
 
@@ -94,13 +96,14 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Places of one kind: where they are among all, and what they are.
+/// Places of one kind, and their indices among all places.
 struct Group<'a, 'b> {
     kind: Kind<'a>,
     indices: Vec<usize>,
     places: Vec<&'b Place<'a>>,
 }
 
+/// The places by kind.
 fn groups<'a, 'b>(places: &'b [Place<'a>]) -> Vec<Group<'a, 'b>> {
     let mut groups: Vec<Group<'a, 'b>> = Vec::new();
     for (index, place) in places.iter().enumerate() {
@@ -119,8 +122,8 @@ fn groups<'a, 'b>(places: &'b [Place<'a>]) -> Vec<Group<'a, 'b>> {
     groups
 }
 
-/// Draws a token for each place: logits `[m, V]` of any float type → u32 `[m]`. Where a draft is judged, it stays if it
-/// is the token here.
+/// Draws a token for each place: logits `[m, V]` of any float type → u32 `[m]`. At a place with a draft to judge that
+/// is the draft, if it is accepted, or the token that replaces it.
 pub fn pick(logits: &Array, places: &[Place<'_>], drafts: &Drafts) -> Result<Array> {
     let groups = groups(places);
     let parts: Vec<Array> = groups
@@ -130,8 +133,9 @@ pub fn pick(logits: &Array, places: &[Place<'_>], drafts: &Drafts) -> Result<Arr
     in_order(&parts, &groups)
 }
 
-/// Drafts a token for each place from the head's logits `[m, V]`: u32 `[m]`, and f32 `[j, V]` what those were drawn
-/// from whose rows judge by that, in order. `known`: tokens that take the place of the head's.
+/// Drafts a token for each place from the head's logits `[m, V]`: the tokens, u32 `[m]`, and for the j places whose
+/// drafts are judged by rejection sampling the distributions that they were drawn from, f32 `[j, V]`, in order.
+/// `known`: tokens that replace the head's.
 pub fn draft(
     logits: &Array,
     places: &[Place<'_>],
@@ -152,8 +156,8 @@ pub fn draft(
         let distribution = group.distribution(&logits, drafts)?;
         let drawn = or_known(&distribution.draw(&group.keys()?)?, &known)?;
         let q = distribution.over_vocabulary()?;
-        // Logits that are not finite say nothing of what a token was drawn from; as one that was chosen beforehand it is
-        // judged rightly.
+        // Logits that are not finite give no distribution. A token drawn from them counts as certain, and is so judged
+        // as one that was chosen beforehand.
         let q = mlx::where_(&q.is_finite()?.all_of(-1)?.expand_dims(1)?, &q, &one_hot(&drawn, vocab)?)?;
         from.push(if known.iter().any(Option::is_some) {
             // A token that is known was certain.
@@ -178,7 +182,7 @@ pub fn draft(
     Ok((in_order(&tokens, &groups)?, from))
 }
 
-/// What tokens are drawn from at places of one kind.
+/// The distributions that tokens are drawn from at places of one kind.
 #[cfg(test)]
 pub(super) fn distribution(logits: &Array, places: &[Place<'_>]) -> Result<Distribution> {
     groups(places)[0].distribution(logits, &Drafts::default())
@@ -209,8 +213,8 @@ impl Group<'_, '_> {
         restored(&[verdicts, free], &[with, without].concat())
     }
 
-    /// What tokens are drawn from where that is not greedy: penalties, temperature, filters, then XTC, on logits
-    /// `[m, V]`.
+    /// The distributions that tokens are drawn from where sampling is not greedy: penalties, temperature, filters, then
+    /// XTC, on logits `[m, V]`.
     fn distribution(&self, logits: &Array, drafts: &Drafts) -> Result<Distribution> {
         let distribution = Distribution::new(&self.penalised(logits, drafts)?, &self.samplings())?;
         let Some(Drawn { xtc: Some(exempt), .. }) = self.kind.drawn else { return Ok(distribution) };
@@ -263,14 +267,14 @@ fn in_order(parts: &[Array], groups: &[Group<'_, '_>]) -> Result<Array> {
     restored(parts, &indices)
 }
 
-/// Parts one after the other, whose rows belong at `indices`, brought there.
+/// The rows of all `parts`, one part after the other, sorted by their `indices`.
 fn restored(parts: &[Array], indices: &[usize]) -> Result<Array> {
     let mut order: Vec<usize> = (0..indices.len()).collect();
     order.sort_by_key(|&i| indices[i]);
     mlx::take_rows(&concatenated(parts)?, &order)
 }
 
-/// Known tokens in place of drawn ones, whose cost stays.
+/// Drawn tokens, replaced by known ones where there are; drawing costs what it costs all the same.
 fn or_known(drawn: &Array, known: &[Option<u32>]) -> Result<Array> {
     if known.iter().all(Option::is_none) {
         return Ok(drawn.clone());
@@ -281,7 +285,7 @@ fn or_known(drawn: &Array, known: &[Option<u32>]) -> Result<Array> {
     mlx::where_(&Array::from_slice(&is_known, &shape)?, &Array::from_slice(&tokens, &shape)?, drawn)
 }
 
-/// Certain tokens u32 `[m]` as a distribution, f32 `[m, V]`.
+/// Distributions f32 `[m, V]` that give each of the tokens u32 `[m]` probability 1.
 pub(super) fn one_hot(tokens: &Array, vocab: i32) -> Result<Array> {
     all_ids(vocab)?.equal(&tokens.expand_dims(1)?)?.astype(Dtype::Float32)
 }
@@ -352,8 +356,8 @@ mod tests {
         }
     }
 
-    /// Whoever is drawn for beside it, a place reads what it reads alone, bit for bit: tokens, verdicts on drafts, and
-    /// what drafts are drawn from.
+    /// Whatever other places are drawn for in the same call, a place gets what it gets alone, bit for bit: tokens,
+    /// verdicts on drafts, and the distributions of drafts.
     #[test]
     fn a_place_reads_the_same_beside_places_of_any_kind() {
         const VOCAB: usize = 211;
@@ -464,7 +468,7 @@ mod tests {
         assert!(stayed > 0 && stayed < next, "{stayed} of {next} drafts stay");
     }
 
-    /// A head that computes nonsense drafts nonsense, and nothing worse.
+    /// A head whose logits are not finite drafts wrong tokens, and does no other harm.
     #[test]
     fn drafts_from_logits_that_are_not_finite_count_as_certain() {
         let values = [[1.0f32, 2.0, 0.5, 0.0], [f32::NAN; 4], [1.0, f32::INFINITY, 0.0, 3.0]];

@@ -1,3 +1,5 @@
+//! What can go wrong between text and token ids, with a stable code, a message and a hint what to do for each.
+
 use std::path::PathBuf;
 
 use foretoken_protocol::ErrorReport;

@@ -1,3 +1,5 @@
+//! The JSON files of a model folder that concern text, as `tokenizer_config.json`.
+
 use std::io::ErrorKind;
 use std::path::Path;
 

@@ -1,3 +1,7 @@
+//! From a chat to the token ids of its prompt: the chat template renders the messages, and a reply that is to be
+//! continued is appended. Control tokens are those that the template writes; what looks like one in the texts of people
+//! is encoded as text.
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,13 +18,13 @@ pub const MESSAGE_START: &str = "<|im_start|>";
 pub struct TokenPrompt {
     /// Its tokens.
     pub ids: Vec<u32>,
-    /// Where what the model writes begins.
+    /// The part of the reply, thinking or answer, with which the model begins to write.
     pub start: ReplyStart,
-    /// Where in `ids` the reply begins that is to be continued; their end for a new one.
+    /// Index in `ids` at which the reply begins that is to be continued; their number for a new reply.
     pub reply_from: usize,
 }
 
-/// Turns chats into prompts, on any thread. Clones share what is large.
+/// Turns chats into prompts, on any thread. Clones share tokenizer and template.
 #[derive(Debug, Clone)]
 pub struct Prompter {
     tokenizer: Tokenizer,
@@ -28,7 +32,7 @@ pub struct Prompter {
 }
 
 impl Prompter {
-    /// For a model with these.
+    /// For a model with this tokenizer and this template.
     pub fn new(tokenizer: Tokenizer, template: ChatTemplate) -> Self {
         Self { tokenizer, template: Arc::new(template) }
     }
@@ -38,8 +42,8 @@ impl Prompter {
         &self.tokenizer
     }
 
-    /// A chat as the template writes it, up to where the reply begins, or to the end of a reply that is to be continued.
-    /// What looks like a control token in the messages or in the reply is text.
+    /// A chat as the template writes it, up to where the reply begins, or to the end of a reply that is to be
+    /// continued. What looks like a control token in the messages or in the reply is text.
     pub fn prompt(
         &self,
         messages: &[ChatMessage],
@@ -56,9 +60,9 @@ impl Prompter {
 #[derive(Debug)]
 struct Prompt {
     text: String,
-    /// The control tokens that the template has written, in order; all else is text.
+    /// The control tokens that the template has written, as ranges of bytes and ids, in order; all else is text.
     controls: Vec<(Range<usize>, u32)>,
-    /// Where the reply begins that is to be continued.
+    /// Offset of the reply that is to be continued, in bytes.
     reply_from: usize,
     start: ReplyStart,
 }
@@ -115,7 +119,7 @@ impl Prompt {
         Ok(Self::with_contents(prompter.tokenizer.controls_in(&text), &text, &stand_ins, reply_from, start))
     }
 
-    /// Puts people's texts in the place of their stand-ins.
+    /// The prompt of a rendered text, with the texts of people back in the place of their stand-ins.
     fn with_contents(
         controls: Vec<(Range<usize>, u32)>,
         rendered: &str,
@@ -140,7 +144,7 @@ impl Prompt {
         Self { text, controls, reply_from, start }
     }
 
-    /// Its ids, and where among them the reply begins.
+    /// Its ids, and the index among them at which the reply begins.
     fn encode(&self, tokenizer: &Tokenizer) -> Result<(Vec<u32>, usize), TextError> {
         let (mut ids, mut reply_from) = (Vec::new(), None);
         let mut begin = 0;
@@ -167,7 +171,8 @@ impl Prompt {
     }
 }
 
-/// Only the end is looked at: a template may have written tags before.
+/// Whether a rendered prompt ends with an opened or a closed thinking block. Only its end is looked at: a template may
+/// have written tags before.
 fn block_at_end(prompt: &str) -> Block {
     let prompt = prompt.trim_end();
     if prompt.ends_with("<think>") {
@@ -280,8 +285,8 @@ mod tests {
         ChatMessage { role, content: content.into() }
     }
 
-    /// Whatever people write, the control tokens of a prompt are those of the same chat with harmless texts, and the rest is
-    /// what was written.
+    /// Whatever people write, the control tokens of a prompt are those of the same chat with harmless texts, and all
+    /// else is what people wrote.
     #[test]
     fn control_tokens_in_what_people_write_stay_text() {
         for prompter in [prompter(demo()), tiny()] {
@@ -362,7 +367,7 @@ mod tests {
         }
     }
 
-    /// What the model has written itself is told apart from what the template has, wherever one ends in the text.
+    /// The tokens that the model has written are told apart from those of the template, wherever one ends in the text.
     #[test]
     fn a_continued_reply_begins_where_it_was_written() {
         let demo = prompter(demo());

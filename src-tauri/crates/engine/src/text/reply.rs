@@ -1,3 +1,6 @@
+//! The text of one reply, from its token ids: decoded as they come, cut at stop texts, and divided into thinking and
+//! answer.
+
 use foretoken_protocol::{Part, TokenText};
 
 use super::thinking::{CLOSE, OPEN, Tags};
@@ -13,12 +16,13 @@ pub struct ReplyText {
     tags: Option<[(u32, &'static str); 2]>,
     /// Bytes of text so far.
     length: usize,
-    /// The last token's, which also brings what is held back until the end.
+    /// The draft position of the last token, which is also that of text held back until the end.
     draft_position: Option<u8>,
 }
 
 impl ReplyText {
-    /// A reply that begins there and ends before any of the stop texts, which are sought in all the model writes.
+    /// A reply that begins as `start` says and ends before any of the stop texts, which are looked for in all that the
+    /// model writes, tags included.
     pub fn new(tokenizer: Tokenizer, start: ReplyStart, stops: Vec<String>) -> Result<Self, TextError> {
         let tag = |text| Some((tokenizer.token_id(text)?, text));
         let tags = tag(OPEN).zip(tag(CLOSE)).map(|(open, close)| [open, close]);
@@ -65,8 +69,8 @@ impl ReplyText {
         (self.entries(pieces), outcome.stopped)
     }
 
-    /// The rest of a reply that has ended; nothing after a stop text. `cut`: it could go on, so that an unfinished character
-    /// is left out; whoever continues the text writes all of it.
+    /// The rest of a reply that has ended; nothing after a stop text. `cut`: the reply may be continued later, so the
+    /// bytes of an unfinished character are left out, and the continuation writes the whole character.
     pub fn finish(&mut self, cut: bool) -> Vec<TokenText> {
         let decoded = if cut { String::new() } else { self.decoder.finish() };
         let mut text = self.stops.push(&decoded).text;
@@ -92,7 +96,8 @@ mod tests {
     const THINKING: ReplyStart = ReplyStart { part: Part::Thinking, resumed: false };
     const ANSWER: ReplyStart = ReplyStart { part: Part::Answer, resumed: false };
 
-    /// The entries of every token up to the stop, those of the end, and whether it stopped. Token n is draft n.
+    /// The entries of every token up to the stop text, those of the end, and whether a stop text was found. Token n has
+    /// draft position n.
     fn write(start: ReplyStart, ids: &[u32], stops: &[&str]) -> (Vec<Vec<TokenText>>, Vec<TokenText>, bool) {
         write_with(&TOKENIZER, start, ids, stops)
     }
@@ -156,8 +161,8 @@ mod tests {
         assert!(end.iter().all(|entry| entry.draft_position == Some(ids.len() as u8 - 1)));
     }
 
-    /// Wherever a reply is cut, what is shown of it has no half characters, and what is read when it goes on ends where the
-    /// text did: the rest completes it.
+    /// Wherever a reply is cut, its text has no half characters, and the tokens that are read when it is continued end
+    /// where the text did: the continuation completes it.
     #[test]
     fn a_reply_that_is_cut_in_a_character_can_go_on() {
         let whole = "Ein 🦀 und 漢字👩\u{200d}👧é.";

@@ -1,23 +1,26 @@
+//! Keeps what people write from being read as control tokens: while a template is rendered, private-use characters
+//! stand in their texts for whatever looks like one.
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::{TextError, Tokenizer};
 
-/// Characters that stand in for what only looks like a control token, in texts that people write, while a template is
-/// rendered around them: every control token in the result is the template's own.
+/// For each control token that occurs in the texts of people, a character that stands for it there while a template is
+/// rendered around them. Every control token in the result is then the template's own.
 ///
-/// Each is one character of those that Unicode leaves to private use, and one that the texts do not use themselves: a
+/// Each is a single character, of those that Unicode leaves to private use, that the texts do not use themselves: a
 /// template may trim, cut and compare texts without damaging it.
 #[derive(Debug)]
 pub(super) struct StandIns(Vec<(String, char)>);
 
-/// Whether a character may be one.
+/// Whether a character may be a stand-in.
 pub(super) fn is_one(character: char) -> bool {
     character >= '\u{F0000}'
 }
 
 impl StandIns {
-    /// For these texts.
+    /// Stand-ins for all control tokens in these texts.
     pub(super) fn new<'a>(
         tokenizer: &Tokenizer,
         texts: impl Iterator<Item = &'a str> + Clone,
@@ -50,7 +53,7 @@ impl StandIns {
         text
     }
 
-    /// The text as people wrote it.
+    /// A text with the stand-ins replaced by what people wrote.
     pub(super) fn take_back<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for (control, stand_in) in &self.0 {

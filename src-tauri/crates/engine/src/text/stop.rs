@@ -1,3 +1,5 @@
+//! Ends a reply before the first of its stop texts, which may lie across the pieces in which its text comes.
+
 use super::TextError;
 
 /// Finds the first stop text in a reply that comes in pieces, and cuts the reply there.
@@ -42,18 +44,19 @@ impl StopMatcher {
         StopOutcome { text, stopped: self.stopped }
     }
 
-    /// The rest of a reply that has ended: what was held back, up to a stop text in it.
+    /// The rest of a reply that has ended: the text held back, up to a stop text in it.
     pub fn finish(&mut self) -> String {
         self.held.truncate(self.first_match());
         std::mem::take(&mut self.held)
     }
 
-    /// Where the leftmost stop text begins in the held text; its length if there is none.
+    /// Byte in the held text at which the leftmost complete stop text begins; its length if there is none.
     fn first_match(&self) -> usize {
         self.stops.iter().filter_map(|stop| self.held.find(stop)).min().unwrap_or(self.held.len())
     }
 
-    /// Where the leftmost stop text that is not complete yet begins; the held text's length if there is none.
+    /// Byte in the held text at which the leftmost stop text begins that is not complete yet; its length if there is
+    /// none.
     fn first_open(&self) -> usize {
         let open = |&at: &usize| {
             let tail = &self.held[at..];

@@ -1,3 +1,5 @@
+//! The token ids that end a reply, from the configs of a model folder and its tokenizer.
+
 use std::path::Path;
 
 use serde_json::Value;

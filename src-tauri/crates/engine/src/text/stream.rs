@@ -1,8 +1,10 @@
+//! Decodes token ids to text as they come: bytes of a character that is not complete are held back.
+
 use std::str;
 
 use super::Tokenizer;
 
-/// Decodes one reply token by token. What it gives, put together, is the one-shot decode of the ids.
+/// Decodes one reply token by token. The pieces together are what decoding all ids at once gives.
 #[derive(Debug)]
 pub struct StreamDecoder {
     tokenizer: Tokenizer,
@@ -16,7 +18,7 @@ impl StreamDecoder {
         Self { tokenizer, incomplete: Vec::new() }
     }
 
-    /// What became readable with this token; empty while a character is incomplete.
+    /// The text that this token completes; empty while a character is incomplete.
     pub fn push(&mut self, id: u32) -> String {
         self.incomplete.extend(self.tokenizer.token_bytes(id));
         let end = complete_len(&self.incomplete);
@@ -31,7 +33,7 @@ impl StreamDecoder {
     }
 }
 
-/// How many of the bytes no later byte can change the reading of.
+/// The number of leading bytes whose reading as UTF-8 no later byte can change.
 fn complete_len(bytes: &[u8]) -> usize {
     let mut end = 0;
     while let Err(error) = str::from_utf8(&bytes[end..]) {

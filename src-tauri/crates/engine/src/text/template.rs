@@ -1,3 +1,6 @@
+//! The chat template of a model folder: a Jinja template, rendered as Hugging Face transformers renders it in Python,
+//! with the variables, functions, filters and methods that templates of the Qwen family use.
+
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,8 +20,8 @@ pub struct ChatTemplate {
     eos_token: Value,
 }
 
-/// Instructions that a template may run: far more than the longest chat takes, and a matter of seconds for one that would
-/// never end.
+/// The most instructions that a template may run: far more than the longest chat takes, and seconds for a template that
+/// would never end.
 const MOST_INSTRUCTIONS: u64 = 50_000_000;
 
 /// The name of the one template in the environment.
@@ -39,7 +42,8 @@ impl ChatTemplate {
         })
     }
 
-    /// Writes the messages out, up to where the reply begins. `thinking` matters only to a template with the switch.
+    /// Renders the messages, up to where the reply begins. `thinking` matters only to a template with a thinking
+    /// switch.
     pub fn render(&self, messages: &impl Serialize, thinking: bool) -> Result<String, TextError> {
         let variables = context! {
             messages => Value::from(Serde(messages)),
@@ -89,7 +93,7 @@ fn find_source(dir: &Path, tokenizer_config: &serde_json::Value) -> Result<(Path
     Err(TextError::TemplateMissing { dir: dir.to_owned() })
 }
 
-/// A template is stored as a text, or as a list of named ones.
+/// The template in a JSON entry: the text itself, or of a list of named templates the one called `default`.
 fn default_template(entry: &serde_json::Value) -> Option<&str> {
     let named_default =
         || entry.as_array()?.iter().find(|named| named["name"] == "default")?["template"].as_str();
@@ -158,7 +162,8 @@ fn tojson(value: Value, arguments: Kwargs) -> Result<Value, Error> {
     Ok(Value::from_safe_string(json))
 }
 
-/// A character of a JSON string in ASCII. What stands in for a control token stays, to be put back behind the template.
+/// A character of a JSON string in ASCII, escaped if need be. Stand-ins for control tokens stay as they are, to be
+/// replaced after rendering.
 fn ascii(character: char) -> String {
     if character.is_ascii() || super::stand_ins::is_one(character) {
         return character.into();

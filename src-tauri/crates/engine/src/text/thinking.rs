@@ -1,18 +1,20 @@
+//! Divides a reply into thinking, between `<think>` and `</think>`, and answer, as its text comes in pieces.
+
 use std::mem;
 
 use foretoken_protocol::Part;
 
-/// Opens the block.
+/// The tag that opens a thinking block.
 pub(super) const OPEN: &str = "<think>";
-/// Closes the block.
+/// The tag that closes a thinking block.
 pub(super) const CLOSE: &str = "</think>";
 
-/// Where the first text that the model writes belongs.
+/// The part of a reply with which the model begins to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyStart {
-    /// The part it belongs to.
+    /// The part, thinking or answer.
     pub part: Part,
-    /// Whether that part has text already, which the prompt ends with.
+    /// Whether the part has text already, with which the prompt ends.
     pub resumed: bool,
 }
 
@@ -21,8 +23,8 @@ pub struct ReplyStart {
 pub enum Tags {
     /// As text, since its vocabulary has no tokens for them.
     Text,
-    /// As tokens of their own: the same text spelled out is none. Holds where in the reply those begin that may still
-    /// matter, in bytes.
+    /// As tokens of their own; the same text spelled out by other tokens is no tag. Holds the offsets in the reply, in
+    /// bytes, at which tags begin that may still be in the held text.
     At(Vec<usize>),
 }
 
@@ -36,16 +38,16 @@ pub struct ThinkingSplit {
     tags: Tags,
     /// Bytes of the reply so far; `held` are the last of them.
     length: usize,
-    /// Newlines are dropped until other text comes.
+    /// Whether newlines are dropped until other text comes.
     trimming: bool,
-    /// The answer has no text yet, so that a block may still open.
+    /// Whether a block may still open: the answer has no text yet.
     may_open: bool,
-    /// Text that may turn out to be, or to stand beside, a tag.
+    /// Text held back: it may be a tag, a part of one, or newlines beside one.
     held: String,
 }
 
 impl ThinkingSplit {
-    /// A split for a reply that starts there.
+    /// A split for a reply that begins as `start` says.
     pub fn new(start: ReplyStart, tags: Tags) -> Self {
         Self {
             part: start.part,
@@ -131,7 +133,7 @@ impl ThinkingSplit {
         false
     }
 
-    /// Whether what stands there in the held text and reads like a tag is one.
+    /// Whether the tag's text at byte `at` of the held text is a tag.
     fn is_tag(&self, at: usize) -> bool {
         match &self.tags {
             Tags::Text => true,
@@ -140,12 +142,13 @@ impl ThinkingSplit {
     }
 }
 
-/// How much of a thinking text is certain not to belong to the end of the block.
+/// The number of leading bytes of a thinking text that cannot belong to the end of the block.
 fn thinking_end(text: &str) -> usize {
     let tag = (1..CLOSE.len()).find(|&length| text.ends_with(&CLOSE[..length])).unwrap_or(0);
     text[..text.len() - tag].trim_end_matches('\n').len()
 }
 
+/// Adds a piece, unless it is empty.
 fn give(pieces: &mut Vec<(Part, String)>, part: Part, text: String) {
     if !text.is_empty() {
         pieces.push((part, text));
@@ -204,7 +207,7 @@ mod tests {
         assert_eq!(split(THINKING, &[format!("<think>?</think>{answer}")]), parts("<think>?", answer));
     }
 
-    /// All thinking and all answer of a reply of tokens that are tags, and of text that may look like some.
+    /// All thinking and all answer of a reply in tokens, of which some are tags and others may look like tags.
     fn split_tokens(start: ReplyStart, tokens: &[&str], is_tag: impl Fn(usize) -> bool) -> (String, String) {
         let mut split = ThinkingSplit::new(start, Tags::At(Vec::new()));
         let (mut thinking, mut answer, mut length) = (String::new(), String::new(), 0);

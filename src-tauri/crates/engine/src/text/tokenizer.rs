@@ -1,3 +1,6 @@
+//! The tokenizer of a model folder, a byte-level BPE vocabulary as of GPT-2 with control tokens, on the `tokenizers`
+//! library of Hugging Face: text to ids, ids to text, and the bytes of single tokens.
+
 use std::fmt;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -44,7 +47,7 @@ impl Tokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// The ids of a text that is nothing else: what looks like a control token in it is spelled out.
+    /// The ids of a text without control tokens: what looks like one in it is spelled out by ordinary tokens.
     pub fn encode_text(&self, text: &str) -> Result<Vec<u32>, TextError> {
         let mut pieces = PreTokenizedString::from(text);
         if let Some(normalizer) = self.0.get_normalizer() {
@@ -58,7 +61,7 @@ impl Tokenizer {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Where control tokens are written in a text, and their ids.
+    /// The control tokens that a text holds: ranges of bytes, and ids.
     pub(super) fn controls_in(&self, text: &str) -> Vec<(Range<usize>, u32)> {
         let pieces = self.0.get_added_vocabulary().extract_and_normalize(None::<&NormalizerWrapper>, text);
         let pieces = pieces.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
@@ -67,7 +70,8 @@ impl Tokenizer {
             .collect()
     }
 
-    /// What control tokens look like: all that were added to the vocabulary, whether they are called special or not.
+    /// The texts of all control tokens: all tokens that were added to the vocabulary, whether they are called special
+    /// or not.
     pub(super) fn control_tokens(&self) -> Vec<String> {
         let added = self.0.get_added_vocabulary().get_vocab();
         added.keys().filter(|token| !token.is_empty()).cloned().collect()
@@ -84,12 +88,12 @@ impl Tokenizer {
         self.0.token_to_id(token)
     }
 
-    /// How many tokens there are, added ones included.
+    /// The number of tokens, added ones included.
     pub fn vocab_size(&self) -> usize {
         self.0.get_vocab_size(true)
     }
 
-    /// How many tokens text is made of; their ids come before those of added tokens.
+    /// The number of ordinary tokens; their ids come before those of added tokens.
     pub fn ordinary_vocab_size(&self) -> usize {
         self.0.get_vocab_size(false)
     }
@@ -109,8 +113,8 @@ fn failed(error: tokenizers::Error) -> TextError {
     TextError::EncodingFailed { reason: error.to_string() }
 }
 
-/// The byte that a character of a byte-level vocabulary stands for. Printable Latin-1 stands for itself; the other
-/// bytes, in order, are U+0100 and up.
+/// The byte that a character of a byte-level vocabulary stands for, the inverse of `bytes_to_unicode` of GPT-2.
+/// Printable Latin-1 stands for itself; the other bytes, in order, are U+0100 and up.
 fn byte_of(character: char) -> Option<u8> {
     let code = u32::from(character);
     let byte = match code {

@@ -1,14 +1,18 @@
+//! What the prefix cache stores of a row: `Segment`, copies of the keys and values of a stretch of its tokens, and
+//! [`Anchor`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a lookup
+//! finds it.
+
 use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
 
-/// What keys and values do not tell of a row at one place in its tokens. A row can go on from there only where this
-/// was kept: recurrent states cannot be rewound.
+/// What a row has besides keys and values after some number of its tokens. A prompt can go on from a stored place only
+/// where this was kept, because recurrent states cannot be rewound.
 #[derive(Debug, Clone)]
 pub struct Anchor {
-    /// Settled, of one row, one per linear-attention layer.
+    /// The recurrent states of one row, settled, one per linear-attention layer.
     pub states: Vec<DeltaState>,
-    /// Where the model has an MTP head, the last token's hidden state `[1, H]`: with the next token it is the first pair
-    /// that the head has not read, and that token is another in each continuation.
+    /// Where the model has an MTP head, the last token's hidden state `[1, H]`. With the token after it, which differs
+    /// between continuations, it makes the first pair that the head has not read.
     pub hidden: Option<Array>,
 }
 
@@ -18,11 +22,11 @@ pub struct Anchor {
 pub(super) struct Segment {
     /// One per full-attention layer.
     kv: Vec<KvCopy>,
-    /// The head's, of the pairs whose second token is one of these.
+    /// The MTP head's, of the pairs (hidden state at t, token at t + 1) whose second token is one of these.
     head: Option<KvCopy>,
 }
 
-/// The beginning of a prompt, as it was stored.
+/// A stored beginning of a prompt, as a lookup finds it.
 #[derive(Debug)]
 pub struct Prefix {
     pub(super) len: usize,
@@ -31,7 +35,8 @@ pub struct Prefix {
 }
 
 impl Anchor {
-    /// The same in arrays of its own, still lazy: a view may keep a whole cell's values alive.
+    /// A copy that shares no memory with this anchor, still lazy. Arrays that are views may keep the values of a whole
+    /// prefill cell alive.
     pub(super) fn copy(&self) -> Result<Self> {
         let first = Array::from_slice(&[0u32], &[1])?;
         Ok(Self {
@@ -76,17 +81,17 @@ impl Segment {
 }
 
 impl Prefix {
-    /// Tokens that need not be read.
+    /// Tokens that a row which goes on from here need not read.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it is of no use.
+    /// Whether it holds no tokens.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// What was not in the caches.
+    /// The recurrent states and the hidden state at its end.
     pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
@@ -108,7 +113,7 @@ impl Prefix {
     }
 }
 
-/// Computes what a store is about to keep.
+/// Evaluates the lazy copies that a store is about to keep.
 pub(super) fn settle(segment: &Segment, anchor: &Anchor) -> Result<()> {
     mlx::eval(segment.arrays().chain(anchor.arrays()))
 }

@@ -1,3 +1,10 @@
+//! The prefix cache: keys, values and recurrent states of earlier prompts and replies, in a tree by their tokens,
+//! within a budget of bytes. A later prompt is read from the end of its longest stored beginning.
+//!
+//! As in RadixAttention (arXiv 2312.07104), token sequences that begin alike share a path. Unlike there, nodes are
+//! never split, and a prompt can go on only at an anchor, where recurrent states were kept. Over budget, the anchor
+//! with the smallest expected saving per byte is evicted.
+
 use std::collections::BTreeMap;
 
 use super::entry::{Anchor, Prefix, Segment, settle};
@@ -7,7 +14,7 @@ use crate::mlx::Result;
 /// The fewest tokens that an anchor must save over the one before it. Reading so few takes little more than a pass,
 /// and the recurrent states of a large model are as many bytes as the keys and values of thousands of tokens.
 pub const LEAST_GAIN: usize = 32;
-/// How likely a prompt goes on at an anchor inside a chat, compared with one at its end.
+/// The chance that a prompt goes on at an anchor that is not marked `likely`, relative to one that is.
 const INSIDE: f64 = 0.125;
 
 /// Beginnings of prompts and replies, as a tree: a node holds the tokens between two anchors with their keys and
@@ -38,9 +45,9 @@ struct Node {
     /// Tokens from the root to its end.
     end: usize,
     segment: Segment,
-    /// Evicted before the keys and values are, where other nodes go on from here.
+    /// `None` where it was evicted while other nodes still stand on the keys and values.
     anchor: Option<Anchor>,
-    /// Whether a prompt has gone on here, or is expected to.
+    /// Whether a prompt has gone on at its end, or is expected to.
     likely: bool,
     /// The lookup at which it was stored or last found.
     used: u64,
@@ -88,10 +95,10 @@ impl PrefixStore {
         Some(Prefix { len, segments, anchor })
     }
 
-    /// Keeps what a row that has read `tokens` remembers, unless that is worth less than what it would displace.
-    /// `likely`: whether prompts are expected to go on here. Stores nothing where an anchor shortly before does as
-    /// well, or where the caches do not hold the tokens. Waits for the copies, so that the row's next append finds its
-    /// buffers its own.
+    /// Stores the caches and the anchor of a row that has read `tokens`, unless they are worth less than what they
+    /// would displace. `likely`: whether prompts are expected to go on here. Stores nothing where an anchor fewer than
+    /// [`LEAST_GAIN`] tokens before does as well, or where the caches do not hold the tokens. Evaluates the copies, so
+    /// that no handle of the row's buffers is left and its next append writes in place.
     pub fn insert(&mut self, tokens: &[u32], cache: &RowCache, anchor: &Anchor, likely: bool) -> Result<()> {
         let base = self.deepest(tokens, |node| node.anchor.is_some());
         if self.nodes[&base].end == tokens.len() {
@@ -105,8 +112,8 @@ impl PrefixStore {
             return Ok(());
         }
         let Some(id) = self.attach(tokens, cache, anchor, likely)? else { return Ok(()) };
-        // Nothing displaces what it stands on, or a prompt that is too long would in the end leave nothing; and what
-        // has no room even so displaces nobody.
+        // An anchor must not evict the one that it stands on, or a prompt that is too long would in the end leave
+        // nothing stored. One that does not fit beside that one is dropped before it evicts any other.
         if self.needed(id) + self.nodes[&base].anchor_bytes() > self.budget {
             self.evict(id);
         }
@@ -119,8 +126,8 @@ impl PrefixStore {
         settled
     }
 
-    /// Forgets all that lies along these tokens, and all that goes on from there: prompts that begin alike and part later
-    /// stand on the same keys and values, and so would whatever is stored of these tokens next.
+    /// Removes each child of the root whose tokens `tokens` begins with, and all nodes below it. Prompts that begin
+    /// alike and part later stand on the same keys and values, and so would whatever is stored of these tokens next.
     pub fn forget(&mut self, tokens: &[u32]) {
         let nodes = &self.nodes;
         let (mut open, kept): (Vec<NodeId>, Vec<NodeId>) =
@@ -132,7 +139,8 @@ impl PrefixStore {
         }
     }
 
-    /// Puts an anchor at the end of `tokens`, with the keys and values that are missing, all still lazy.
+    /// Puts an anchor at the end of `tokens`, and a node for the keys and values that are not stored yet; all copies
+    /// are still lazy. `None` where the caches do not hold the tokens.
     fn attach(
         &mut self,
         tokens: &[u32],
@@ -164,7 +172,7 @@ impl PrefixStore {
         Ok(Some(id))
     }
 
-    /// The longest accepted node whose tokens begin `tokens`; the root if none does.
+    /// The deepest accepted node whose path from the root is a beginning of `tokens`; the root if there is none.
     fn deepest(&self, tokens: &[u32], accept: impl Fn(&Node) -> bool) -> NodeId {
         let (mut best, mut best_end) = (ROOT, 0);
         let mut open = vec![ROOT];
@@ -185,6 +193,7 @@ impl PrefixStore {
         std::iter::successors(parent(id), move |(_, node)| parent(node.parent))
     }
 
+    /// Evicts anchors, the one of least [`Self::worth`] first and `spared` never, until the budget holds.
     fn shrink(&mut self, spared: Option<NodeId>) {
         while self.bytes > self.budget {
             let anchored =
@@ -195,8 +204,9 @@ impl PrefixStore {
         }
     }
 
-    /// What an anchor is worth a byte: the tokens that it saves over the anchor before it, if a prompt goes on there.
-    /// So, of anchors that nobody uses, every other one goes first, and the rest lie ever further apart.
+    /// The expected saving of an anchor per byte that its eviction frees: the tokens that it saves over the anchor
+    /// before it, times the chance that a prompt goes on there, divided by its age in lookups. Of anchors that nobody
+    /// uses, every other one is so evicted first, and the rest lie ever further apart.
     fn worth(&self, id: NodeId, node: &Node) -> f64 {
         let before = self.path(node.parent).find(|(_, node)| node.anchor.is_some());
         let saved = node.end - before.map_or(0, |(_, before)| before.end);
@@ -205,7 +215,7 @@ impl PrefixStore {
         chance * saved as f64 / (self.freed(id, node) as f64 * age as f64)
     }
 
-    /// Bytes of all that going on from an anchor takes.
+    /// Bytes that going on from an anchor needs: its own, and the keys, values and tokens of its path.
     fn needed(&self, id: NodeId) -> u64 {
         self.nodes[&id].anchor_bytes() + self.path(id).map(|(_, node)| node.own_bytes()).sum::<u64>()
     }
@@ -221,7 +231,7 @@ impl PrefixStore {
         states + self.nodes[&id].own_bytes() + alone.map(|(_, node)| node.own_bytes()).sum::<u64>()
     }
 
-    /// Removes an anchor, and the nodes that nothing needs any more.
+    /// Removes an anchor, and the nodes on its path that no other anchor needs.
     fn evict(&mut self, id: NodeId) {
         let anchor = self.nodes.get_mut(&id).and_then(|node| node.anchor.take());
         self.bytes -= anchor.map_or(0, |anchor| anchor.bytes());

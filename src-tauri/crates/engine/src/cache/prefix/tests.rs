@@ -1,3 +1,5 @@
+//! Tests of the prefix cache: by example, and against a plain set of token sequences under random actions.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -6,20 +8,21 @@ use super::*;
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::mlx::{Array, Dtype};
 
-/// Numbers that tell a beginning from any other.
+/// A number that stands for a sequence of tokens.
 fn mark(tokens: &[u32], salt: u32) -> f32 {
     let hash = tokens.iter().fold(salt, |hash, token| (hash ^ token).wrapping_mul(0x0100_0193));
     (hash >> 8) as f32
 }
 
-/// `[2, 1, n, 2]`, each position with the mark of the tokens up to it.
+/// Keys and values `[2, 1, n, 2]`, each position with the mark of the tokens up to it.
 fn positions(tokens: &[u32], ends: impl Iterator<Item = usize>, salt: u32) -> Array {
     let marks: Vec<f32> = ends.map(|end| mark(&tokens[..end], salt)).collect();
     let values: Vec<f32> = [&marks, &marks].into_iter().flatten().flat_map(|&mark| [mark, -mark]).collect();
     Array::from_slice(&values, &[2, 1, marks.len() as i32, 2]).unwrap()
 }
 
-/// What a row of a model with two attention layers, a recurrent one and a head has when it has read these tokens.
+/// Caches and anchor of a row that has read these tokens, of a model with two attention layers, a recurrent one and an
+/// MTP head.
 fn row(tokens: &[u32]) -> (RowCache, Anchor) {
     let kv = |from: usize, salt| {
         let mut kv = RowKv::default();
@@ -44,7 +47,7 @@ fn values(anchor: &Anchor) -> Vec<Vec<f32>> {
     anchor.arrays().map(|array| array.to_vec().unwrap()).collect()
 }
 
-/// Checks that a found prefix is all that a row has that has read its tokens.
+/// Checks that a found prefix gives the caches and the anchor of a row that has read its tokens.
 fn check(prefix: &Prefix, prompt: &[u32]) {
     let tokens = &prompt[..prefix.len()];
     let (expected, anchor) = row(tokens);

@@ -1,18 +1,25 @@
+//! The choice of draft lengths for a step: of all plans, one chain length a row, the one with the most expected tokens
+//! per second,
+//!
+//! `(rows + Σ_b Σ_{i < depth_b} survival_{b,i}) / (pass(rows + Σ_b depth_b) + max_b depth_b · draft)`,
+//!
+//! where `survival_{b,i}` is the probability that draft i of row b and all before it are accepted.
+
 use super::cost::{Cost, MAX_WIDTH};
 
-/// How many drafts each row of a step gets, and what is expected of it.
+/// How many drafts each row of a step gets, and the tokens and the time that are expected of the step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     /// Drafts by row.
     pub(super) depths: Vec<usize>,
-    /// Expected tokens: one a row, and each draft if it and all before it are right.
+    /// Expected tokens: one a row, and for each draft the probability that it and all before it are accepted.
     pub(super) tokens: f64,
     /// Expected seconds.
     pub(super) seconds: f64,
 }
 
 impl Plan {
-    /// `None` where nothing was measured.
+    /// The plan with these depths; `None` where costs were not measured.
     pub(super) fn new(depths: Vec<usize>, survivals: &[Vec<f64>], cost: &Cost) -> Option<Self> {
         let right = |(depth, survivals): (&usize, &Vec<f64>)| survivals[..*depth].iter().sum::<f64>();
         let tokens = depths.len() as f64 + depths.iter().zip(survivals).map(right).sum::<f64>();
@@ -38,11 +45,11 @@ impl Plan {
 }
 
 /// The plan with the most expected tokens per second among those that add drafts to `base` and take at most
-/// `most_seconds`; `None` if there is none. `survivals[b]`: the chances of row b's drafts, as many as it may have; a row
-/// that keeps what `base` gives it has none beyond that.
+/// `most_seconds`; `None` if there is none. `survivals[b][i]`: the probability that row b's drafts 0 to i are all
+/// accepted; its length is the most drafts that the row may get.
 ///
-/// Exact for times that depend on the step's width and its longest chain only: survivals fall along a chain, so the n
-/// best drafts below a depth always are beginnings of chains.
+/// Exact where a step's time depends on its width and its longest chain only: survivals never rise along a chain, so
+/// the n likeliest drafts within a depth always are beginnings of chains.
 pub(super) fn best(base: &Plan, survivals: &[Vec<f64>], cost: &Cost, most_seconds: f64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
     let deepest = survivals.iter().map(Vec::len).max().unwrap_or(0);
@@ -64,7 +71,7 @@ pub(super) fn best(base: &Plan, survivals: &[Vec<f64>], cost: &Cost, most_second
     best
 }
 
-/// `plan` with one draft more, the likeliest; `None` if there is none.
+/// `plan` with one draft more, the likeliest that may be added; `None` if there is none.
 pub(super) fn one_more(plan: &Plan, survivals: &[Vec<f64>], cost: &Cost) -> Option<Plan> {
     let &(_, position, row) = by_chance(plan, survivals, usize::MAX).first()?;
     let mut depths = plan.depths.clone();
@@ -82,7 +89,8 @@ pub(super) fn one_less(plan: &Plan, base: &Plan, survivals: &[Vec<f64>], cost: &
     Plan::new(depths, survivals, cost)
 }
 
-/// The drafts that may be added: chance, position and row of each, the likeliest first.
+/// The drafts that may be added to `base`, within the first `cap` of each row: survival, position and row of each, the
+/// likeliest first.
 fn by_chance(base: &Plan, survivals: &[Vec<f64>], cap: usize) -> Vec<(f64, usize, usize)> {
     let mut drafts: Vec<(f64, usize, usize)> = Vec::new();
     for (row, chances) in survivals.iter().enumerate() {
@@ -100,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Every way to give each row a chain.
+    /// The plans of all combinations of chain lengths.
     fn all_plans(survivals: &[Vec<f64>], cost: &Cost) -> Vec<Plan> {
         let mut all = vec![Vec::new()];
         for chances in survivals {

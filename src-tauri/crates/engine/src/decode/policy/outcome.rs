@@ -1,21 +1,25 @@
+//! Whether drafts pay, as the comparison of a plan with drafts and one without has it, and the sentence that tells
+//! people why a row gets none.
+
 use super::choice::Plan;
 
-/// Whether drafts were chosen, and why not.
+/// What became of drafts in the last choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) enum Outcome {
-    /// Nobody knows yet, or nobody asked.
+    /// Not known: costs were not measured, or no row left the choice to the policy.
     #[default]
     Open,
-    /// They pay, at least for one of so many rows.
+    /// They pay for at least one of the step's rows, of which there are so many.
     Paying { rows: usize },
-    /// Even the best ones do not pay, by comparison with a step without drafts.
+    /// Even the best plan yields no more tokens per second: with `drafts` drafts more it takes `times_as_long` times as
+    /// long, for `times_as_many_tokens` times the tokens.
     NotPaying { drafts: usize, times_as_long: f64, times_as_many_tokens: f64 },
-    /// They would cost rows that asked for none more than the tax.
+    /// Any drafts would slow down rows that asked for none by more than the tax.
     Taxed,
 }
 
 impl Outcome {
-    /// Whether the `best` drafts pay beside those of `base`.
+    /// The outcome where `best` is the best plan that adds drafts to `base`.
     pub(super) fn of(base: &Plan, best: &Plan) -> Self {
         match best.rate() > base.rate() {
             true => Self::Paying { rows: best.depths.len() },
@@ -27,7 +31,7 @@ impl Outcome {
         }
     }
 
-    /// Why a row had no drafts, as people read it.
+    /// Why a row had no drafts, in a sentence for people; `None` where they pay or nothing is known.
     pub(super) fn why_not(&self) -> Option<String> {
         match self {
             Self::Open | Self::Paying { rows: 1 } => None,

@@ -1,3 +1,6 @@
+//! What was measured of a model's speculative decoding on a machine: the time of a step by its width and chain length,
+//! and the acceptance of drafts by position. It is kept in a file from one run to the next.
+
 use serde::{Deserialize, Serialize};
 
 use super::acceptance::{Acceptance, DEPTHS};
@@ -6,11 +9,11 @@ use super::cost::Cost;
 use super::outcome::Outcome;
 use crate::decode::measure::{Calibration, PassTimes};
 
-/// What was measured of a model on a machine. Worth keeping: the next start need not measure it again.
+/// The costs and the acceptance of a model on a machine. Worth keeping: the next start need not measure them again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PolicyState {
     pub(super) cost: Cost,
-    /// Over all rows.
+    /// The acceptance of drafts over all rows.
     pub(super) accepted: Acceptance,
 }
 
@@ -20,24 +23,25 @@ impl PolicyState {
         self.cost.is_known()
     }
 
-    /// The same with what was measured of passes.
+    /// These figures with the costs replaced by measured times.
     pub fn with_costs(self, PassTimes { passes, draft }: PassTimes) -> Self {
         Self { cost: self.cost.with(passes, draft), ..self }
     }
 
-    /// The same with what a model has shown before its first reply.
+    /// These figures with the costs and the verdicts on drafts of a calibration, which is made before the first reply.
     pub fn calibrated(self, Calibration { times, verdicts }: &Calibration) -> Self {
         let mut accepted = self.accepted;
         verdicts.iter().for_each(|&(drafted, right)| accepted.observe(drafted, right));
         Self { accepted, ..self }.with_costs(times.clone())
     }
 
-    /// What a step of a row takes that drafts and checks so many tokens, in units of a step without drafts.
+    /// The time of a step of one row with so many drafts, divided by that of a step without any; `None` where costs
+    /// were not measured.
     pub fn times_as_long(&self, drafts: usize) -> Option<f64> {
         Some(self.cost.step(1 + drafts, drafts)? / self.cost.step(1, 0)?)
     }
 
-    /// Why a row by itself is written without drafts; `None` where drafts pay, or where nobody knows.
+    /// Why a row that decodes alone gets no drafts; `None` where drafts pay, or where that is not known.
     pub(crate) fn why_not(&self) -> Option<String> {
         let survivals = [self.accepted.survivals(&self.accepted, DEPTHS)];
         let plain = Plan::new(vec![0], &survivals, &self.cost)?;
@@ -45,14 +49,15 @@ impl PolicyState {
         Outcome::of(&plain, &best).why_not()
     }
 
-    /// Why `depth` drafts for such a row are slower than none; `None` where they are not, or where nobody knows.
+    /// Why `depth` drafts make a row that decodes alone no faster than none; `None` where they do make it faster, or
+    /// where that is not known.
     pub(crate) fn verdict(&self, depth: usize) -> Option<String> {
         let survivals = [self.accepted.survivals(&self.accepted, depth)];
         let [plain, drafting] = [0, depth].map(|depth| Plan::new(vec![depth], &survivals, &self.cost));
         Outcome::of(&plain?, &drafting?).why_not()
     }
 
-    /// Whether measurements may have given all figures.
+    /// Whether all figures are within the bounds of what measurements can give; those of a damaged file may not be.
     pub(crate) fn is_possible(&self) -> bool {
         self.cost.is_possible() && self.accepted.is_possible()
     }

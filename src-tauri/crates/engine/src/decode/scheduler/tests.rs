@@ -1,3 +1,5 @@
+//! Tests that what the prefix cache stores cannot do harm: unusable entries are forgotten, and replies stay the same.
+
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -8,7 +10,7 @@ use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{Config, Index, Layout};
 use crate::mlx::{Array, Dtype};
 
-/// Tokens that the beginnings below have.
+/// Tokens of the shorter and the longer stored beginning in these tests.
 const FIRST: usize = 100;
 const SECOND: usize = 180;
 
@@ -42,7 +44,7 @@ fn scheduler(model: &Qwen) -> Scheduler {
     scheduler
 }
 
-/// What a row has that has read these tokens.
+/// Caches and anchor of a row that has read these tokens.
 fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, Anchor) {
     let prompt = [tokens, &[1]].concat();
     let mut lane = Lane::new(model, Row::new(0, spec(&prompt))).unwrap();
@@ -51,7 +53,8 @@ fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, Anchor) {
     (lane.row.cache, Anchor { states: lane.states, hidden })
 }
 
-/// Writes one reply, and says how many tokens it went on behind, the first time and the last.
+/// Writes one reply. Returns its tokens, and how many tokens were already read where its prefill began, the first time
+/// and the last.
 fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, usize, usize) {
     scheduler.submit(1, spec(prompt), Drafting::Fixed { depth: 2 }).unwrap();
     let (mut tokens, mut begins) = (Vec::new(), Vec::new());
@@ -74,7 +77,7 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     (tokens, begins[0], begins[begins.len() - 1])
 }
 
-/// The same states, each number another.
+/// The anchor with every recurrent state changed.
 fn changed(anchor: &Anchor, change: impl Fn(&Array) -> Array) -> Anchor {
     let states = anchor.states.iter().map(|state| {
         let (state, tail) = state.resolve(&[0]).unwrap();
@@ -83,8 +86,8 @@ fn changed(anchor: &Anchor, change: impl Fn(&Array) -> Array) -> Anchor {
     Anchor { states: states.collect(), hidden: anchor.hidden.clone() }
 }
 
-/// Whatever is wrong with what was stored, and wherever that shows, the reply is the one of a prompt that was read, and what
-/// was wrong is forgotten.
+/// Whatever is wrong with what was stored, and wherever that shows, the reply is that of a prompt that was read in
+/// full, and what was wrong is forgotten.
 #[test]
 fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
     let model = demo();
@@ -133,7 +136,7 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
     assert_eq!((tokens, first), (expected, 0), "keys and values");
 }
 
-/// The same keys and values, each number undefined.
+/// As many keys and values, each NaN.
 fn undefined(kv: &RowKv) -> RowKv {
     let like = &kv.buffers()[0];
     let number = Array::scalar(f32::NAN, like.dtype()).unwrap();
@@ -143,7 +146,8 @@ fn undefined(kv: &RowKv) -> RowKv {
     other
 }
 
-/// Two chats begin alike, and what is stored of that is of no use: neither goes on from it once one has found out.
+/// Two chats begin alike, and what is stored of that beginning is unusable: once one of them has found out, neither
+/// goes on from it.
 #[test]
 fn what_was_of_no_use_to_one_chat_is_not_tried_again_in_another() {
     let model = demo();

@@ -13,10 +13,12 @@ pub(super) const RECENT: usize = 5;
 const SURPRISE: f64 = 1.4;
 /// So many surprises in a row that agree are believed.
 const BELIEVED: usize = 3;
-/// Weight of a measurement that is none.
+/// Weight of a measurement that is no surprise.
 const NEWEST: f64 = 0.1;
 /// Steps that a machine that has changed gets to settle before it may have changed again.
 const SETTLING: usize = 8;
+/// So often may it have changed at once, and once more in so many steps: finding out what steps cost then takes time.
+const CHANGES: (f64, f64) = (4.0, 100.0);
 
 fn is_surprise(ratio: f64) -> bool {
     !(1.0 / SURPRISE..=SURPRISE).contains(&ratio)
@@ -115,9 +117,10 @@ impl Cost {
                 let all_agree = surprises.iter().zip(&surprises[1..]).all(|(&a, &b)| agree((a, b)));
                 if surprises.len() == BELIEVED && all_agree {
                     let believed = median(surprises.drain(..));
-                    // More tokens never take less, and what the widest ones are wrong by, those beyond are as well.
-                    let factor =
-                        self.passes.get(&width).filter(|_| widest).map_or(1.0, |known| believed / known);
+                    // More tokens never take less. Where the widest ones take less than was thought, those beyond do too:
+                    // nobody looks at what is thought to be far too dear.
+                    let known = self.passes.get(&width).filter(|_| widest);
+                    let factor = known.map_or(1.0, |known| (believed / known).min(1.0));
                     for (&other, seconds) in &mut self.passes {
                         *seconds = if other < width {
                             seconds.min(believed)
@@ -142,11 +145,13 @@ pub(super) struct Speed {
     usual: f64,
     /// Steps since then.
     since: usize,
+    /// How often it may surprise now.
+    changes: f64,
 }
 
 impl Default for Speed {
     fn default() -> Self {
-        Self { recent: VecDeque::new(), usual: 1.0, since: SETTLING }
+        Self { recent: VecDeque::new(), usual: 1.0, since: SETTLING, changes: CHANGES.0 }
     }
 }
 
@@ -174,15 +179,17 @@ impl Speed {
             let widest = self.recent.iter().all(|(other, _)| *other <= width);
             cost.learn(width, depth, seconds, widest);
             told.seconds = seconds;
-            told.width = is_surprise(seconds / expected);
+            told.width = is_surprise(seconds / expected) && seconds > cost.draft * depth as f64;
         }
         self.recent.push_back((width, took / expected));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
             let now = median(self.recent.iter().map(|(_, ratio)| *ratio));
             self.since += 1;
-            told.machine = self.since > SETTLING && is_surprise(now / self.usual);
+            self.changes = (self.changes + 1.0 / CHANGES.1).min(CHANGES.0);
+            told.machine = self.since > SETTLING && self.changes >= 1.0 && is_surprise(now / self.usual);
             if told.machine {
+                self.changes -= 1.0;
                 (self.usual, self.since) = (now, 0);
                 cost.doubt();
             }
@@ -236,6 +243,39 @@ mod tests {
             observe(&mut cost, &mut speed, &[(3, 7.0)]);
             assert_eq!(estimates(&cost, [3]), [expected], "after {steps}");
         }
+    }
+
+    /// Once the machine is found to be another one, a figure counts as one measurement among those that follow.
+    #[test]
+    fn what_was_measured_of_another_machine_counts_little() {
+        let corrected = |slower: f64| {
+            let (mut cost, mut speed) = (Cost::default().with([(1, 2.0), (2, 3.0)], 0.0), Speed::default());
+            observe(&mut cost, &mut speed, &[(1, 2.0); 2 * RECENT]);
+            observe(&mut cost, &mut speed, &[(1, 2.0 * slower); 2 * RECENT]);
+            [(2, 3.6 * slower); 3].map(|step| {
+                observe(&mut cost, &mut speed, &[step, (1, 2.0 * slower)]);
+                let [figure] = estimates(&cost, [2]);
+                (figure * 100.0).round() / 100.0
+            })
+        };
+        assert_eq!(corrected(1.0), [3.06, 3.11, 3.16]);
+        assert_eq!(corrected(3.0), [3.3, 3.4, 3.45]);
+    }
+
+    /// Nobody looks at widths that are thought to be far too dear: they follow those that are.
+    #[test]
+    fn what_the_widest_steps_are_wrong_by_those_beyond_are_as_well() {
+        let figures = [(1, 2.0), (2, 6.0), (4, 10.0), (8, 20.0)];
+        let after = |width, seconds| {
+            let (mut cost, mut speed) = (Cost::default().with(figures, 0.0), Speed::default());
+            for _ in 0..3 {
+                observe(&mut cost, &mut speed, &[(1, 2.0); RECENT]);
+                observe(&mut cost, &mut speed, &[(width, seconds)]);
+            }
+            estimates(&cost, [1, 2, 4, 8])
+        };
+        assert_eq!(after(2, 3.0), [2.0, 3.0, 5.0, 10.0]);
+        assert_eq!(after(4, 3.0), [2.0, 3.0, 3.0, 6.0], "more tokens never take less");
     }
 
     #[test]

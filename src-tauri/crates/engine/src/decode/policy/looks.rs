@@ -7,7 +7,7 @@ use super::cost::{RECENT, Told};
 const PLAIN_INTERVAL: u32 = 24;
 /// Share of the time that all other looks may lose, but for those that follow a surprise.
 const EXPLORATION: f64 = 0.0075;
-/// Looks at each rival when the machine is not what it was.
+/// Looks at each rival when the machine is not what it was, whenever there is such a rival.
 const REPEATED: u32 = 3;
 /// Steps before the first of them, so that most of those that it is compared with are the new machine's.
 const PAUSE: u32 = RECENT as u32 / 2 + 1;
@@ -60,16 +60,14 @@ impl Looks {
                 self.demand(next);
             }
         }
-        for (due, rival) in self.due.iter_mut().zip(&rivals) {
-            *due *= u32::from(rival.is_some());
-        }
         // The steps in between tell what it is compared with.
         if self.pause > 0 {
             self.pause -= 1;
             return None;
         }
-        let rival = (0..rivals.len()).rev().max_by_key(|&rival| self.due[rival])?;
-        let plan = rivals[rival].take().filter(|_| self.due[rival] > 0)?;
+        let due = (0..rivals.len()).rev().filter(|&rival| self.due[rival] > 0 && rivals[rival].is_some());
+        let rival = due.max_by_key(|&rival| self.due[rival])?;
+        let plan = rivals[rival].take()?;
         self.due[rival] -= 1;
         (self.pause, self.since) = (1, 0);
         if rival == 0 {

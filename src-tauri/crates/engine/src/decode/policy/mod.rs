@@ -7,7 +7,9 @@
 //!   it, so a machine that is slow for a while changes none. What differs a little moves a figure a little, and what
 //!   differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
-//! - Every step that differs from the best known one is a *look* (`looks`). Looks lose a small share of the time.
+//! - Every step that differs from the best known one is a *look* (`looks`). Looks lose a small share of the time. When the
+//!   machine turns out not to be what it was when the costs were measured, all sides are looked at again, a few times at
+//!   once and then rarely, and each figure counts for one measurement.
 //! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, looks included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
 //!   what stays within the tax, and up to its depth what pays.

@@ -240,6 +240,56 @@ fn wrong_figures_are_corrected() {
     }
 }
 
+/// Figures of a machine that was loaded when they were measured, each by something else, are replaced when it no longer is.
+#[test]
+fn figures_of_a_loaded_machine_are_replaced() {
+    let quiet = machine(&[3.5, 4.9, 6.3, 7.9, 9.5, 11.1, 12.7, 14.3, 15.9], 0.8);
+    let quiet = Machine { draft: 0.5, noise: 0.05, ..quiet };
+    let loaded = [
+        [11.1, 12.5, 15.4, 22.4],
+        [6.1, 14.1, 16.6, 24.4],
+        [4.1, 12.0, 13.5, 15.0],
+        [7.5, 8.3, 12.5, 19.6],
+        [7.6, 16.6, 19.9, 22.8],
+        [11.4, 12.1, 15.2, 23.3],
+    ];
+    let mut shares = Vec::new();
+    for times in loaded {
+        for luck in 0..8 {
+            let passes = times.iter().enumerate().map(|(i, milliseconds)| (1 + i, milliseconds / 1e3));
+            let measured = PassTimes { passes: passes.collect(), draft: 1.1e-3 };
+            let mut simulation = Simulation { steps: luck * 1_000_000, ..Simulation::of(quiet) };
+            simulation.policy = Policy::new(PolicyState::default().with_costs(measured));
+            simulation.run(Machine { load: 2.5, noise: 0.6, ..quiet }, AUTO, 30);
+            simulation.run(quiet, AUTO, 64);
+            shares.push(simulation.run(quiet, AUTO, 200).rate() / quiet.best_rate());
+        }
+    }
+    shares.sort_by(f64::total_cmp);
+    // Of 48 few have not found it out yet, and those that have not lose little.
+    assert!(shares[0] > 0.85 && shares[3] > 0.93, "{shares:.2?}");
+}
+
+/// A machine that never comes to rest costs little.
+#[test]
+fn a_restless_machine_is_not_looked_at_all_the_time() {
+    for right in [0.0, 0.6] {
+        let calm = Machine { right, ..LINEAR };
+        for pace in [10, 20, 40] {
+            let mut simulation = Simulation::of(calm);
+            let mut share = [0.0; 2];
+            for round in 0..600 / pace {
+                let load = [1.0, 2.0][round % 2];
+                let run = simulation.run(Machine { load, ..calm }, AUTO, pace);
+                share[0] += run.tokens as f64;
+                share[1] += run.expected_milliseconds * calm.best_rate() / load;
+            }
+            let share = share[0] / share[1];
+            assert!(share > 0.9, "{right}, every {pace} steps: {share}");
+        }
+    }
+}
+
 /// In a chat whose drafts are right they go on with its next reply, in one whose drafts are wrong they do not.
 #[test]
 fn acceptance_is_that_of_the_chat() {

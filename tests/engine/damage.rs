@@ -1,5 +1,5 @@
-//! Files of rows that make room for others are damaged, cut, or cannot be made: such a row is read again, and its text is
-//! the same.
+//! Files of rows that make room for others are damaged, cut, or cannot be made: such a row is read again, and its text
+//! is the same.
 //!
 //! One test, since the files and their number are the process's.
 
@@ -9,7 +9,7 @@ mod linux {
     use std::io::{Read, Seek, SeekFrom, Write};
     use std::os::fd::AsRawFd;
 
-    use foretoken_engine::decode::{Footprint, Happening, Limits, Policy, RowId, RowSpec, Scheduler};
+    use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
     use foretoken_engine::model::Qwen;
     use foretoken_protocol::{Drafting, Sampling};
     use foretoken_tests::dice::Dice;
@@ -38,7 +38,8 @@ mod linux {
         file.write_all(&[!byte[0]]).unwrap();
     }
 
-    /// Two replies of which the second has to make room. `harm` is done while it waits. Returns how much was read in all.
+    /// Two replies of which the second has to make room. `harm` is done while it waits. Returns how much was read in
+    /// all.
     fn run(model: &Qwen, rows: &[Known; 2], harm: &mut dyn FnMut()) -> u64 {
         // Behind 256 positions a row may take more.
         let memory = 2 * Footprint::of(model).row(250);
@@ -52,16 +53,16 @@ mod linux {
         let mut written = vec![Vec::new(); rows.len()];
         let (mut waits, mut harmed) = (false, false);
         while !scheduler.is_idle() {
-            for happening in scheduler.turn(model) {
-                match happening {
-                    Happening::Advanced { advance, .. } => {
+            for event in scheduler.turn(model) {
+                match event {
+                    SchedulerEvent::Advanced { advance, .. } => {
                         written[advance.row as usize].extend(advance.tokens)
                     }
-                    Happening::Waiting { row, .. } if !written[row as usize].is_empty() => {
+                    SchedulerEvent::Waiting { row, .. } if !written[row as usize].is_empty() => {
                         assert_eq!(row, 1);
                         waits = true;
                     }
-                    Happening::Failed { row, error } => panic!("row {row}: {error}"),
+                    SchedulerEvent::Failed { row, error } => panic!("row {row}: {error}"),
                     _ => {}
                 }
             }
@@ -84,7 +85,8 @@ mod linux {
         let model = tiny_dense(Stored::F32);
         let mut dice = Dice::new(60);
         let sampling = Sampling { temperature: 0.9, repetition_penalty: 1.1, ..Sampling::default() };
-        // The first goes on long enough for the second to outgrow what it was let in with, behind 12 tokens of its reply.
+        // The first goes on long enough for the second to outgrow what it was let in with, behind 12 tokens of its
+        // reply.
         let rows = [(8, 240), (236, 24)].map(|(prompt, length)| {
             Known::new(&model, RowSpec { sampling, seed: 7, ..greedy(&dice.prompt(prompt), length) })
         });

@@ -1,11 +1,12 @@
-//! A token that makes the model compute infinite or undefined numbers: the reply with it ends there, with a named error; those
-//! beside it and those that only had it as a draft read as if there were no such token; nothing is remembered.
+//! A token that makes the model compute infinite or undefined numbers: the reply with it ends there, with a named
+//! error; those beside it and those that only had it as a draft read as if there were no such token; nothing is
+//! remembered.
 
 use std::collections::BTreeMap;
 
 use foretoken_engine::EngineError;
 use foretoken_engine::decode::{
-    Batch, Happening, KnownDrafts, Limits, Policy, RowError, RowId, RowSpec, Scheduler,
+    Batch, KnownDrafts, Limits, Policy, RowError, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::{Embedding, Linear, Qwen};
@@ -37,14 +38,14 @@ fn run(scheduler: &mut Scheduler, model: &Qwen, specs: &[(RowSpec, Drafting)]) -
     }
     let mut outcome = Outcome { tokens: BTreeMap::new(), failed: BTreeMap::new() };
     while !scheduler.is_idle() {
-        for happening in scheduler.turn(model) {
-            match happening {
-                Happening::Advanced { advance, .. } => {
+        for event in scheduler.turn(model) {
+            match event {
+                SchedulerEvent::Advanced { advance, .. } => {
                     assert!(!outcome.failed.contains_key(&advance.row));
                     outcome.tokens.entry(advance.row).or_default().extend(advance.tokens);
                 }
-                Happening::Failed { row, error } => _ = outcome.failed.insert(row, error),
-                Happening::Waiting { .. } | Happening::Reading { .. } => {}
+                SchedulerEvent::Failed { row, error } => _ = outcome.failed.insert(row, error),
+                SchedulerEvent::Waiting { .. } | SchedulerEvent::Reading { .. } => {}
             }
         }
     }

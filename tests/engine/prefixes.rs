@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
-use foretoken_engine::decode::{Batch, CELL, Happening, Lane, Limits, Row, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{Batch, CELL, Lane, Limits, Row, RowId, RowSpec, Scheduler, SchedulerEvent};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
@@ -59,14 +59,14 @@ impl<'a> Desk<'a> {
     }
 
     fn turn(&mut self) {
-        for happening in self.scheduler.turn(self.model) {
-            match happening {
-                Happening::Waiting { .. } => {}
-                Happening::Reading { row, done, .. } => _ = self.remembered.entry(row).or_insert(done),
-                Happening::Advanced { advance, .. } => {
+        for event in self.scheduler.turn(self.model) {
+            match event {
+                SchedulerEvent::Waiting { .. } => {}
+                SchedulerEvent::Reading { row, done, .. } => _ = self.remembered.entry(row).or_insert(done),
+                SchedulerEvent::Advanced { advance, .. } => {
                     self.replies.entry(advance.row).or_default().add(&advance);
                 }
-                Happening::Failed { row, error } => panic!("row {row}: {error}"),
+                SchedulerEvent::Failed { row, error } => panic!("row {row}: {error}"),
             }
         }
     }
@@ -197,8 +197,8 @@ fn drafts_are_as_good_as_before() {
     assert!(expected.accepted[0] * 2 > expected.drafted[0]);
 }
 
-/// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is too
-/// small. Returns tokens that were remembered, and tokens of all prompts.
+/// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is
+/// too small. Returns tokens that were remembered, and tokens of all prompts.
 fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let mut dice = Dice::new(3000 + seed);
     let samplings = samplings();
@@ -306,8 +306,8 @@ fn load() -> Session {
     Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
-/// A chat with the demo model as the app has it, in bfloat16: what is told to be cached is what need not be read, and the
-/// text is that of an engine that remembers nothing.
+/// A chat with the demo model as the app has it, in bfloat16: what is told to be cached is what need not be read, and
+/// the text is that of an engine that remembers nothing.
 #[test]
 fn a_chat_with_the_demo_model_reads_the_same_with_and_without_memory() {
     let settings = GenerationSettings {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use foretoken_engine::decode::{CELL, Footprint, Happening, Limits, PolicyState, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{
+    CELL, Footprint, Limits, PolicyState, RowId, RowSpec, Scheduler, SchedulerEvent,
+};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
 use foretoken_engine::score::score;
@@ -54,23 +56,23 @@ impl<'a> Desk<'a> {
     fn turn(&mut self) {
         let running: Vec<RowId> = self.scheduler.batch().rows().iter().map(|row| row.id).collect();
         let mut advanced = Vec::new();
-        for happening in self.scheduler.turn(self.model) {
-            match happening {
-                Happening::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
-                Happening::Reading { row, done, total } => {
+        for event in self.scheduler.turn(self.model) {
+            match event {
+                SchedulerEvent::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
+                SchedulerEvent::Reading { row, done, total } => {
                     assert!(done <= total);
                     if !self.admitted.contains(&row) {
                         self.admitted.push(row);
                     }
                 }
-                Happening::Advanced { advance, .. } => {
+                SchedulerEvent::Advanced { advance, .. } => {
                     advanced.push(advance.row);
                     self.replies.entry(advance.row).or_default().add(&advance);
                     if let Some(reason) = advance.finish {
                         self.finished.insert(advance.row, reason);
                     }
                 }
-                Happening::Failed { row, error } => panic!("row {row}: {error}"),
+                SchedulerEvent::Failed { row, error } => panic!("row {row}: {error}"),
             }
         }
         assert!(running.iter().all(|row| advanced.contains(row)), "{running:?} and {advanced:?}");
@@ -428,8 +430,8 @@ fn log_probabilities_follow_the_definition() {
     }
     let mut reports: BTreeMap<RowId, Vec<Logprobs>> = BTreeMap::new();
     while !desk.scheduler.is_idle() {
-        for happening in desk.scheduler.turn(&model) {
-            if let Happening::Advanced { advance, .. } = happening {
+        for event in desk.scheduler.turn(&model) {
+            if let SchedulerEvent::Advanced { advance, .. } = event {
                 desk.replies.entry(advance.row).or_default().add(&advance);
                 let expected = if advance.row == 4 { 0 } else { advance.tokens.len() };
                 assert_eq!(advance.logprobs.len(), expected);

@@ -1,10 +1,12 @@
-//! Requests that must wait again because others need the memory, and steps that fail: the text goes on as if nothing had
-//! happened, and only the request that cannot go on ends.
+//! Requests that must wait again because others need the memory, and steps that fail: the text goes on as if nothing
+//! had happened, and only the request that cannot go on ends.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use foretoken_engine::decode::{Batch, CELL, Footprint, Happening, Lane, Limits, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{
+    Batch, CELL, Footprint, Lane, Limits, RowId, RowSpec, Scheduler, SchedulerEvent,
+};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use foretoken_tests::dice::Dice;
@@ -47,19 +49,19 @@ impl<'a> Desk<'a> {
     fn turn(&mut self) {
         self.turns += 1;
         assert!(self.turns < 20_000, "it never ends");
-        for happening in self.scheduler.turn(self.model) {
-            match happening {
-                Happening::Waiting { row, .. } => {
+        for event in self.scheduler.turn(self.model) {
+            match event {
+                SchedulerEvent::Waiting { row, .. } => {
                     if !self.tokens(row as usize).is_empty() && !self.waiting.contains(&row) {
                         *self.interrupted.entry(row).or_default() += 1;
                     }
                     self.waiting.push(row);
                 }
-                Happening::Reading { row, done, total } => {
+                SchedulerEvent::Reading { row, done, total } => {
                     assert!(done <= total);
                     self.waiting.retain(|&waiting| waiting != row);
                 }
-                Happening::Advanced { advance, .. } => {
+                SchedulerEvent::Advanced { advance, .. } => {
                     assert!(
                         !self.waiting.contains(&advance.row),
                         "a row that was told to wait is read first"
@@ -69,7 +71,7 @@ impl<'a> Desk<'a> {
                         self.finished.push(advance.row);
                     }
                 }
-                Happening::Failed { row, error } => {
+                SchedulerEvent::Failed { row, error } => {
                     assert!(self.failed.insert(row, error.to_string()).is_none(), "{row} failed twice");
                 }
             }

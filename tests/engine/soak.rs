@@ -3,7 +3,9 @@
 //! One test, since the figures are the process's.
 
 use foretoken_engine::cache::RowKv;
-use foretoken_engine::decode::{CELL, Calibration, Footprint, Happening, Limits, RowId, RowSpec, Scheduler};
+use foretoken_engine::decode::{
+    CELL, Calibration, Footprint, Limits, RowId, RowSpec, Scheduler, SchedulerEvent,
+};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision};
@@ -84,10 +86,12 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
             submitted += 1;
         }
         let mut ended: Vec<RowId> = Vec::new();
-        for happening in scheduler.turn(model) {
-            match happening {
-                Happening::Advanced { advance, .. } if advance.finish.is_some() => ended.push(advance.row),
-                Happening::Failed { row, error } => panic!("request {row}: {error}"),
+        for event in scheduler.turn(model) {
+            match event {
+                SchedulerEvent::Advanced { advance, .. } if advance.finish.is_some() => {
+                    ended.push(advance.row)
+                }
+                SchedulerEvent::Failed { row, error } => panic!("request {row}: {error}"),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use foretoken_protocol::Drafting;
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
-use crate::decode::{Happening, Limits, Policy, PolicyState, Scheduler};
+use crate::decode::{Limits, Policy, PolicyState, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 
 /// Decoding with drafts where they pay.
@@ -38,16 +38,16 @@ impl Bench<'_> {
         scheduler.submit(0, self.spec(&self.prompt, self.deepest()), Drafting::Auto)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
         while !scheduler.is_idle() {
-            for happening in scheduler.turn(self.model()) {
-                match happening {
-                    Happening::Advanced { advance, .. } if first.is_some() => {
+            for event in scheduler.turn(self.model()) {
+                match event {
+                    SchedulerEvent::Advanced { advance, .. } if first.is_some() => {
                         tokens += advance.tokens.len();
                         steps += 1;
                         drafting_steps += u32::from(advance.drafted > 0);
                     }
-                    Happening::Advanced { .. } => first = Some(Instant::now()),
-                    Happening::Failed { error, .. } => return Err(error.into()),
-                    Happening::Waiting { .. } | Happening::Reading { .. } => {}
+                    SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
+                    SchedulerEvent::Failed { error, .. } => return Err(error.into()),
+                    SchedulerEvent::Waiting { .. } | SchedulerEvent::Reading { .. } => {}
                 }
             }
         }
@@ -61,7 +61,8 @@ impl Bench<'_> {
     }
 }
 
-/// Over all runs, beside their plain decoding; why it does not draft follows from the `figures` of the report. `None` where nothing could be drafted.
+/// Over all runs, beside their plain decoding; why it does not draft follows from the `figures` of the report. `None`
+/// where nothing could be drafted.
 pub(super) fn report(runs: &[Run], plain: Option<usize>, figures: &PolicyState) -> Option<Auto> {
     let measured: Vec<(&Run, &Decoded)> =
         runs.iter().filter_map(|run| Some((run, run.auto.as_ref()?))).collect();

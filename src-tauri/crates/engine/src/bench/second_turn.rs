@@ -6,12 +6,13 @@ use foretoken_protocol::{Drafting, Sampling};
 use serde::Serialize;
 
 use super::{Spread, ordinary_tokens, spread};
-use crate::decode::{Happening, Limits, Policy, RowSpec, Scheduler};
+use crate::decode::{Limits, Policy, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 use crate::model::Qwen;
 use crate::session::Session;
 
-/// What a template writes before a reply. When the chat goes on it is not there any more, as the mark of a thought is not.
+/// What a template writes before a reply. When the chat goes on it is not there any more, as the mark of a thought is
+/// not.
 const REPLY_BEGIN: usize = 6;
 /// The first reply as the second prompt has it.
 const REPLY: usize = 40;
@@ -106,12 +107,12 @@ fn first_token(
     scheduler.submit(0, request.clone(), Drafting::Off)?;
     let mut remembered = None;
     loop {
-        for happening in scheduler.turn(model) {
-            match happening {
-                Happening::Reading { done, .. } => _ = remembered.get_or_insert(done),
-                Happening::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),
-                Happening::Failed { error, .. } => return Err(error.into()),
-                Happening::Waiting { .. } => {}
+        for event in scheduler.turn(model) {
+            match event {
+                SchedulerEvent::Reading { done, .. } => _ = remembered.get_or_insert(done),
+                SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),
+                SchedulerEvent::Failed { error, .. } => return Err(error.into()),
+                SchedulerEvent::Waiting { .. } => {}
             }
         }
     }

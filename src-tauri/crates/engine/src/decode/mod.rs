@@ -21,5 +21,5 @@ pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
-pub use scheduler::{Happening, Limits, RowError, Scheduler};
+pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};
 pub use stats::Recorder;

@@ -50,7 +50,7 @@ impl Default for Limits {
 
 /// What happens to a request.
 #[derive(Debug)]
-pub enum Happening {
+pub enum SchedulerEvent {
     /// It waits in the queue. A request that is preempted waits again; [`Self::Reading`] ends it.
     Waiting {
         /// The request.
@@ -357,15 +357,15 @@ impl Scheduler {
 
     /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
     /// pace allows, and makes one step with all rows that are ready.
-    pub fn turn(&mut self, model: &Qwen) -> Vec<Happening> {
-        let mut happenings = Vec::new();
+    pub fn turn(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
+        let mut events = Vec::new();
         self.release(model);
         self.make_room();
-        self.admit(model, &mut happenings);
-        self.move_rows(model, &mut happenings);
-        self.read(model, &mut happenings);
-        self.step(model, &mut happenings);
-        happenings
+        self.admit(model, &mut events);
+        self.move_rows(model, &mut events);
+        self.read(model, &mut events);
+        self.step(model, &mut events);
+        events
     }
 
     /// Preempts where replies have outgrown what was set aside for them and may need more memory than there is: the
@@ -425,14 +425,12 @@ impl Scheduler {
 
     /// Swaps in the row that comes back and swaps out rows that wait, part by part, for as long as running rows may be
     /// held up.
-    fn move_rows(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+    fn move_rows(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let decoding = !self.batch.rows().is_empty();
         let Some(allowed) = self.pace.allowed(decoding) else { return };
         let begin = Instant::now();
         let mut moved = false;
-        while (!moved || begin.elapsed() < allowed)
-            && (self.fetch_part(model, happenings) || self.store_part())
-        {
+        while (!moved || begin.elapsed() < allowed) && (self.fetch_part(model, events) || self.store_part()) {
             moved = true;
         }
         if moved {
@@ -463,14 +461,14 @@ impl Scheduler {
 
     /// Swaps in one part of the row that comes back, or lets it join the batch when it is whole; returns whether there
     /// is such a row.
-    fn fetch_part(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) -> bool {
+    fn fetch_part(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) -> bool {
         let Some(Return { mut parked, terms }) = self.returning.take() else { return false };
         match parked.fetch_part() {
             Ok(true) => self.returning = Some(Return { parked, terms }),
             Ok(false) => {
                 let (row, read) = (parked.row().id, parked.row().committed());
-                happenings.push(Happening::Reading { row, done: read, total: read });
-                self.enter(model, row, parked.resume(), terms, happenings);
+                events.push(SchedulerEvent::Reading { row, done: read, total: read });
+                self.enter(model, row, parked.resume(), terms, events);
             }
             Err(error) => {
                 let lost = Lost { error, row: Box::new(parked.into_row()) };
@@ -488,14 +486,14 @@ impl Scheduler {
     }
 
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
-    fn admit(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+    fn admit(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         while self.lanes.len() < MAX_LANES
             && self.admitted().count() < self.most_rows
             && self.waiting.front().is_some_and(|next| self.may_begin(next))
             && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
         {
             match state {
-                State::Unread(row) => self.begin(model, row, terms, happenings),
+                State::Unread(row) => self.begin(model, row, terms, events),
                 State::Parked(parked) => {
                     self.share_memory(terms.bytes);
                     self.returning = Some(Return { parked, terms });
@@ -505,13 +503,13 @@ impl Scheduler {
         for (place, waiting) in self.waiting.iter_mut().enumerate() {
             if waiting.told != Some(place) {
                 waiting.told = Some(place);
-                happenings.push(Happening::Waiting { row: waiting.id(), ahead: place });
+                events.push(SchedulerEvent::Waiting { row: waiting.id(), ahead: place });
             }
         }
     }
 
     /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
-    fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, happenings: &mut Vec<Happening>) {
+    fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, events: &mut Vec<SchedulerEvent>) {
         let id = row.id;
         let prefix = match terms.beginning {
             Beginning::First => None,
@@ -528,11 +526,11 @@ impl Scheduler {
         match lane {
             Ok(lane) => {
                 let (done, total) = lane.progress();
-                happenings.push(Happening::Reading { row: id, done, total });
+                events.push(SchedulerEvent::Reading { row: id, done, total });
                 let terms = Terms { beginning, ..terms };
                 self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
             }
-            Err(error) => happenings.push(Happening::Failed { row: id, error: error.into() }),
+            Err(error) => events.push(SchedulerEvent::Failed { row: id, error: error.into() }),
         }
     }
 
@@ -586,7 +584,7 @@ impl Scheduler {
     }
 
     /// Runs some layers of the prompt whose turn it is. After each cell it is the next prompt's turn.
-    fn read(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+    fn read(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let Some(mut reading) = self.lanes.pop_front() else { return };
         let decoding = !self.batch.rows().is_empty();
         let tokens = reading.lane.cell_tokens();
@@ -608,13 +606,13 @@ impl Scheduler {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
                     return self.distrust(reading.lane.into_row(), reading.terms);
                 }
-                Err(error) => return happenings.push(Happening::Failed { row, error: error.into() }),
+                Err(error) => return events.push(SchedulerEvent::Failed { row, error: error.into() }),
             }
         }
         let (done, total) = reading.lane.progress();
         if (done, total) != before {
             self.remember_reading(&reading.lane);
-            happenings.push(Happening::Reading { row, done, total });
+            events.push(SchedulerEvent::Reading { row, done, total });
         }
         if !reading.lane.is_read() {
             return if done == before.0 {
@@ -624,7 +622,7 @@ impl Scheduler {
             };
         }
         let Reading { lane, terms, .. } = reading;
-        self.enter(model, row, Batch::of(lane), terms, happenings);
+        self.enter(model, row, Batch::of(lane), terms, events);
         if total > CELL {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
@@ -638,17 +636,17 @@ impl Scheduler {
         row: RowId,
         batch: Batch,
         terms: Terms,
-        happenings: &mut Vec<Happening>,
+        events: &mut Vec<SchedulerEvent>,
     ) {
         let standing = terms.standing;
         self.running.insert(row, terms);
         let joined = match standing {
-            Standing::OnTrial => self.try_alone(model, batch, happenings),
+            Standing::OnTrial => self.try_alone(model, batch, events),
             Standing::Good | Standing::Cleared => self.batch.merge(batch),
         };
         if let Err(error) = joined {
             self.running.remove(&row);
-            happenings.push(Happening::Failed { row, error: error.into() });
+            events.push(SchedulerEvent::Failed { row, error: error.into() });
         }
     }
 
@@ -657,17 +655,17 @@ impl Scheduler {
         &mut self,
         model: &Qwen,
         mut batch: Batch,
-        happenings: &mut Vec<Happening>,
+        events: &mut Vec<SchedulerEvent>,
     ) -> mlx::Result<()> {
-        let ended = self.advance(model, &mut batch, happenings);
+        let ended = self.advance(model, &mut batch, events);
         self.batch.merge(batch)?;
         self.end(model, ended);
         Ok(())
     }
 
-    fn step(&mut self, model: &Qwen, happenings: &mut Vec<Happening>) {
+    fn step(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let mut batch = std::mem::take(&mut self.batch);
-        let ended = self.advance(model, &mut batch, happenings);
+        let ended = self.advance(model, &mut batch, events);
         self.batch = batch;
         self.end(model, ended);
     }
@@ -686,7 +684,12 @@ impl Scheduler {
     }
 
     /// One step of a batch. Returns the rows that it has ended.
-    fn advance(&mut self, model: &Qwen, batch: &mut Batch, happenings: &mut Vec<Happening>) -> Vec<Departed> {
+    fn advance(
+        &mut self,
+        model: &Qwen,
+        batch: &mut Batch,
+        events: &mut Vec<SchedulerEvent>,
+    ) -> Vec<Departed> {
         if batch.rows().is_empty() {
             return Vec::new();
         }
@@ -705,7 +708,7 @@ impl Scheduler {
         let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
             Ok(stepped) => stepped,
             Err(failed) => {
-                self.part(failed, happenings);
+                self.part(failed, events);
                 return Vec::new();
             }
         };
@@ -719,7 +722,7 @@ impl Scheduler {
             depth: depths.iter().copied().max().unwrap_or(0),
             took: timing.sample.is_none().then_some(timing.total),
         });
-        lost.into_iter().for_each(|row| self.give_up(row, happenings));
+        lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = depths.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
@@ -731,7 +734,7 @@ impl Scheduler {
             if advance.finish.is_some() {
                 self.running.remove(&advance.row);
             }
-            happenings.push(Happening::Advanced { advance, timing });
+            events.push(SchedulerEvent::Advanced { advance, timing });
         }
         ended
     }
@@ -740,7 +743,7 @@ impl Scheduler {
     /// had begun behind a stored beginning. Of several rows any may be the cause, so each is read again and makes its
     /// next step alone. Where each has done that already, they fail only together, and from then on fewer rows decode
     /// at a time.
-    fn part(&mut self, StepFailed { error, rows }: StepFailed, happenings: &mut Vec<Happening>) {
+    fn part(&mut self, StepFailed { error, rows }: StepFailed, events: &mut Vec<SchedulerEvent>) {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
         // Those that were cancelled have no terms.
@@ -756,7 +759,7 @@ impl Scheduler {
         for (row, terms) in rows {
             match alone {
                 true if terms.beginning == Beginning::Restored => self.distrust(row, terms),
-                true => happenings.push(Happening::Failed { row: row.id, error: error.clone().into() }),
+                true => events.push(SchedulerEvent::Failed { row: row.id, error: error.clone().into() }),
                 false => self.wait(State::Unread(row), Terms { standing, ..terms }),
             }
         }
@@ -765,7 +768,7 @@ impl Scheduler {
 
     /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
     /// behind a stored beginning, which may be the cause, is read from its first token instead.
-    fn give_up(&mut self, row: Row, happenings: &mut Vec<Happening>) {
+    fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
         // One that was cancelled has no terms.
         let terms = self.running.remove(&row.id);
         let error = RowError::NotFinite { emitted: row.emitted().len() };
@@ -775,7 +778,7 @@ impl Scheduler {
             terms => {
                 self.prefixes.forget(row.context());
                 if terms.is_some() {
-                    happenings.push(Happening::Failed { row: row.id, error });
+                    events.push(SchedulerEvent::Failed { row: row.id, error });
                 }
             }
         }

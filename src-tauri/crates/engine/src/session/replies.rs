@@ -12,7 +12,7 @@ use foretoken_protocol::{
 };
 
 use super::{Session, TokenPrompt};
-use crate::decode::{Advance, Happening, Recorder, RowId, RowSpec, StepTiming};
+use crate::decode::{Advance, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::sample::Logprobs;
@@ -157,16 +157,16 @@ impl Session {
         self.residency.get_or_insert_with(mlx::Residency::hold);
         let mut progress = Vec::new();
         let mut stopped = Vec::new();
-        for happening in self.scheduler.turn(&self.model) {
-            match happening {
-                Happening::Waiting { row, ahead } => progress.push((row, Progress::Waiting { ahead })),
-                Happening::Reading { row, done, total } => {
+        for event in self.scheduler.turn(&self.model) {
+            match event {
+                SchedulerEvent::Waiting { row, ahead } => progress.push((row, Progress::Waiting { ahead })),
+                SchedulerEvent::Reading { row, done, total } => {
                     if let Some(writer) = self.writing.get_mut(&row) {
                         writer.recorder.reads(done, total);
                     }
                     progress.push((row, Progress::Reading { done, total }));
                 }
-                Happening::Advanced { advance, timing } => {
+                SchedulerEvent::Advanced { advance, timing } => {
                     let row = advance.row;
                     let in_batch = advance.finish.is_none();
                     let Some(writer) = self.writing.get_mut(&row) else { continue };
@@ -180,7 +180,7 @@ impl Session {
                         self.end(row, reason, &mut progress);
                     }
                 }
-                Happening::Failed { row, error } => {
+                SchedulerEvent::Failed { row, error } => {
                     // Its text may have ended it already, in the step before.
                     if let Some(mut writer) = self.writing.remove(&row) {
                         progress.extend(rest(row, &mut writer, true));
@@ -195,8 +195,8 @@ impl Session {
         progress
     }
 
-    /// Lets the system give the model's memory to other programs until somebody asks for a reply. For when none has been
-    /// asked for a while.
+    /// Lets the system give the model's memory to other programs until somebody asks for a reply. For when none has
+    /// been asked for a while.
     pub fn rest(&mut self) {
         self.residency = None;
     }

@@ -60,17 +60,17 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     let (mut tokens, mut begins) = (Vec::new(), Vec::new());
     let mut before = usize::MAX;
     while !scheduler.is_idle() {
-        for happening in scheduler.turn(model) {
-            match happening {
-                Happening::Advanced { advance, .. } => tokens.extend(advance.tokens),
-                Happening::Reading { done, .. } => {
+        for event in scheduler.turn(model) {
+            match event {
+                SchedulerEvent::Advanced { advance, .. } => tokens.extend(advance.tokens),
+                SchedulerEvent::Reading { done, .. } => {
                     if done <= before {
                         begins.push(done);
                     }
                     before = done;
                 }
-                Happening::Waiting { .. } => {}
-                Happening::Failed { error, .. } => panic!("{error}"),
+                SchedulerEvent::Waiting { .. } => {}
+                SchedulerEvent::Failed { error, .. } => panic!("{error}"),
             }
         }
     }

@@ -85,7 +85,7 @@ fn replies_do_not_take_more_as_they_grow() {
     session.submit(0, ReplyRequest { logprobs: Some(2), ..ReplyRequest::new(prompt, settings) }).unwrap();
     let mut turns = Vec::new();
     while !session.is_idle() {
-        let (progress, bytes) = allocated(|| session.turn());
+        let (progress, bytes) = allocated(|| session.pump());
         if matches!(progress.as_slice(), [(_, Progress::Tokens { .. })]) {
             turns.push(bytes);
         }

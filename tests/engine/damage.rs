@@ -53,7 +53,7 @@ mod linux {
         let mut written = vec![Vec::new(); rows.len()];
         let (mut waits, mut harmed) = (false, false);
         while !scheduler.is_idle() {
-            for event in scheduler.turn(model) {
+            for event in scheduler.pump(model) {
                 match event {
                     SchedulerEvent::Advanced { advance, .. } => {
                         written[advance.row as usize].extend(advance.tokens)

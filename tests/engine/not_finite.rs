@@ -38,7 +38,7 @@ fn run(scheduler: &mut Scheduler, model: &Qwen, specs: &[(RowSpec, Drafting)]) -
     }
     let mut outcome = Outcome { tokens: BTreeMap::new(), failed: BTreeMap::new() };
     while !scheduler.is_idle() {
-        for event in scheduler.turn(model) {
+        for event in scheduler.pump(model) {
             match event {
                 SchedulerEvent::Advanced { advance, .. } => {
                     assert!(!outcome.failed.contains_key(&advance.row));

@@ -58,8 +58,8 @@ impl<'a> Desk<'a> {
         self.next
     }
 
-    fn turn(&mut self) {
-        for event in self.scheduler.turn(self.model) {
+    fn pump(&mut self) {
+        for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { .. } => {}
                 SchedulerEvent::Reading { row, done, .. } => _ = self.remembered.entry(row).or_insert(done),
@@ -79,7 +79,7 @@ impl<'a> Desk<'a> {
     fn reply(&mut self, spec: &RowSpec, drafting: Drafting) -> (Vec<u32>, usize) {
         let id = self.submit(spec, drafting);
         while !self.scheduler.is_idle() {
-            self.turn();
+            self.pump();
         }
         (self.tokens(id).to_vec(), self.remembered[&id])
     }
@@ -235,7 +235,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
             let id = desk.submit(&spec, drafting);
             in_flight.insert(id, (which, spec, depth));
         }
-        desk.turn();
+        desk.pump();
         let prefixes = desk.scheduler.prefixes();
         assert!(prefixes.bytes() <= remembered, "seed {seed}");
         let alone_in = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;

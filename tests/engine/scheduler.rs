@@ -53,10 +53,10 @@ impl<'a> Desk<'a> {
     }
 
     /// One turn, in which every row that takes part in steps must advance.
-    fn turn(&mut self) {
+    fn pump(&mut self) {
         let running: Vec<RowId> = self.scheduler.batch().rows().iter().map(|row| row.id).collect();
         let mut advanced = Vec::new();
-        for event in self.scheduler.turn(self.model) {
+        for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
                 SchedulerEvent::Reading { row, done, total } => {
@@ -80,7 +80,7 @@ impl<'a> Desk<'a> {
 
     fn finish(&mut self) {
         while !self.scheduler.is_idle() {
-            self.turn();
+            self.pump();
         }
     }
 
@@ -193,7 +193,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
         if dice.below(4) == 0 {
             desk.scheduler.set_policy_state(any_figures(&mut dice));
         }
-        desk.turn();
+        desk.pump();
         let alone = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
         assert!(alone || desk.scheduler.reserved_bytes() <= memory, "seed {seed}");
         assert!(desk.scheduler.reading().count() <= 2);
@@ -266,18 +266,18 @@ fn requests_wait_for_memory_in_order() {
     for id in 0..5 {
         desk.submit(id, if id == 3 { &large } else { &spec }, Drafting::Off);
     }
-    desk.turn();
+    desk.pump();
     assert_eq!(desk.admitted, [0, 1]);
     assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [2, 3, 4]);
     assert_eq!(desk.places, BTreeMap::from([(2, 0), (3, 1), (4, 2)]));
 
     // Whoever waits may leave.
     desk.scheduler.cancel(&model, &[2]);
-    desk.turn();
+    desk.pump();
     assert_eq!((desk.places[&3], desk.places[&4]), (0, 1));
     while !desk.admitted.contains(&3) {
         assert!(!desk.admitted.contains(&4), "nobody passes");
-        desk.turn();
+        desk.pump();
     }
     assert!(
         desk.finished.contains_key(&0) && desk.finished.contains_key(&1),
@@ -306,7 +306,7 @@ fn only_prompts_that_never_fit_are_refused() {
     let end = alone(&model, &short, 0).tokens;
     desk.submit(1, &RowSpec { stop_ids: vec![end[11]], ..endless }, Drafting::Off);
     desk.submit(2, &short, Drafting::Off);
-    desk.turn();
+    desk.pump();
     assert_eq!(desk.admitted, [1], "who is alone is let in, and nobody beside");
     desk.finish();
     assert_eq!(desk.finished[&1], FinishReason::Stop);
@@ -325,14 +325,14 @@ fn prompts_are_read_between_the_steps_of_others() {
     let mut desk = Desk::new(&model, NO_STALL);
     desk.submit(0, &running, Drafting::Off);
     while !desk.is_running(0) {
-        desk.turn();
+        desk.pump();
     }
     desk.submit(1, &long, Drafting::Off);
     let begin = desk.scheduler.layers_read();
     let mut turns = 0;
     while !desk.is_running(1) {
         let before = (desk.scheduler.layers_read(), desk.tokens(0).len());
-        desk.turn();
+        desk.pump();
         turns += 1;
         assert!(desk.scheduler.layers_read() <= before.0 + 1);
         assert_eq!(desk.tokens(0).len(), before.1 + 1, "a step in every turn");
@@ -358,7 +358,7 @@ fn a_short_prompt_overtakes_a_long_one() {
     desk.submit(2, &greedy(&dice.prompt(20), 4), Drafting::Auto);
     let mut first = None;
     while first.is_none() {
-        desk.turn();
+        desk.pump();
         assert!(desk.scheduler.reading().count() <= 2);
         first = (0..3).find(|&id| desk.is_running(id));
     }
@@ -430,7 +430,7 @@ fn log_probabilities_follow_the_definition() {
     }
     let mut reports: BTreeMap<RowId, Vec<Logprobs>> = BTreeMap::new();
     while !desk.scheduler.is_idle() {
-        for event in desk.scheduler.turn(&model) {
+        for event in desk.scheduler.pump(&model) {
             if let SchedulerEvent::Advanced { advance, .. } = event {
                 desk.replies.entry(advance.row).or_default().add(&advance);
                 let expected = if advance.row == 4 { 0 } else { advance.tokens.len() };

@@ -46,10 +46,10 @@ impl<'a> Desk<'a> {
         self.scheduler.submit(id as RowId, spec.clone(), drafting).unwrap();
     }
 
-    fn turn(&mut self) {
+    fn pump(&mut self) {
         self.turns += 1;
         assert!(self.turns < 20_000, "it never ends");
-        for event in self.scheduler.turn(self.model) {
+        for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { row, .. } => {
                     if !self.tokens(row as usize).is_empty() && !self.waiting.contains(&row) {
@@ -80,7 +80,7 @@ impl<'a> Desk<'a> {
 
     fn turn_until(&mut self, done: impl Fn(&Self) -> bool) {
         while !done(self) {
-            self.turn();
+            self.pump();
         }
     }
 
@@ -139,7 +139,7 @@ fn outgrow_memory(model: &Qwen) {
         let (mut holding, mut moving) = (0, 0);
         while !desk.scheduler.is_idle() {
             let written = [0, 1].map(|id| desk.tokens(id).len());
-            desk.turn();
+            desk.pump();
             holding += usize::from(desk.scheduler.held_bytes() > 0);
             moving += usize::from(desk.scheduler.reading().next().is_some());
             for (id, row) in rows.iter().enumerate() {

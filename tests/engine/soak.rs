@@ -31,11 +31,11 @@ fn cancelled_requests_free_everything_at_once(model: &Qwen) {
                 scheduler.submit(id, short.clone(), Drafting::Fixed { depth: 2 }).unwrap();
             }
             while scheduler.batch().rows().len() < running as usize {
-                scheduler.turn(model);
+                scheduler.pump(model);
             }
             let before = mlx::active_memory();
             scheduler.submit(10, long.clone(), Drafting::Auto).unwrap();
-            (0..turns).for_each(|_| _ = scheduler.turn(model));
+            (0..turns).for_each(|_| _ = scheduler.pump(model));
             if running == 0 && turns > 0 {
                 assert!(mlx::active_memory() > before, "{turns} turns: it holds something");
             }
@@ -86,7 +86,7 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
             submitted += 1;
         }
         let mut ended: Vec<RowId> = Vec::new();
-        for event in scheduler.turn(model) {
+        for event in scheduler.pump(model) {
             match event {
                 SchedulerEvent::Advanced { advance, .. } if advance.finish.is_some() => {
                     ended.push(advance.row)
@@ -141,7 +141,7 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
             if scheduler.is_idle() {
                 break;
             }
-            scheduler.turn(model);
+            scheduler.pump(model);
             let held = (mlx::active_memory() - baseline) as u64;
             let counted = scheduler.reserved_bytes() + scheduler.prefixes().bytes();
             assert!(held <= counted + counted / 20, "{held} bytes held, {counted} counted");
@@ -206,7 +206,7 @@ fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
         let mut waited_again = false;
         while !scheduler.is_idle() {
             let running = scheduler.batch().rows().len();
-            scheduler.turn(model);
+            scheduler.pump(model);
             waited_again |= scheduler.batch().rows().len() + scheduler.reading().count() < running;
             let held = (mlx::active_memory() - baseline) as u64;
             assert!(held <= memory + memory / 20, "{held} bytes held of {memory}");

@@ -160,7 +160,7 @@ impl Server {
             }
             // Also after a request: many that arrive at once must not hold up those that run.
             if writing {
-                self.turn()?;
+                self.pump()?;
             } else if busy {
                 self.out.beat()?;
             }
@@ -330,8 +330,8 @@ impl Server {
     }
 
     /// Moves all replies forward.
-    fn turn(&mut self) -> io::Result<()> {
-        let progress = self.session.as_mut().map(Session::turn).unwrap_or_default();
+    fn pump(&mut self) -> io::Result<()> {
+        let progress = self.session.as_mut().map(Session::pump).unwrap_or_default();
         self.tell(progress)?;
         self.out.beat()
     }
@@ -476,7 +476,8 @@ impl Inbox {
     }
 
     /// The next request that can begin. `busy`: whether replies are being written or prepared; if so, what must not run
-    /// beside them stays, and all behind it. Where none can, this waits for something to happen, at most for `patience`.
+    /// beside them stays, and all behind it. Where none can, this waits for something to happen, at most for
+    /// `patience`.
     fn next(&mut self, busy: bool, patience: Option<Duration>) -> Option<Received> {
         self.timed_out = false;
         if !busy {
@@ -562,7 +563,8 @@ struct Output {
 }
 
 impl Output {
-    /// Says that a piece of work is done, or that there is none until a prompt is made, unless that was said a moment ago.
+    /// Says that a piece of work is done, or that there is none until a prompt is made, unless that was said a moment
+    /// ago.
     fn beat(&mut self) -> io::Result<()> {
         if self.heartbeat.is_some_and(|at| at.elapsed() < HEARTBEAT) {
             return Ok(());

@@ -38,7 +38,7 @@ impl Bench<'_> {
         scheduler.submit(0, self.spec(&self.prompt, self.deepest()), Drafting::Auto)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
         while !scheduler.is_idle() {
-            for event in scheduler.turn(self.model()) {
+            for event in scheduler.pump(self.model()) {
                 match event {
                     SchedulerEvent::Advanced { advance, .. } if first.is_some() => {
                         tokens += advance.tokens.len();

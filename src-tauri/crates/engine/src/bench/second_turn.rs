@@ -107,7 +107,7 @@ fn first_token(
     scheduler.submit(0, request.clone(), Drafting::Off)?;
     let mut remembered = None;
     loop {
-        for event in scheduler.turn(model) {
+        for event in scheduler.pump(model) {
             match event {
                 SchedulerEvent::Reading { done, .. } => _ = remembered.get_or_insert(done),
                 SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),

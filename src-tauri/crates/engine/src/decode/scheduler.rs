@@ -357,7 +357,7 @@ impl Scheduler {
 
     /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
     /// pace allows, and makes one step with all rows that are ready.
-    pub fn turn(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
+    pub fn pump(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
         let mut events = Vec::new();
         self.release(model);
         self.make_room();

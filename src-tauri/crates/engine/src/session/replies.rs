@@ -112,7 +112,7 @@ impl ReplyRequest {
 }
 
 impl Session {
-    /// Takes in a request for a reply; [`Session::turn`] writes it, beside all others. `id` must be new.
+    /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
         let ReplyRequest { prompt, settings, logprobs, asked } = request;
@@ -153,11 +153,11 @@ impl Session {
     }
 
     /// Moves all replies forward by a step at most, and says what happened to each, in order.
-    pub fn turn(&mut self) -> Vec<(ReplyId, Progress)> {
+    pub fn pump(&mut self) -> Vec<(ReplyId, Progress)> {
         self.residency.get_or_insert_with(mlx::Residency::hold);
         let mut progress = Vec::new();
         let mut stopped = Vec::new();
-        for event in self.scheduler.turn(&self.model) {
+        for event in self.scheduler.pump(&self.model) {
             match event {
                 SchedulerEvent::Waiting { row, ahead } => progress.push((row, Progress::Waiting { ahead })),
                 SchedulerEvent::Reading { row, done, total } => {
@@ -233,7 +233,7 @@ impl Session {
                     }
                 }
             }
-            progress = self.turn();
+            progress = self.pump();
         }
     }
 

@@ -60,7 +60,7 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     let (mut tokens, mut begins) = (Vec::new(), Vec::new());
     let mut before = usize::MAX;
     while !scheduler.is_idle() {
-        for event in scheduler.turn(model) {
+        for event in scheduler.pump(model) {
             match event {
                 SchedulerEvent::Advanced { advance, .. } => tokens.extend(advance.tokens),
                 SchedulerEvent::Reading { done, .. } => {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
-use foretoken_engine::decode::{Batch, CELL, Lane, Limits, Row, RowId, RowSpec, Scheduler, SchedulerEvent};
+use foretoken_engine::decode::{
+    Batch, Lane, Limits, PREFILL_CHUNK, Row, RowId, RowSpec, Scheduler, SchedulerEvent,
+};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
@@ -91,7 +93,7 @@ impl<'a> Desk<'a> {
 fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
     let model = tiny_dense(Stored::F32);
     let mut dice = Dice::new(1);
-    let mut chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(CELL + 200));
+    let mut chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(PREFILL_CHUNK + 200));
     chat.goes_on(&dice.prompt(70), dice.prompt(90));
     let first = spec(&chat, 1);
     let mut store = PrefixStore::default();
@@ -209,7 +211,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let mut desk = Desk::new(model, Limits { memory, remembered, ..ROOMY });
     let system = dice.prompt(40);
     let question = |dice: &mut Dice| {
-        let most = dice.one_of(&[60, 60, 60, 60, 60, CELL + 100]);
+        let most = dice.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
         let length = 1 + dice.below(most);
         dice.prompt(length)
     };

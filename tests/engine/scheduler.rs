@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use foretoken_engine::decode::{
-    CELL, Footprint, Limits, PolicyState, RowId, RowSpec, Scheduler, SchedulerEvent,
+    Footprint, Limits, PREFILL_CHUNK, PolicyState, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
@@ -125,7 +125,7 @@ fn any_drafting(dice: &mut Dice) -> Drafting {
 fn pool(model: &Qwen) -> Vec<Known> {
     let mut dice = Dice::new(1000);
     let mut rows = known_rows(model, &mut dice, 12, 20);
-    for length in [CELL + 1, CELL + 300] {
+    for length in [PREFILL_CHUNK + 1, PREFILL_CHUNK + 300] {
         rows.push(Known::new(model, greedy(&dice.prompt(length), 20)));
     }
     rows
@@ -321,7 +321,7 @@ fn prompts_are_read_between_the_steps_of_others() {
     let mut dice = Dice::new(13);
     // It outlasts the reading on any machine.
     let running = greedy(&dice.prompt(5), 100_000);
-    let long = greedy(&dice.prompt(2 * CELL + 100), 10);
+    let long = greedy(&dice.prompt(2 * PREFILL_CHUNK + 100), 10);
     let mut desk = Desk::new(&model, NO_STALL);
     desk.submit(0, &running, Drafting::Off);
     while !desk.is_running(0) {
@@ -353,7 +353,7 @@ fn a_short_prompt_overtakes_a_long_one() {
     let model = tiny_dense(Stored::F32);
     let mut dice = Dice::new(14);
     let mut desk = Desk::new(&model, Limits::default());
-    desk.submit(0, &greedy(&dice.prompt(4 * CELL), 4), Drafting::Auto);
+    desk.submit(0, &greedy(&dice.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
     desk.submit(1, &greedy(&dice.prompt(20), 40), Drafting::Auto);
     desk.submit(2, &greedy(&dice.prompt(20), 4), Drafting::Auto);
     let mut first = None;
@@ -441,7 +441,7 @@ fn log_probabilities_follow_the_definition() {
     }
     for (id, spec) in specs.iter().enumerate().filter(|(id, _)| *id != 4) {
         let text = [&spec.prompt, desk.tokens(id)].concat();
-        let logits = score(&model, &text, CELL).unwrap().logits;
+        let logits = score(&model, &text, PREFILL_CHUNK).unwrap().logits;
         let vocab = logits.dim(1) as usize;
         let logits = logits.to_vec::<f32>().unwrap();
         let rows = logits.chunks(vocab).skip(spec.prompt.len() - 1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use foretoken_engine::decode::{
-    Batch, CELL, Footprint, Lane, Limits, RowId, RowSpec, Scheduler, SchedulerEvent,
+    Batch, Footprint, Lane, Limits, PREFILL_CHUNK, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
@@ -300,7 +300,7 @@ fn steps_may_fail_while_others_are_read_and_join() {
     let model = tiny_dense(Stored::F32);
     let mut dice = Dice::new(25);
     let rows = known_rows(&model, &mut dice, 5, 30);
-    let long = Known::new(&model, greedy(&dice.prompt(2 * CELL + 9), 12));
+    let long = Known::new(&model, greedy(&dice.prompt(2 * PREFILL_CHUNK + 9), 12));
     for after in [1, 5, 11, 17, 24] {
         let limits = Limits { max_stall: Duration::ZERO, ..Limits::default() };
         let mut desk = Desk::new(&model, limits);

@@ -4,7 +4,7 @@
 
 use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{
-    CELL, Calibration, Footprint, Limits, RowId, RowSpec, Scheduler, SchedulerEvent,
+    Calibration, Footprint, Limits, PREFILL_CHUNK, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
@@ -22,7 +22,7 @@ const COMPANY: usize = 6;
 fn cancelled_requests_free_everything_at_once(model: &Qwen) {
     let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
     let mut dice = Dice::new(1);
-    let long = greedy(&dice.prompt(3 * CELL), 50);
+    let long = greedy(&dice.prompt(3 * PREFILL_CHUNK), 50);
     let short = greedy(&dice.prompt(10), 50);
     let baseline = mlx::active_memory();
     for running in [0, 1, 3] {

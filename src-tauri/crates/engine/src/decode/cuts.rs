@@ -1,11 +1,11 @@
-//! Where the prefill of a prompt is cut into cells, as positions in its tokens: a function of the prompt alone, so that
-//! prompts that begin alike are cut alike and can share what the prefix cache stores.
+//! Where the prefill of a prompt is cut into chunks, as positions in its tokens: a function of the prompt alone, so
+//! that prompts that begin alike are cut alike and can share what the prefix cache stores.
 
-use super::lane::CELL;
+use super::lane::PREFILL_CHUNK;
 use crate::cache::LEAST_GAIN;
 
-/// Where the reading of a prompt is cut into cells, up to and perhaps with `end`: where messages begin (`marks`, in
-/// order), and wherever a cell would be longer than [`CELL`].
+/// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin (`marks`, in
+/// order), and wherever a chunk would be longer than [`PREFILL_CHUNK`].
 ///
 /// Prompts that begin alike are cut at the same places as long as they do, whatever the store holds. So a prompt that
 /// goes on from a stored place reads the rest just as it would have, had it read everything.
@@ -14,7 +14,7 @@ pub(super) fn cuts(marks: &[usize], end: usize) -> Vec<usize> {
     let mut last = 0;
     for &mark in marks.iter().filter(|&&mark| mark <= end) {
         fill(&mut cuts, &mut last, mark);
-        // A shorter cell would cost more than it may ever save.
+        // A shorter chunk would cost more than it may ever save.
         if mark >= last + LEAST_GAIN {
             cuts.push(mark);
             last = mark;
@@ -24,10 +24,10 @@ pub(super) fn cuts(marks: &[usize], end: usize) -> Vec<usize> {
     cuts
 }
 
-/// Cuts after every [`CELL`] tokens, up to `end`.
+/// Cuts after every [`PREFILL_CHUNK`] tokens, up to `end`.
 fn fill(cuts: &mut Vec<usize>, last: &mut usize, end: usize) {
-    while end >= *last + CELL {
-        *last += CELL;
+    while end >= *last + PREFILL_CHUNK {
+        *last += PREFILL_CHUNK;
         cuts.push(*last);
     }
 }
@@ -40,9 +40,9 @@ mod tests {
 
     #[test]
     fn cells_end_where_messages_do() {
-        assert_eq!(cuts(&[], 3 * CELL + 1), [CELL, 2 * CELL, 3 * CELL]);
-        assert_eq!(cuts(&[], CELL), [CELL]);
-        assert_eq!(cuts(&[0, 100, 110, 700], 750), [100, 100 + CELL, 700]);
+        assert_eq!(cuts(&[], 3 * PREFILL_CHUNK + 1), [PREFILL_CHUNK, 2 * PREFILL_CHUNK, 3 * PREFILL_CHUNK]);
+        assert_eq!(cuts(&[], PREFILL_CHUNK), [PREFILL_CHUNK]);
+        assert_eq!(cuts(&[0, 100, 110, 700], 750), [100, 100 + PREFILL_CHUNK, 700]);
         assert!(cuts(&[5, 20, 31], 60).is_empty());
     }
 
@@ -57,9 +57,9 @@ mod tests {
             let all = cuts(&marks, long);
             let alike: Vec<usize> = all.iter().copied().filter(|&cut| cut <= short).collect();
             prop_assert_eq!(cuts(&marks, short), alike);
-            let cells: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
-            prop_assert!(cells.iter().all(|cell| (LEAST_GAIN..=CELL).contains(cell)), "{:?}", cells);
-            prop_assert!(long - all.last().unwrap_or(&0) < CELL);
+            let chunks: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
+            prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=PREFILL_CHUNK).contains(chunk)), "{:?}", chunks);
+            prop_assert!(long - all.last().unwrap_or(&0) < PREFILL_CHUNK);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Chunked prefill of one row: its prompt goes through the model in cells of at most [`CELL`] tokens, and each cell
-//! some layers at a time, so that other rows make decode steps in between.
+//! Chunked prefill of one row: its prompt goes through the model in chunks of at most [`PREFILL_CHUNK`] tokens, and
+//! each chunk some layers at a time, so that other rows make decode steps in between.
 
 use super::cuts::cuts;
 use super::parked::Lost;
@@ -9,24 +9,24 @@ use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
 
 /// The most tokens of a prompt that go through the model together.
-pub const CELL: usize = 512;
+pub const PREFILL_CHUNK: usize = 512;
 /// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
 /// anyhow.
 const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
-/// A row on its way into a batch, whose prompt is read by itself, cell by cell, and each cell some layers at a time.
-/// Only the prompt decides where cells end, so only the prompt decides how its reading is rounded. A row whose step has
-/// failed is read like this again, what it has written included.
+/// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
+/// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
+/// has failed is read like this again, what it has written included.
 ///
 /// All tokens but the last are read; the last one is the first that a step feeds. The MTP head's cache is filled along
-/// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a cell's last
-/// hidden state is read with the next cell, or stays pending, so that the first step can draft already.
+/// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a chunk's last
+/// hidden state is read with the next chunk, or stays pending, so that the first step can draft already.
 #[derive(Debug)]
 pub struct Lane {
     pub(super) row: Row,
     pub(super) states: Vec<DeltaState>,
     read: usize,
-    cell: Option<Cell>,
+    chunk: Option<Chunk>,
     /// Where the prompt is cut, see [`cuts`].
     cuts: Vec<usize>,
     /// The hidden state `[1, H]` of the last token read, for the head.
@@ -35,7 +35,7 @@ pub struct Lane {
 
 /// The tokens that are being read.
 #[derive(Debug)]
-struct Cell {
+struct Chunk {
     end: usize,
     packed: Packed,
     /// The output of the layers so far, `[T, H]`.
@@ -67,7 +67,7 @@ impl Lane {
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
         let cuts = cuts(&row.spec.marks, row.committed());
-        Self { row, states, read: 0, cell: None, cuts, last: None }
+        Self { row, states, read: 0, chunk: None, cuts, last: None }
     }
 
     /// The row without what was read: its tokens alone.
@@ -90,12 +90,12 @@ impl Lane {
         self.read == self.row.committed()
     }
 
-    /// Tokens of the cell that is being read, or is next.
-    pub fn cell_tokens(&self) -> usize {
-        self.cell_end() - self.read
+    /// Tokens of the chunk that is being read, or is next.
+    pub fn chunk_tokens(&self) -> usize {
+        self.chunk_end() - self.read
     }
 
-    fn cell_end(&self) -> usize {
+    fn chunk_end(&self) -> usize {
         self.cuts.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
     }
 
@@ -103,7 +103,7 @@ impl Lane {
     /// are likely to go on here, as they are behind the first message and at the last cut before the reply. `None`
     /// except where the prompt is cut, since prompts that begin alike are cut at the same places.
     pub fn to_store(&self) -> Option<(&[u32], &RowCache, Anchor, bool)> {
-        if self.cell.is_some() || !self.cuts.contains(&self.read) {
+        if self.chunk.is_some() || !self.cuts.contains(&self.read) {
             return None;
         }
         let marks = &self.row.spec.marks;
@@ -113,26 +113,27 @@ impl Lane {
         Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))
     }
 
-    /// Runs the cell through up to `layers` more layers, at least one, and waits for them. Returns how many layers were
-    /// run.
+    /// Runs the chunk through up to `layers` more layers, at least one, and waits for them. Returns how many layers
+    /// were run.
     pub fn advance(&mut self, model: &Qwen, layers: usize) -> Result<usize> {
         if self.is_read() {
             return Ok(0);
         }
-        let mut cell = match self.cell.take() {
-            Some(cell) => cell,
-            None => self.begin_cell(model)?,
+        let mut chunk = match self.chunk.take() {
+            Some(chunk) => chunk,
+            None => self.begin_chunk(model)?,
         };
-        let begin = cell.layer;
-        cell.layer = model.layers.len().min(begin + layers.max(1));
+        let begin = chunk.layer;
+        chunk.layer = model.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
-        let range = begin..cell.layer;
-        cell.x = model.run_layers(cell.x, range, &cell.packed, &mut rows, &mut self.states, Form::Prefill)?;
-        let done = cell.layer - begin;
-        if cell.layer == model.layers.len() {
-            self.end_cell(model, cell)?;
+        let range = begin..chunk.layer;
+        chunk.x =
+            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, &mut self.states, Form::Prefill)?;
+        let done = chunk.layer - begin;
+        if chunk.layer == model.layers.len() {
+            self.end_chunk(model, chunk)?;
         } else {
-            self.cell = Some(cell);
+            self.chunk = Some(chunk);
         }
         Ok(done)
     }
@@ -145,19 +146,19 @@ impl Lane {
         Ok(())
     }
 
-    fn begin_cell(&self, model: &Qwen) -> Result<Cell> {
-        let (done, end) = (self.read, self.cell_end());
+    fn begin_chunk(&self, model: &Qwen) -> Result<Chunk> {
+        let (done, end) = (self.read, self.chunk_end());
         let ids = Array::from_slice(&self.row.ctx[done..end], &[(end - done) as i32])?;
         let packed = Packed::new(&[(done, end - done)])?;
-        Ok(Cell { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0 })
+        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0 })
     }
 
-    fn end_cell(&mut self, model: &Qwen, cell: Cell) -> Result<()> {
-        let (begin, end) = (self.read, cell.end);
+    fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
+        let (begin, end) = (self.read, chunk.end);
         let len = (end - begin) as i32;
-        let hidden = model.hidden(cell.x)?.for_mtp;
+        let hidden = model.hidden(chunk.x)?.for_mtp;
         if let (Some(head), Some(cache)) = (&model.mtp, &mut self.row.cache.head) {
-            // Pairs (hidden at t − 1, token at t) of the cell's tokens.
+            // Pairs (hidden at t − 1, token at t) of the chunk's tokens.
             let first = begin.max(1);
             if first < end {
                 let before = hidden.slice_axis(0, 0, len - 1)?;
@@ -167,7 +168,7 @@ impl Lane {
                 let before = mlx::concatenate(&before, 0)?;
                 head.append(&before, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
             }
-            // A copy: a view would keep the whole cell alive.
+            // A copy: a view would keep the whole chunk alive.
             let last = hidden.slice_axis(0, len - 1, len)?.contiguous()?;
             mlx::eval([&last])?;
             self.last = Some(last);

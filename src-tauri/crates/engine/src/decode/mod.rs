@@ -15,7 +15,7 @@ mod stats;
 mod verify;
 
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
-pub use lane::{CELL, Lane};
+pub use lane::{Lane, PREFILL_CHUNK};
 pub use measure::{Calibration, PassTimes};
 pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};

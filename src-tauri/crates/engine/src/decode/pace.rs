@@ -11,8 +11,8 @@ const INNOVATION: f64 = 2.0;
 /// Decides how many layers of a prompt are read, and for how long rows are swapped, between two steps: for no longer
 /// than `max_stall` at a time, and over time for no longer than the steps themselves take.
 ///
-/// The unit is one layer over one cell of tokens. A smaller cell would change the rounding of what is read, and so
-/// would let a row's text depend on its company; where a cell's layers are interrupted changes nothing.
+/// The unit is one layer over one chunk of tokens. A smaller chunk would change the rounding of what is read, and so
+/// would let a row's text depend on its company; where a chunk's layers are interrupted changes nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Pace {
     /// The longest that rows may be held up at a time, in seconds.
@@ -47,7 +47,7 @@ impl Pace {
         self.latest
     }
 
-    /// Layers to read now over a cell of `tokens`; none where reading is ahead of the steps. `decoding`: whether rows
+    /// Layers to read now over a chunk of `tokens`; none where reading is ahead of the steps. `decoding`: whether rows
     /// wait for a step; where none do, the stall only bounds how long a cancellation waits.
     pub(super) fn layers(&self, layer: LayerTime, tokens: usize, decoding: bool) -> usize {
         match (self.allowed(decoding), layer.0) {
@@ -77,7 +77,7 @@ impl Pace {
         }
     }
 
-    /// Takes note of the time that `layers` layers over a cell of `tokens` took, and learns the layer time of the
+    /// Takes note of the time that `layers` layers over a chunk of `tokens` took, and learns the layer time of the
     /// prompt from it.
     pub(super) fn has_read(
         &mut self,

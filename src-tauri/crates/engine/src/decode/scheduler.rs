@@ -9,7 +9,7 @@ use foretoken_protocol::Drafting;
 use thiserror::Error;
 
 use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
-use super::lane::{CELL, Lane};
+use super::lane::{Lane, PREFILL_CHUNK};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
 use super::parked::{Lost, Parked};
@@ -38,7 +38,7 @@ pub struct Limits {
     /// The most bytes of `memory` for the prefix cache. Rows come first: it gets what they leave, or less.
     pub remembered: u64,
     /// The longest that prefill, or swapping of rows, holds up running rows at a time. The least that is done is one
-    /// layer over one cell, or one part of a row swapped.
+    /// layer over one chunk, or one part of a row swapped.
     pub max_stall: Duration,
 }
 
@@ -266,7 +266,7 @@ impl Scheduler {
         self.lanes.iter().map(|reading| reading.lane.id()).chain(returning)
     }
 
-    /// Layers that prompts have been run through so far, each over one cell.
+    /// Layers that prompts have been run through so far, each over one chunk.
     pub fn layers_read(&self) -> u64 {
         self.layers_read
     }
@@ -583,11 +583,11 @@ impl Scheduler {
         }
     }
 
-    /// Runs some layers of the prompt whose turn it is. After each cell it is the next prompt's turn.
+    /// Runs some layers of the prompt whose turn it is. After each chunk it is the next prompt's turn.
     fn read(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let Some(mut reading) = self.lanes.pop_front() else { return };
         let decoding = !self.batch.rows().is_empty();
-        let tokens = reading.lane.cell_tokens();
+        let tokens = reading.lane.chunk_tokens();
         let before = reading.lane.progress();
         let row = reading.lane.id();
         if !reading.lane.is_read() {
@@ -623,7 +623,7 @@ impl Scheduler {
         }
         let Reading { lane, terms, .. } = reading;
         self.enter(model, row, Batch::of(lane), terms, events);
-        if total > CELL {
+        if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
         }

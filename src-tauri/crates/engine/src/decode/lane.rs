@@ -1,7 +1,7 @@
 //! Chunked prefill of one row: its prompt goes through the model in chunks of at most [`PREFILL_CHUNK`] tokens, and
 //! each chunk some layers at a time, so that other rows make decode steps in between.
 
-use super::cuts::cuts;
+use super::chunk_ends::chunk_ends;
 use super::parked::Lost;
 use super::row::{Row, RowId};
 use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
@@ -27,8 +27,8 @@ pub struct Lane {
     pub(super) states: Vec<DeltaState>,
     read: usize,
     chunk: Option<Chunk>,
-    /// Where the prompt is cut, see [`cuts`].
-    cuts: Vec<usize>,
+    /// Where the prompt is cut, see [`chunk_ends`].
+    chunk_ends: Vec<usize>,
     /// The hidden state `[1, H]` of the last token read, for the head.
     last: Option<Array>,
 }
@@ -66,8 +66,8 @@ impl Lane {
     }
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
-        let cuts = cuts(&row.spec.marks, row.committed());
-        Self { row, states, read: 0, chunk: None, cuts, last: None }
+        let chunk_ends = chunk_ends(&row.spec.marks, row.committed());
+        Self { row, states, read: 0, chunk: None, chunk_ends, last: None }
     }
 
     /// The row without what was read: its tokens alone.
@@ -96,19 +96,19 @@ impl Lane {
     }
 
     fn chunk_end(&self) -> usize {
-        self.cuts.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
+        self.chunk_ends.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
     }
 
     /// What the prefix cache may store of the row now: its tokens so far, its caches, their anchor, and whether prompts
     /// are likely to go on here, as they are behind the first message and at the last cut before the reply. `None`
     /// except where the prompt is cut, since prompts that begin alike are cut at the same places.
     pub fn to_store(&self) -> Option<(&[u32], &RowCache, Anchor, bool)> {
-        if self.chunk.is_some() || !self.cuts.contains(&self.read) {
+        if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
             return None;
         }
         let marks = &self.row.spec.marks;
-        let first = self.cuts.iter().find(|cut| marks.contains(cut));
-        let likely = first == Some(&self.read) || self.cuts.last() == Some(&self.read);
+        let first = self.chunk_ends.iter().find(|cut| marks.contains(cut));
+        let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
         let anchor = Anchor { states: self.states.clone(), hidden: self.last.clone() };
         Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))
     }

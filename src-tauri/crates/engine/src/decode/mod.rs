@@ -1,7 +1,7 @@
 //! Decoding: requests that come and go, rows, the packed step that advances all of them, and how many drafts pay.
 
 mod batch;
-mod cuts;
+mod chunk_ends;
 mod draft;
 mod lane;
 mod measure;

@@ -9,26 +9,26 @@ use crate::cache::LEAST_GAIN;
 ///
 /// Prompts that begin alike are cut at the same places as long as they do, whatever the store holds. So a prompt that
 /// goes on from a stored place reads the rest just as it would have, had it read everything.
-pub(super) fn cuts(marks: &[usize], end: usize) -> Vec<usize> {
-    let mut cuts = Vec::new();
+pub(super) fn chunk_ends(marks: &[usize], end: usize) -> Vec<usize> {
+    let mut chunk_ends = Vec::new();
     let mut last = 0;
     for &mark in marks.iter().filter(|&&mark| mark <= end) {
-        fill(&mut cuts, &mut last, mark);
+        fill(&mut chunk_ends, &mut last, mark);
         // A shorter chunk would cost more than it may ever save.
         if mark >= last + LEAST_GAIN {
-            cuts.push(mark);
+            chunk_ends.push(mark);
             last = mark;
         }
     }
-    fill(&mut cuts, &mut last, end);
-    cuts
+    fill(&mut chunk_ends, &mut last, end);
+    chunk_ends
 }
 
 /// Cuts after every [`PREFILL_CHUNK`] tokens, up to `end`.
-fn fill(cuts: &mut Vec<usize>, last: &mut usize, end: usize) {
+fn fill(chunk_ends: &mut Vec<usize>, last: &mut usize, end: usize) {
     while end >= *last + PREFILL_CHUNK {
         *last += PREFILL_CHUNK;
-        cuts.push(*last);
+        chunk_ends.push(*last);
     }
 }
 
@@ -40,10 +40,13 @@ mod tests {
 
     #[test]
     fn cells_end_where_messages_do() {
-        assert_eq!(cuts(&[], 3 * PREFILL_CHUNK + 1), [PREFILL_CHUNK, 2 * PREFILL_CHUNK, 3 * PREFILL_CHUNK]);
-        assert_eq!(cuts(&[], PREFILL_CHUNK), [PREFILL_CHUNK]);
-        assert_eq!(cuts(&[0, 100, 110, 700], 750), [100, 100 + PREFILL_CHUNK, 700]);
-        assert!(cuts(&[5, 20, 31], 60).is_empty());
+        assert_eq!(
+            chunk_ends(&[], 3 * PREFILL_CHUNK + 1),
+            [PREFILL_CHUNK, 2 * PREFILL_CHUNK, 3 * PREFILL_CHUNK]
+        );
+        assert_eq!(chunk_ends(&[], PREFILL_CHUNK), [PREFILL_CHUNK]);
+        assert_eq!(chunk_ends(&[0, 100, 110, 700], 750), [100, 100 + PREFILL_CHUNK, 700]);
+        assert!(chunk_ends(&[5, 20, 31], 60).is_empty());
     }
 
     proptest! {
@@ -54,9 +57,9 @@ mod tests {
         ) {
             let marks: Vec<usize> = marks.into_iter().collect();
             let (short, long) = (ends.0.min(ends.1), ends.0.max(ends.1));
-            let all = cuts(&marks, long);
+            let all = chunk_ends(&marks, long);
             let alike: Vec<usize> = all.iter().copied().filter(|&cut| cut <= short).collect();
-            prop_assert_eq!(cuts(&marks, short), alike);
+            prop_assert_eq!(chunk_ends(&marks, short), alike);
             let chunks: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
             prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=PREFILL_CHUNK).contains(chunk)), "{:?}", chunks);
             prop_assert!(long - all.last().unwrap_or(&0) < PREFILL_CHUNK);

@@ -101,7 +101,7 @@ fn nothing_of_it_is_remembered() {
     let healthy = tiny_dense(Stored::F32);
     let mut dice = Dice::new(72);
     let prompt = dice.prompt(300);
-    let spec = |prompt: &[u32]| RowSpec { marks: vec![100, 200], ..greedy(prompt, 30) };
+    let spec = |prompt: &[u32]| RowSpec { message_starts: vec![100, 200], ..greedy(prompt, 30) };
     let rows = [Known::new(&healthy, spec(&prompt))];
     // Once written in the reply, once in the middle of the prompt, behind a place that would be remembered.
     let (token, place) = own_token(&rows, 0);

@@ -28,8 +28,8 @@ const ROOMY: Limits = Limits {
 };
 
 fn spec(chat: &Chat, max_tokens: usize) -> RowSpec {
-    let (prompt, marks) = chat.prompt();
-    RowSpec { marks, ..greedy(&prompt, max_tokens) }
+    let (prompt, message_starts) = chat.prompt();
+    RowSpec { message_starts, ..greedy(&prompt, max_tokens) }
 }
 
 fn state(lane: Lane) -> RowState {
@@ -119,8 +119,8 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
             prompt.push((first.prompt[shared] + 1) % 900);
             prompt.extend(dice.prompt(80));
             prompt.extend([START, 3, 4, 5]);
-            let marks = (0..prompt.len()).filter(|&position| prompt[position] == START).collect();
-            let spec = RowSpec { marks, ..greedy(&prompt, 1) };
+            let message_starts = (0..prompt.len()).filter(|&position| prompt[position] == START).collect();
+            let spec = RowSpec { message_starts, ..greedy(&prompt, 1) };
             let prefix = store.find(&prompt);
             let expected = if shared < place { i.checked_sub(1).map(|i| places[i]) } else { Some(place) };
             assert_eq!(prefix.as_ref().map(|prefix| prefix.len()), expected, "{shared} of {place}");
@@ -186,7 +186,7 @@ fn drafts_are_as_good_as_before() {
     let model = demo_in_f32();
     let session = load();
     let prompt = session.chat_prompt(&[message(Role::User, QUESTION)], None, false).unwrap().ids;
-    let spec = RowSpec { marks: session.message_starts(&prompt), ..greedy(&prompt, 60) };
+    let spec = RowSpec { message_starts: session.message_starts(&prompt), ..greedy(&prompt, 60) };
     let deep = Drafting::Fixed { depth: 3 };
     let mut desk = Desk::new(&model, ROOMY);
     // The first does not draft itself.

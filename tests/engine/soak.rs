@@ -134,7 +134,8 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
         let length = 40 + dice.below(100);
         prompt.extend(dice.prompt(length));
         chats.push(prompt.clone());
-        let spec = RowSpec { marks: vec![mark, prompt.len() - 3], ..greedy(&prompt, 1 + dice.below(40)) };
+        let spec =
+            RowSpec { message_starts: vec![mark, prompt.len() - 3], ..greedy(&prompt, 1 + dice.below(40)) };
         scheduler.submit(request as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
         let turns = if dice.below(4) == 0 { dice.below(30) } else { usize::MAX };
         for _ in 0..turns {

@@ -54,8 +54,8 @@ impl Chat {
         if self.template == Template::DropsThoughts {
             tokens.push(THINK);
         }
-        let marks = (0..tokens.len()).filter(|&position| tokens[position] == START).collect();
-        (tokens, marks)
+        let message_starts = (0..tokens.len()).filter(|&position| tokens[position] == START).collect();
+        (tokens, message_starts)
     }
 
     /// Tokens before the reply's beginning.

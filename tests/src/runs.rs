@@ -16,7 +16,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         xtc_exempt: Vec::new(),
         max_tokens,
         stop_ids: Vec::new(),
-        marks: Vec::new(),
+        message_starts: Vec::new(),
         drafts: true,
         logprobs: None,
         known_drafts: None,

@@ -370,7 +370,7 @@ impl<'a> Bench<'a> {
             max_tokens: self.options.gen_tokens,
             // Nothing ends a reply before its time.
             stop_ids: Vec::new(),
-            marks: Vec::new(),
+            message_starts: Vec::new(),
             drafts: depth > 0,
             logprobs: None,
             known_drafts: self.known_drafts.clone(),
@@ -656,7 +656,8 @@ mod tests {
             let report = bench(&demo(), &small(Some(rate)), &mut |_, _| {}).unwrap();
             check_sums(&report);
             assert_eq!(report.forced_acceptance, Some(rate));
-            // What people read is a figure of the table; drafts that pay, or seem to on a busy machine, leave nothing to say.
+            // What people read is a figure of the table; drafts that pay, or seem to on a busy machine, leave nothing
+            // to say.
             if let Some(said) = report.auto.as_ref().unwrap().note.clone() {
                 let drafts = said.split("to draft and check ").nth(1).unwrap().split(' ').next().unwrap();
                 let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts;

@@ -81,7 +81,7 @@ fn scheduler(model: &Qwen, remembered: u64) -> Scheduler {
     Scheduler::new(model, Limits { remembered, ..Limits::default() }, Policy::default())
 }
 
-fn request(prompt: Vec<u32>, marks: Vec<usize>) -> RowSpec {
+fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
     RowSpec {
         reply_from: prompt.len(),
         prompt,
@@ -90,7 +90,7 @@ fn request(prompt: Vec<u32>, marks: Vec<usize>) -> RowSpec {
         max_tokens: 1,
         stop_ids: Vec::new(),
         xtc_exempt: Vec::new(),
-        marks,
+        message_starts,
         drafts: false,
         logprobs: None,
         known_drafts: None,

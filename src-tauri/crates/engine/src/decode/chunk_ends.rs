@@ -4,15 +4,15 @@
 use super::lane::PREFILL_CHUNK;
 use crate::cache::LEAST_GAIN;
 
-/// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin (`marks`, in
-/// order), and wherever a chunk would be longer than [`PREFILL_CHUNK`].
+/// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin
+/// (`message_starts`, in order), and wherever a chunk would be longer than [`PREFILL_CHUNK`].
 ///
 /// Prompts that begin alike are cut at the same places as long as they do, whatever the store holds. So a prompt that
 /// goes on from a stored place reads the rest just as it would have, had it read everything.
-pub(super) fn chunk_ends(marks: &[usize], end: usize) -> Vec<usize> {
+pub(super) fn chunk_ends(message_starts: &[usize], end: usize) -> Vec<usize> {
     let mut chunk_ends = Vec::new();
     let mut last = 0;
-    for &mark in marks.iter().filter(|&&mark| mark <= end) {
+    for &mark in message_starts.iter().filter(|&&mark| mark <= end) {
         fill(&mut chunk_ends, &mut last, mark);
         // A shorter chunk would cost more than it may ever save.
         if mark >= last + LEAST_GAIN {
@@ -52,14 +52,14 @@ mod tests {
     proptest! {
         #[test]
         fn prompts_that_begin_alike_are_cut_alike(
-            marks in prop::collection::btree_set(0usize..3000, 0..40),
+            message_starts in prop::collection::btree_set(0usize..3000, 0..40),
             ends in (0usize..3000, 0usize..3000),
         ) {
-            let marks: Vec<usize> = marks.into_iter().collect();
+            let message_starts: Vec<usize> = message_starts.into_iter().collect();
             let (short, long) = (ends.0.min(ends.1), ends.0.max(ends.1));
-            let all = chunk_ends(&marks, long);
+            let all = chunk_ends(&message_starts, long);
             let alike: Vec<usize> = all.iter().copied().filter(|&cut| cut <= short).collect();
-            prop_assert_eq!(chunk_ends(&marks, short), alike);
+            prop_assert_eq!(chunk_ends(&message_starts, short), alike);
             let chunks: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
             prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=PREFILL_CHUNK).contains(chunk)), "{:?}", chunks);
             prop_assert!(long - all.last().unwrap_or(&0) < PREFILL_CHUNK);

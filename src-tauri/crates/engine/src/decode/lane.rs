@@ -66,7 +66,7 @@ impl Lane {
     }
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
-        let chunk_ends = chunk_ends(&row.spec.marks, row.committed());
+        let chunk_ends = chunk_ends(&row.spec.message_starts, row.committed());
         Self { row, states, read: 0, chunk: None, chunk_ends, last: None }
     }
 
@@ -106,8 +106,8 @@ impl Lane {
         if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
             return None;
         }
-        let marks = &self.row.spec.marks;
-        let first = self.chunk_ends.iter().find(|cut| marks.contains(cut));
+        let message_starts = &self.row.spec.message_starts;
+        let first = self.chunk_ends.iter().find(|cut| message_starts.contains(cut));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
         let anchor = Anchor { states: self.states.clone(), hidden: self.last.clone() };
         Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))

@@ -80,7 +80,7 @@ impl<'a> Meter<'a> {
             xtc_exempt: Vec::new(),
             max_tokens: usize::MAX >> 1,
             stop_ids: Vec::new(),
-            marks: Vec::new(),
+            message_starts: Vec::new(),
             drafts: true,
             logprobs: None,
             known_drafts: None,
@@ -91,8 +91,8 @@ impl<'a> Meter<'a> {
         Ok(Self { model, batch: Batch::of(lane), drafts, passes, verdicts })
     }
 
-    /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Only the
-    /// verdicts of the first round count: it compiles kernels and fills caches.
+    /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Only
+    /// the verdicts of the first round count: it compiles kernels and fills caches.
     fn rounds(&mut self, widths: &[usize], rounds: usize, until: Instant) -> Result<()> {
         let mut passes = vec![Vec::with_capacity(rounds); widths.len()];
         for round in 0..=rounds {
@@ -111,7 +111,8 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Seconds of each of a chain of drafts, and of the pass that verifies them. More than there can be are stood in for.
+    /// Seconds of each of a chain of drafts, and of the pass that verifies them. More than there can be are stood in
+    /// for.
     fn step(&mut self, depth: usize) -> Result<(Option<f64>, f64)> {
         let begin = Instant::now();
         let drafts = (1..=usize::from(MAX_DEPTH)).contains(&depth) && self.model.mtp.is_some();

@@ -31,7 +31,7 @@ pub struct RowSpec {
     pub stop_ids: Vec<u32>,
     /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
     /// is cut.
-    pub marks: Vec<usize>,
+    pub message_starts: Vec<usize>,
     /// Whether drafts may be used. The MTP head reads along in any case, for prompts that go on where this row ends.
     pub drafts: bool,
     /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each

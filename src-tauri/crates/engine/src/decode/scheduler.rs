@@ -320,7 +320,7 @@ impl Scheduler {
         }
         let row = Row::new(id, spec);
         let bytes = self.footprint.projected(&row, self.limits.reserve);
-        let (chat, standing) = (self.policy.join(row.context(), &row.spec.marks), Standing::Good);
+        let (chat, standing) = (self.policy.join(row.context(), &row.spec.message_starts), Standing::Good);
         let beginning = Beginning::Stored;
         let terms = Terms { drafting, arrival: self.arrivals, bytes, chat, standing, beginning };
         self.arrivals += 1;

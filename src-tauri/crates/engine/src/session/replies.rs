@@ -121,7 +121,7 @@ impl Session {
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
-            marks: self.message_starts(&prompt.ids),
+            message_starts: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
             reply_from: prompt.reply_from,
             sampling: settings.sampling,

@@ -16,11 +16,11 @@ pub(in crate::decode) struct Chat(u64);
 pub(super) struct Chats(Vec<(Chat, Acceptance)>);
 
 impl Chats {
-    /// The chat of a prompt whose messages begin at `marks`. It goes on with what was learned behind the longest part of
-    /// it that a reply was asked for before.
-    pub(super) fn join(&mut self, prompt: &[u32], marks: &[usize]) -> Chat {
+    /// The chat of a prompt whose messages begin at `message_starts`. It goes on with what was learned behind the
+    /// longest part of it that a reply was asked for before.
+    pub(super) fn join(&mut self, prompt: &[u32], message_starts: &[usize]) -> Chat {
         let (mut hasher, mut begin) = (DefaultHasher::new(), 0);
-        let ends = marks.iter().copied().filter(|&mark| mark > 0 && mark <= prompt.len());
+        let ends = message_starts.iter().copied().filter(|&mark| mark > 0 && mark <= prompt.len());
         let mut parts: Vec<Chat> = ends
             .map(|end| {
                 prompt[begin..end].iter().for_each(|id| id.hash(&mut hasher));
@@ -70,10 +70,10 @@ mod tests {
         assert_eq!(chats.acceptance(second), learned);
         let again = chats.join(&[1, 10, 1, 20, 1], &[0, 2, 4]);
         assert_eq!((again, chats.acceptance(again)), (first, learned));
-        for (prompt, marks) in
+        for (prompt, message_starts) in
             [(&[1, 10, 1, 21, 1][..], &[0, 2, 4][..]), (&[1, 10], &[]), (&[1, 20, 1], &[0, 2])]
         {
-            let other = chats.join(prompt, marks);
+            let other = chats.join(prompt, message_starts);
             assert_eq!(chats.acceptance(other), Acceptance::default(), "{prompt:?}");
         }
     }

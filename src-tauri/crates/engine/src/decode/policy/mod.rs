@@ -3,13 +3,13 @@
 //! What is maximised: the expected tokens per second of the next step over all rows, none drafted included, by what
 //! steps of each width take (`cost`) and how often drafts are right at each position (`acceptance`).
 //!
-//! - Costs are measured when a model is loaded (`measure`). A step corrects them only by comparison with the steps before
-//!   it, so a machine that is slow for a while changes none. What differs a little moves a figure a little, and what
-//!   differs much must come several times in a row, so a slow step decides nothing.
+//! - Costs are measured when a model is loaded (`measure`). A step corrects them only by comparison with the steps
+//!   before it, so a machine that is slow for a while changes none. What differs a little moves a figure a little, and
+//!   what differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
-//! - Every step that differs from the best known one is a *look* (`looks`). Looks lose a small share of the time. When the
-//!   machine turns out not to be what it was when the costs were measured, all sides are looked at again, a few times at
-//!   once and then rarely, and each figure counts for one measurement.
+//! - Every step that differs from the best known one is a *look* (`looks`). Looks lose a small share of the time. When
+//!   the machine turns out not to be what it was when the costs were measured, all sides are looked at again, a few
+//!   times at once and then rarely, and each figure counts for one measurement.
 //! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, looks included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
 //!   what stays within the tax, and up to its depth what pays.
@@ -108,8 +108,8 @@ impl Policy {
     }
 
     /// The chat that a request belongs to.
-    pub(super) fn join(&mut self, prompt: &[u32], marks: &[usize]) -> Chat {
-        self.chats.join(prompt, marks)
+    pub(super) fn join(&mut self, prompt: &[u32], message_starts: &[usize]) -> Chat {
+        self.chats.join(prompt, message_starts)
     }
 
     /// Drafts for each row of the next step.

@@ -30,7 +30,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         xtc_exempt: Vec::new(),
         max_tokens: 12,
         stop_ids: Vec::new(),
-        marks: vec![FIRST, SECOND],
+        message_starts: vec![FIRST, SECOND],
         drafts: true,
         logprobs: None,
         known_drafts: None,

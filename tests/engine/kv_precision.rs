@@ -130,9 +130,9 @@ fn a_second_turn_goes_on_from_what_is_remembered() {
 /// Bytes of what a row of so many tokens holds of the trunk.
 fn held(model: &Qwen, tokens: usize) -> u64 {
     let spec = greedy(&Dice::new(3).prompt(tokens), 1);
-    let lane = read(model, 0, &spec);
+    let task = read(model, 0, &spec);
     let mut batch = Batch::default();
-    batch.join(lane).unwrap();
+    batch.join(task).unwrap();
     let RowCache { kv, .. } = batch.rows()[0].cache();
     kv.iter().flat_map(|kv| kv.buffers()).map(|buffer| buffer.nbytes() as u64).sum()
 }

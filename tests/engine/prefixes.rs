@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
 use foretoken_engine::decode::{
-    Batch, Lane, Limits, PREFILL_CHUNK, Row, RowId, RowSpec, Scheduler, SchedulerEvent,
+    Batch, Limits, PREFILL_CHUNK, PrefillTask, Row, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
@@ -32,9 +32,9 @@ fn spec(chat: &Chat, max_tokens: usize) -> RowSpec {
     RowSpec { message_starts, ..greedy(&prompt, max_tokens) }
 }
 
-fn state(lane: Lane) -> RowState {
+fn state(task: PrefillTask) -> RowState {
     let mut batch = Batch::default();
-    batch.join(lane).unwrap();
+    batch.join(task).unwrap();
     states(&batch).remove(0)
 }
 
@@ -98,11 +98,11 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
     let first = spec(&chat, 1);
     let mut store = PrefixStore::default();
     store.set_budget(u64::MAX);
-    let mut lane = Lane::new(&model, Row::new(0, first.clone())).unwrap();
+    let mut task = PrefillTask::new(&model, Row::new(0, first.clone())).unwrap();
     let mut places = Vec::new();
-    while !lane.is_read() {
-        lane.advance(&model, 3).unwrap();
-        if let Some((tokens, cache, anchor, likely)) = lane.to_store()
+    while !task.is_read() {
+        task.advance(&model, 3).unwrap();
+        if let Some((tokens, cache, anchor, likely)) = task.to_store()
             && places.last() != Some(&tokens.len())
         {
             places.push(tokens.len());
@@ -125,10 +125,10 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
             let expected = if shared < place { i.checked_sub(1).map(|i| places[i]) } else { Some(place) };
             assert_eq!(prefix.as_ref().map(|prefix| prefix.len()), expected, "{shared} of {place}");
             let Some(prefix) = prefix else { continue };
-            let mut lane = Lane::resume(Row::new(0, spec.clone()), &prefix).unwrap();
-            assert_eq!(lane.progress(), (prefix.len(), prompt.len() - 1));
-            lane.read_all(&model).unwrap();
-            let difference = Difference::between(&state(lane), &state(read(&model, 0, &spec)));
+            let mut task = PrefillTask::resume(Row::new(0, spec.clone()), &prefix).unwrap();
+            assert_eq!(task.progress(), (prefix.len(), prompt.len() - 1));
+            task.read_all(&model).unwrap();
+            let difference = Difference::between(&state(task), &state(read(&model, 0, &spec)));
             // A prompt that parts just where a message began is not cut there itself.
             let is_cut = shared != place || first.prompt[place] != START;
             let bound = if is_cut { 0.0 } else { F32_ROUNDING };

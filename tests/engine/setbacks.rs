@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use foretoken_engine::decode::{
-    Batch, Footprint, Lane, Limits, PREFILL_CHUNK, RowId, RowSpec, Scheduler, SchedulerEvent,
+    Batch, Footprint, Limits, PREFILL_CHUNK, PrefillTask, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
@@ -277,9 +277,9 @@ fn several_rows_may_fail_in_one_step() {
         for row in failed.rows {
             let id = row.id as usize;
             assert_eq!((row.emitted(), row.cache().arrays().count()), (&*written[id], 0));
-            let mut lane = Lane::new(&model, row).unwrap();
-            lane.read_all(&model).unwrap();
-            let mut alone = Batch::of(lane);
+            let mut task = PrefillTask::new(&model, row).unwrap();
+            task.read_all(&model).unwrap();
+            let mut alone = Batch::of(task);
             if [1, 4].contains(&id) {
                 assert!(alone.step(&model, &[depth]).is_err());
                 continue;

@@ -1,7 +1,7 @@
 //! Runs of the decoder.
 
 use foretoken_engine::decode::{
-    Advance, Batch, KnownDrafts, Lane, PassTimes, Policy, PolicyState, Row, RowId, RowSpec,
+    Advance, Batch, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId, RowSpec,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
@@ -35,10 +35,10 @@ pub fn eager_policy() -> Policy {
 }
 
 /// A row whose prompt has been read.
-pub fn read(model: &Qwen, id: RowId, spec: &RowSpec) -> Lane {
-    let mut lane = Lane::new(model, Row::new(id, spec.clone())).unwrap();
-    lane.read_all(model).unwrap();
-    lane
+pub fn read(model: &Qwen, id: RowId, spec: &RowSpec) -> PrefillTask {
+    let mut task = PrefillTask::new(model, Row::new(id, spec.clone())).unwrap();
+    task.read_all(model).unwrap();
+    task
 }
 
 /// What became of a row.

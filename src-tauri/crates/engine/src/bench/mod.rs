@@ -16,7 +16,7 @@ use foretoken_protocol::{ChatMessage, KvPrecision, MAX_DEPTH, PositionStats, Rol
 use serde::Serialize;
 
 use crate::decode::{
-    Batch, KnownDrafts, Lane, PassTimes, Policy, PolicyState, Row, RowId, RowSpec, StepTiming, Stepped,
+    Batch, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId, RowSpec, StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -381,10 +381,10 @@ impl<'a> Bench<'a> {
         self.depths.iter().copied().max().unwrap_or(0)
     }
 
-    fn read(&self, id: RowId, spec: RowSpec) -> Result<Lane, EngineError> {
-        let mut lane = Lane::new(self.model(), Row::new(id, spec))?;
-        lane.read_all(self.model())?;
-        Ok(lane)
+    fn read(&self, id: RowId, spec: RowSpec) -> Result<PrefillTask, EngineError> {
+        let mut task = PrefillTask::new(self.model(), Row::new(id, spec))?;
+        task.read_all(self.model())?;
+        Ok(task)
     }
 
     /// Prompt tokens per second. The MTP head reads along.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use foretoken_protocol::FinishReason;
 use thiserror::Error;
 
-use super::lane::Lane;
+use super::prefill_task::PrefillTask;
 use super::row::{Row, RowId};
 use super::verify::Answer;
 use crate::cache::DeltaState;
@@ -116,8 +116,8 @@ impl Batch {
     }
 
     /// A batch of one row, whose prompt has been read.
-    pub fn of(lane: Lane) -> Self {
-        Self::of_row(lane.row, lane.states)
+    pub fn of(task: PrefillTask) -> Self {
+        Self::of_row(task.row, task.states)
     }
 
     /// A batch of one row with its recurrent states, which are settled.
@@ -127,8 +127,8 @@ impl Batch {
 
     /// Takes in a row whose prompt has been read. The caches of all rows stay where they are; after an error the
     /// batch is as before.
-    pub fn join(&mut self, lane: Lane) -> Result<()> {
-        self.merge(Self::of(lane))
+    pub fn join(&mut self, task: PrefillTask) -> Result<()> {
+        self.merge(Self::of(task))
     }
 
     /// Takes in the rows of another batch, at whichever step they are. After an error the batch is as before.

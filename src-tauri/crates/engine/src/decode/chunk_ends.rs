@@ -1,7 +1,7 @@
 //! Where the prefill of a prompt is cut into chunks, as positions in its tokens: a function of the prompt alone, so
 //! that prompts that begin alike are cut alike and can share what the prefix cache stores.
 
-use super::lane::PREFILL_CHUNK;
+use super::prefill_task::PREFILL_CHUNK;
 use crate::cache::LEAST_GAIN;
 
 /// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin

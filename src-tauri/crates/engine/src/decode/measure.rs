@@ -6,7 +6,7 @@ use foretoken_protocol::{MAX_DEPTH, Sampling};
 
 use super::batch::Batch;
 use super::draft::Drafted;
-use super::lane::Lane;
+use super::prefill_task::PrefillTask;
 use super::row::{Row, RowSpec};
 use super::verify::Answer;
 use crate::mlx::{self, Result};
@@ -85,10 +85,10 @@ impl<'a> Meter<'a> {
             logprobs: None,
             known_drafts: None,
         };
-        let mut lane = Lane::new(model, Row::new(0, spec))?;
-        lane.read_all(model)?;
+        let mut task = PrefillTask::new(model, Row::new(0, spec))?;
+        task.read_all(model)?;
         let (drafts, passes, verdicts) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { model, batch: Batch::of(lane), drafts, passes, verdicts })
+        Ok(Self { model, batch: Batch::of(task), drafts, passes, verdicts })
     }
 
     /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Only

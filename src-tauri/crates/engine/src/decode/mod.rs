@@ -3,23 +3,23 @@
 mod batch;
 mod chunk_ends;
 mod draft;
-mod lane;
 mod measure;
 mod memory;
 mod pace;
 mod parked;
 mod policy;
+mod prefill_task;
 mod row;
 mod scheduler;
 mod stats;
 mod verify;
 
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
-pub use lane::{Lane, PREFILL_CHUNK};
 pub use measure::{Calibration, PassTimes};
 pub use memory::{Footprint, TooLarge};
 pub use parked::{Lost, Parked};
 pub use policy::{Policy, PolicyState};
+pub use prefill_task::{PREFILL_CHUNK, PrefillTask};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};
 pub use stats::Recorder;

@@ -108,17 +108,17 @@ mod tests {
     /// layers take this many seconds a token.
     fn alternate(layers: [f64; 2], tokens: usize, step: f64, max_stall: f64) -> (f64, f64, f64) {
         let mut pace = Pace::new(Duration::from_secs_f64(max_stall));
-        let mut lanes = layers.map(|layer| (layer, LayerTime::default()));
+        let mut prefills = layers.map(|layer| (layer, LayerTime::default()));
         let (mut reading, mut stepping, mut longest) = (0.0, 0.0, 0.0f64);
         for _ in 0..1000 {
-            let (layer, known) = &mut lanes[0];
+            let (layer, known) = &mut prefills[0];
             let count = pace.layers(*known, tokens, true);
             if count > 0 {
                 let took = *layer * (count * tokens) as f64;
                 pace.has_read(known, count, tokens, Duration::from_secs_f64(took), true);
                 reading += took;
                 longest = longest.max(took);
-                lanes.swap(0, 1);
+                prefills.swap(0, 1);
             }
             pace.has_stepped(Duration::from_secs_f64(step));
             stepping += step;

@@ -5,7 +5,7 @@ use foretoken_protocol::KvPrecision;
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
-use super::lane::positions;
+use super::prefill_task::positions;
 use super::row::Row;
 use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled};
 use crate::mlx::{self, Array};

@@ -9,18 +9,18 @@ use foretoken_protocol::Drafting;
 use thiserror::Error;
 
 use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
-use super::lane::{Lane, PREFILL_CHUNK};
 use super::memory::{Footprint, TooLarge};
 use super::pace::{LayerTime, Pace};
 use super::parked::{Lost, Parked};
 use super::policy::{Chat, Policy, PolicyState, RowView, StepView};
+use super::prefill_task::{PREFILL_CHUNK, PrefillTask};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
 /// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
-const MAX_LANES: usize = 2;
+const MAX_PREFILLS: usize = 2;
 /// Rows in one step.
 const MAX_ROWS: usize = 32;
 /// Emitted tokens after which MLX gives back the buffers that it keeps for later.
@@ -112,7 +112,7 @@ pub struct Scheduler {
     policy: Policy,
     waiting: VecDeque<Waiting>,
     /// Prompts being read; the first one's turn is next.
-    lanes: VecDeque<Reading>,
+    prefills: VecDeque<Reading>,
     /// A preempted row that is being swapped in.
     returning: Option<Return>,
     batch: Batch,
@@ -207,7 +207,7 @@ impl Waiting {
 
 #[derive(Debug)]
 struct Reading {
-    lane: Lane,
+    task: PrefillTask,
     terms: Terms,
     layer_time: LayerTime,
 }
@@ -227,7 +227,7 @@ impl Scheduler {
             pace: Pace::new(limits.max_stall),
             policy,
             waiting: VecDeque::new(),
-            lanes: VecDeque::new(),
+            prefills: VecDeque::new(),
             returning: None,
             batch: Batch::default(),
             running: HashMap::new(),
@@ -263,7 +263,7 @@ impl Scheduler {
     /// Requests whose prompts are being read, and a preempted one that is being swapped in.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
         let returning = self.returning.iter().map(|back| back.parked.row().id);
-        self.lanes.iter().map(|reading| reading.lane.id()).chain(returning)
+        self.prefills.iter().map(|reading| reading.task.id()).chain(returning)
     }
 
     /// Layers that prompts have been run through so far, each over one chunk.
@@ -292,15 +292,15 @@ impl Scheduler {
 
     /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no terms.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
-        let lanes = self.lanes.iter().map(|reading| (&reading.lane.row, Some(&reading.terms)));
+        let prefills = self.prefills.iter().map(|reading| (&reading.task.row, Some(&reading.terms)));
         let returning = self.returning.iter().map(|back| (back.parked.row(), Some(&back.terms)));
-        lanes.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
+        prefills.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty()
-            && self.lanes.is_empty()
+            && self.prefills.is_empty()
             && self.returning.is_none()
             && self.batch.rows().is_empty()
     }
@@ -331,7 +331,7 @@ impl Scheduler {
     /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
-        self.lanes.retain(|reading| !ids.contains(&reading.lane.id()));
+        self.prefills.retain(|reading| !ids.contains(&reading.task.id()));
         self.returning.take_if(|back| ids.contains(&back.parked.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
@@ -391,10 +391,10 @@ impl Scheduler {
 
     /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
     fn put_back(&mut self, id: RowId) -> bool {
-        if let Some(place) = self.lanes.iter().position(|reading| reading.lane.id() == id)
-            && let Some(Reading { lane, terms, .. }) = self.lanes.remove(place)
+        if let Some(place) = self.prefills.iter().position(|reading| reading.task.id() == id)
+            && let Some(Reading { task, terms, .. }) = self.prefills.remove(place)
         {
-            self.wait(State::Unread(lane.into_row()), terms);
+            self.wait(State::Unread(task.into_row()), terms);
             return true;
         }
         if let Some(Return { parked, terms }) = self.returning.take_if(|back| back.parked.row().id == id) {
@@ -487,7 +487,7 @@ impl Scheduler {
 
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
     fn admit(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        while self.lanes.len() < MAX_LANES
+        while self.prefills.len() < MAX_PREFILLS
             && self.admitted().count() < self.most_rows
             && self.waiting.front().is_some_and(|next| self.may_begin(next))
             && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
@@ -516,19 +516,19 @@ impl Scheduler {
             Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
         };
         self.share_memory(terms.bytes);
-        let (lane, beginning) = match prefix {
-            Some(prefix) => match Lane::resume(row, &prefix) {
-                Ok(lane) => (Ok(lane), Beginning::Restored),
+        let (task, beginning) = match prefix {
+            Some(prefix) => match PrefillTask::resume(row, &prefix) {
+                Ok(task) => (Ok(task), Beginning::Restored),
                 Err(lost) => return self.distrust(afresh(lost), terms),
             },
-            None => (Lane::new(model, row), terms.beginning),
+            None => (PrefillTask::new(model, row), terms.beginning),
         };
-        match lane {
-            Ok(lane) => {
-                let (done, total) = lane.progress();
+        match task {
+            Ok(task) => {
+                let (done, total) = task.progress();
                 events.push(SchedulerEvent::Reading { row: id, done, total });
                 let terms = Terms { beginning, ..terms };
-                self.lanes.push_back(Reading { lane, terms, layer_time: self.pace.expected() });
+                self.prefills.push_back(Reading { task, terms, layer_time: self.pace.expected() });
             }
             Err(error) => events.push(SchedulerEvent::Failed { row: id, error: error.into() }),
         }
@@ -560,9 +560,9 @@ impl Scheduler {
     }
 
     /// Puts a prompt that is being read into the prefix cache, as far as it was read.
-    fn remember_reading(&mut self, lane: &Lane) {
+    fn remember_reading(&mut self, task: &PrefillTask) {
         if self.prefixes.budget() > 0
-            && let Some((tokens, cache, anchor, likely)) = lane.to_store()
+            && let Some((tokens, cache, anchor, likely)) = task.to_store()
             && let Err(error) = self.prefixes.insert(tokens, cache, &anchor, likely)
         {
             tracing::warn!("a prompt could not be remembered: {error}");
@@ -585,18 +585,18 @@ impl Scheduler {
 
     /// Runs some layers of the prompt whose turn it is. After each chunk it is the next prompt's turn.
     fn read(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        let Some(mut reading) = self.lanes.pop_front() else { return };
+        let Some(mut reading) = self.prefills.pop_front() else { return };
         let decoding = !self.batch.rows().is_empty();
-        let tokens = reading.lane.chunk_tokens();
-        let before = reading.lane.progress();
-        let row = reading.lane.id();
-        if !reading.lane.is_read() {
+        let tokens = reading.task.chunk_tokens();
+        let before = reading.task.progress();
+        let row = reading.task.id();
+        if !reading.task.is_read() {
             let layers = self.pace.layers(reading.layer_time, tokens, decoding);
             if layers == 0 {
-                return self.lanes.push_front(reading);
+                return self.prefills.push_front(reading);
             }
             let begin = Instant::now();
-            match reading.lane.advance(model, layers) {
+            match reading.task.advance(model, layers) {
                 Ok(layers) => {
                     let took = begin.elapsed();
                     self.pace.has_read(&mut reading.layer_time, layers, tokens, took, decoding);
@@ -604,25 +604,25 @@ impl Scheduler {
                 }
                 Err(error) if reading.terms.beginning == Beginning::Restored => {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
-                    return self.distrust(reading.lane.into_row(), reading.terms);
+                    return self.distrust(reading.task.into_row(), reading.terms);
                 }
                 Err(error) => return events.push(SchedulerEvent::Failed { row, error: error.into() }),
             }
         }
-        let (done, total) = reading.lane.progress();
+        let (done, total) = reading.task.progress();
         if (done, total) != before {
-            self.remember_reading(&reading.lane);
+            self.remember_reading(&reading.task);
             events.push(SchedulerEvent::Reading { row, done, total });
         }
-        if !reading.lane.is_read() {
+        if !reading.task.is_read() {
             return if done == before.0 {
-                self.lanes.push_front(reading)
+                self.prefills.push_front(reading)
             } else {
-                self.lanes.push_back(reading)
+                self.prefills.push_back(reading)
             };
         }
-        let Reading { lane, terms, .. } = reading;
-        self.enter(model, row, Batch::of(lane), terms, events);
+        let Reading { task, terms, .. } = reading;
+        self.enter(model, row, Batch::of(task), terms, events);
         if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();

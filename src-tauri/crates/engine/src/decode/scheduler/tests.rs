@@ -47,10 +47,10 @@ fn scheduler(model: &Qwen) -> Scheduler {
 /// Caches and anchor of a row that has read these tokens.
 fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, Anchor) {
     let prompt = [tokens, &[1]].concat();
-    let mut lane = Lane::new(model, Row::new(0, spec(&prompt))).unwrap();
-    lane.read_all(model).unwrap();
-    let hidden = lane.row.last_hidden().cloned();
-    (lane.row.cache, Anchor { states: lane.states, hidden })
+    let mut task = PrefillTask::new(model, Row::new(0, spec(&prompt))).unwrap();
+    task.read_all(model).unwrap();
+    let hidden = task.row.last_hidden().cloned();
+    (task.row.cache, Anchor { states: task.states, hidden })
 }
 
 /// Writes one reply. Returns its tokens, and how many tokens were already read where its prefill began, the first time

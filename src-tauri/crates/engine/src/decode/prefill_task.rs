@@ -22,7 +22,7 @@ const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 /// the way, keys and values only, from the hidden states as they pass, one pair behind: the pair of a chunk's last
 /// hidden state is read with the next chunk, or stays pending, so that the first step can draft already.
 #[derive(Debug)]
-pub struct Lane {
+pub struct PrefillTask {
     pub(super) row: Row,
     pub(super) states: Vec<DeltaState>,
     read: usize,
@@ -44,7 +44,7 @@ struct Chunk {
     layer: usize,
 }
 
-impl Lane {
+impl PrefillTask {
     /// A row that reads all of its tokens.
     pub fn new(model: &Qwen, mut row: Row) -> Result<Self> {
         row.cache = model.empty_row();
@@ -59,10 +59,10 @@ impl Lane {
             Ok(cache) => cache,
             Err(error) => return Err(Lost { error: error.into(), row: Box::new(row) }),
         };
-        let mut lane = Self::with_states(row, states);
-        (lane.read, lane.last) = (prefix.len(), hidden);
-        lane.hand_over_last();
-        Ok(lane)
+        let mut task = Self::with_states(row, states);
+        (task.read, task.last) = (prefix.len(), hidden);
+        task.hand_over_last();
+        Ok(task)
     }
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {

@@ -112,7 +112,7 @@ pub struct Scheduler {
     policy: Policy,
     waiting: VecDeque<Waiting>,
     /// Prompts being read; the first one's turn is next.
-    prefills: VecDeque<Reading>,
+    prefills: VecDeque<Prefill>,
     /// A preempted row that is being swapped in.
     returning: Option<Return>,
     batch: Batch,
@@ -206,7 +206,7 @@ impl Waiting {
 }
 
 #[derive(Debug)]
-struct Reading {
+struct Prefill {
     task: PrefillTask,
     terms: Terms,
     layer_time: LayerTime,
@@ -263,7 +263,7 @@ impl Scheduler {
     /// Requests whose prompts are being read, and a preempted one that is being swapped in.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
         let returning = self.returning.iter().map(|back| back.parked.row().id);
-        self.prefills.iter().map(|reading| reading.task.id()).chain(returning)
+        self.prefills.iter().map(|prefill| prefill.task.id()).chain(returning)
     }
 
     /// Layers that prompts have been run through so far, each over one chunk.
@@ -292,7 +292,7 @@ impl Scheduler {
 
     /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no terms.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
-        let prefills = self.prefills.iter().map(|reading| (&reading.task.row, Some(&reading.terms)));
+        let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.terms)));
         let returning = self.returning.iter().map(|back| (back.parked.row(), Some(&back.terms)));
         prefills.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
@@ -331,7 +331,7 @@ impl Scheduler {
     /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
-        self.prefills.retain(|reading| !ids.contains(&reading.task.id()));
+        self.prefills.retain(|prefill| !ids.contains(&prefill.task.id()));
         self.returning.take_if(|back| ids.contains(&back.parked.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
@@ -363,7 +363,7 @@ impl Scheduler {
         self.make_room();
         self.admit(model, &mut events);
         self.move_rows(model, &mut events);
-        self.read(model, &mut events);
+        self.prefill(model, &mut events);
         self.step(model, &mut events);
         events
     }
@@ -391,8 +391,8 @@ impl Scheduler {
 
     /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
     fn put_back(&mut self, id: RowId) -> bool {
-        if let Some(place) = self.prefills.iter().position(|reading| reading.task.id() == id)
-            && let Some(Reading { task, terms, .. }) = self.prefills.remove(place)
+        if let Some(place) = self.prefills.iter().position(|prefill| prefill.task.id() == id)
+            && let Some(Prefill { task, terms, .. }) = self.prefills.remove(place)
         {
             self.wait(State::Unread(task.into_row()), terms);
             return true;
@@ -528,7 +528,7 @@ impl Scheduler {
                 let (done, total) = task.progress();
                 events.push(SchedulerEvent::Reading { row: id, done, total });
                 let terms = Terms { beginning, ..terms };
-                self.prefills.push_back(Reading { task, terms, layer_time: self.pace.expected() });
+                self.prefills.push_back(Prefill { task, terms, layer_time: self.pace.expected() });
             }
             Err(error) => events.push(SchedulerEvent::Failed { row: id, error: error.into() }),
         }
@@ -560,7 +560,7 @@ impl Scheduler {
     }
 
     /// Puts a prompt that is being read into the prefix cache, as far as it was read.
-    fn remember_reading(&mut self, task: &PrefillTask) {
+    fn remember_prompt(&mut self, task: &PrefillTask) {
         if self.prefixes.budget() > 0
             && let Some((tokens, cache, anchor, likely)) = task.to_store()
             && let Err(error) = self.prefixes.insert(tokens, cache, &anchor, likely)
@@ -584,44 +584,44 @@ impl Scheduler {
     }
 
     /// Runs some layers of the prompt whose turn it is. After each chunk it is the next prompt's turn.
-    fn read(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        let Some(mut reading) = self.prefills.pop_front() else { return };
+    fn prefill(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
+        let Some(mut prefill) = self.prefills.pop_front() else { return };
         let decoding = !self.batch.rows().is_empty();
-        let tokens = reading.task.chunk_tokens();
-        let before = reading.task.progress();
-        let row = reading.task.id();
-        if !reading.task.is_read() {
-            let layers = self.pace.layers(reading.layer_time, tokens, decoding);
+        let tokens = prefill.task.chunk_tokens();
+        let before = prefill.task.progress();
+        let row = prefill.task.id();
+        if !prefill.task.is_read() {
+            let layers = self.pace.layers(prefill.layer_time, tokens, decoding);
             if layers == 0 {
-                return self.prefills.push_front(reading);
+                return self.prefills.push_front(prefill);
             }
             let begin = Instant::now();
-            match reading.task.advance(model, layers) {
+            match prefill.task.advance(model, layers) {
                 Ok(layers) => {
                     let took = begin.elapsed();
-                    self.pace.has_read(&mut reading.layer_time, layers, tokens, took, decoding);
+                    self.pace.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_read += layers as u64;
                 }
-                Err(error) if reading.terms.beginning == Beginning::Restored => {
+                Err(error) if prefill.terms.beginning == Beginning::Restored => {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
-                    return self.distrust(reading.task.into_row(), reading.terms);
+                    return self.distrust(prefill.task.into_row(), prefill.terms);
                 }
                 Err(error) => return events.push(SchedulerEvent::Failed { row, error: error.into() }),
             }
         }
-        let (done, total) = reading.task.progress();
+        let (done, total) = prefill.task.progress();
         if (done, total) != before {
-            self.remember_reading(&reading.task);
+            self.remember_prompt(&prefill.task);
             events.push(SchedulerEvent::Reading { row, done, total });
         }
-        if !reading.task.is_read() {
+        if !prefill.task.is_read() {
             return if done == before.0 {
-                self.prefills.push_front(reading)
+                self.prefills.push_front(prefill)
             } else {
-                self.prefills.push_back(reading)
+                self.prefills.push_back(prefill)
             };
         }
-        let Reading { task, terms, .. } = reading;
+        let Prefill { task, terms, .. } = prefill;
         self.enter(model, row, Batch::of(task), terms, events);
         if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.

@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::memory::{Footprint, TooLarge};
-use super::pace::{LayerTime, Pace};
 use super::parked::{Lost, Parked};
 use super::policy::{Chat, Policy, PolicyState, RowView, StepView};
 use super::prefill_task::{PREFILL_CHUNK, PrefillTask};
+use super::prefill_throttle::{LayerTime, PrefillThrottle};
 use super::row::{Row, RowId, RowSpec};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
@@ -108,7 +108,7 @@ pub enum RowError {
 pub struct Scheduler {
     limits: Limits,
     footprint: Footprint,
-    pace: Pace,
+    throttle: PrefillThrottle,
     policy: Policy,
     waiting: VecDeque<Waiting>,
     /// Prompts being read; the first one's turn is next.
@@ -224,7 +224,7 @@ impl Scheduler {
         Self {
             limits,
             footprint: Footprint::of(model),
-            pace: Pace::new(limits.max_stall),
+            throttle: PrefillThrottle::new(limits.max_stall),
             policy,
             waiting: VecDeque::new(),
             prefills: VecDeque::new(),
@@ -356,7 +356,7 @@ impl Scheduler {
     }
 
     /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
-    /// pace allows, and makes one step with all rows that are ready.
+    /// throttle allows, and makes one step with all rows that are ready.
     pub fn pump(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
         let mut events = Vec::new();
         self.release(model);
@@ -427,14 +427,14 @@ impl Scheduler {
     /// held up.
     fn move_rows(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let decoding = !self.batch.rows().is_empty();
-        let Some(allowed) = self.pace.allowed(decoding) else { return };
+        let Some(allowed) = self.throttle.allowed(decoding) else { return };
         let begin = Instant::now();
         let mut moved = false;
         while (!moved || begin.elapsed() < allowed) && (self.fetch_part(model, events) || self.store_part()) {
             moved = true;
         }
         if moved {
-            self.pace.has_moved(begin.elapsed(), decoding);
+            self.throttle.has_moved(begin.elapsed(), decoding);
         }
     }
 
@@ -528,7 +528,7 @@ impl Scheduler {
                 let (done, total) = task.progress();
                 events.push(SchedulerEvent::Reading { row: id, done, total });
                 let terms = Terms { beginning, ..terms };
-                self.prefills.push_back(Prefill { task, terms, layer_time: self.pace.expected() });
+                self.prefills.push_back(Prefill { task, terms, layer_time: self.throttle.expected() });
             }
             Err(error) => events.push(SchedulerEvent::Failed { row: id, error: error.into() }),
         }
@@ -591,7 +591,7 @@ impl Scheduler {
         let before = prefill.task.progress();
         let row = prefill.task.id();
         if !prefill.task.is_read() {
-            let layers = self.pace.layers(prefill.layer_time, tokens, decoding);
+            let layers = self.throttle.layers(prefill.layer_time, tokens, decoding);
             if layers == 0 {
                 return self.prefills.push_front(prefill);
             }
@@ -599,7 +599,7 @@ impl Scheduler {
             match prefill.task.advance(model, layers) {
                 Ok(layers) => {
                     let took = begin.elapsed();
-                    self.pace.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
+                    self.throttle.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_read += layers as u64;
                 }
                 Err(error) if prefill.terms.beginning == Beginning::Restored => {
@@ -713,7 +713,7 @@ impl Scheduler {
             }
         };
 
-        self.pace.has_stepped(timing.total);
+        self.throttle.has_stepped(timing.total);
         let learned = |a: &Advance| Some((self.running.get(&a.row)?.chat, a.drafted, a.accepted));
         let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
         self.policy.observe(&StepView {

@@ -14,7 +14,7 @@ const INNOVATION: f64 = 2.0;
 /// The unit is one layer over one chunk of tokens. A smaller chunk would change the rounding of what is read, and so
 /// would let a row's text depend on its company; where a chunk's layers are interrupted changes nothing.
 #[derive(Debug, Clone)]
-pub(super) struct Pace {
+pub(super) struct PrefillThrottle {
     /// The longest that rows may be held up at a time, in seconds.
     max_stall: f64,
     /// The layer time that was measured last, of whichever prompt.
@@ -37,7 +37,7 @@ impl LayerTime {
     }
 }
 
-impl Pace {
+impl PrefillThrottle {
     pub(super) fn new(max_stall: Duration) -> Self {
         Self { max_stall: max_stall.as_secs_f64(), latest: LayerTime::default(), balance: 0.0 }
     }
@@ -107,20 +107,20 @@ mod tests {
     /// Reads while rows decode: seconds of reading, seconds of steps, the longest stall. Two prompts take turns, whose
     /// layers take this many seconds a token.
     fn alternate(layers: [f64; 2], tokens: usize, step: f64, max_stall: f64) -> (f64, f64, f64) {
-        let mut pace = Pace::new(Duration::from_secs_f64(max_stall));
+        let mut throttle = PrefillThrottle::new(Duration::from_secs_f64(max_stall));
         let mut prefills = layers.map(|layer| (layer, LayerTime::default()));
         let (mut reading, mut stepping, mut longest) = (0.0, 0.0, 0.0f64);
         for _ in 0..1000 {
             let (layer, known) = &mut prefills[0];
-            let count = pace.layers(*known, tokens, true);
+            let count = throttle.layers(*known, tokens, true);
             if count > 0 {
                 let took = *layer * (count * tokens) as f64;
-                pace.has_read(known, count, tokens, Duration::from_secs_f64(took), true);
+                throttle.has_read(known, count, tokens, Duration::from_secs_f64(took), true);
                 reading += took;
                 longest = longest.max(took);
                 prefills.swap(0, 1);
             }
-            pace.has_stepped(Duration::from_secs_f64(step));
+            throttle.has_stepped(Duration::from_secs_f64(step));
             stepping += step;
         }
         (reading, stepping, longest)
@@ -145,19 +145,19 @@ mod tests {
 
     #[test]
     fn without_rows_that_wait_reading_never_pauses() {
-        let mut pace = Pace::new(Duration::from_millis(200));
-        let mut layer = pace.expected();
-        pace.has_read(&mut layer, 1, 512, Duration::from_millis(40), true);
-        assert_eq!((pace.layers(layer, 512, true), pace.layers(layer, 512, false)), (0, 5));
-        assert_eq!(pace.layers(pace.expected(), 128, false), 20);
+        let mut throttle = PrefillThrottle::new(Duration::from_millis(200));
+        let mut layer = throttle.expected();
+        throttle.has_read(&mut layer, 1, 512, Duration::from_millis(40), true);
+        assert_eq!((throttle.layers(layer, 512, true), throttle.layers(layer, 512, false)), (0, 5));
+        assert_eq!(throttle.layers(throttle.expected(), 128, false), 20);
     }
 
     #[test]
     fn one_long_slice_does_not_stop_reading() {
-        let mut pace = Pace::new(Duration::from_millis(200));
-        let mut layer = pace.expected();
-        pace.has_read(&mut layer, 1, 512, Duration::from_millis(10), false);
-        pace.has_read(&mut layer, 1, 512, Duration::from_secs(10), false);
-        assert!(pace.layers(layer, 512, false) >= 15);
+        let mut throttle = PrefillThrottle::new(Duration::from_millis(200));
+        let mut layer = throttle.expected();
+        throttle.has_read(&mut layer, 1, 512, Duration::from_millis(10), false);
+        throttle.has_read(&mut layer, 1, 512, Duration::from_secs(10), false);
+        assert!(throttle.layers(layer, 512, false) >= 15);
     }
 }

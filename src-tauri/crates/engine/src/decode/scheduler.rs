@@ -360,9 +360,9 @@ impl Scheduler {
     pub fn pump(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
         let mut events = Vec::new();
         self.release(model);
-        self.make_room();
+        self.preempt();
         self.admit(model, &mut events);
-        self.move_rows(model, &mut events);
+        self.swap(model, &mut events);
         self.prefill(model, &mut events);
         self.step(model, &mut events);
         events
@@ -371,7 +371,7 @@ impl Scheduler {
     /// Preempts where replies have outgrown what was set aside for them and may need more memory than there is: the
     /// youngest request waits until others have ended. What waiting requests still have in memory is swapped out first.
     /// The oldest request always goes on.
-    fn make_room(&mut self) {
+    fn preempt(&mut self) {
         while self.needed_bytes() + self.held_bytes() > self.limits.memory {
             // What waits goes first.
             if self.store_part() {
@@ -382,7 +382,7 @@ impl Scheduler {
             }
             let arrivals = self.admitted().filter_map(|(row, terms)| Some((terms?.arrival, row.id)));
             let Some((_, youngest)) = arrivals.max() else { break };
-            if !self.put_back(youngest) {
+            if !self.requeue(youngest) {
                 break;
             }
         }
@@ -390,15 +390,15 @@ impl Scheduler {
     }
 
     /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
-    fn put_back(&mut self, id: RowId) -> bool {
+    fn requeue(&mut self, id: RowId) -> bool {
         if let Some(place) = self.prefills.iter().position(|prefill| prefill.task.id() == id)
             && let Some(Prefill { task, terms, .. }) = self.prefills.remove(place)
         {
-            self.wait(State::Unread(task.into_row()), terms);
+            self.enqueue(State::Unread(task.into_row()), terms);
             return true;
         }
         if let Some(Return { parked, terms }) = self.returning.take_if(|back| back.parked.row().id == id) {
-            self.wait(State::Parked(parked), terms);
+            self.enqueue(State::Parked(parked), terms);
             return true;
         }
         match self.batch.remove(&[id]) {
@@ -407,7 +407,7 @@ impl Scheduler {
                     let Some(terms) = self.running.remove(&id) else { continue };
                     let state =
                         departed.park().map_or_else(|lost| State::Unread(afresh(lost)), State::Parked);
-                    self.wait(state, terms);
+                    self.enqueue(state, terms);
                 }
                 true
             }
@@ -425,7 +425,7 @@ impl Scheduler {
 
     /// Swaps in the row that comes back and swaps out rows that wait, part by part, for as long as running rows may be
     /// held up.
-    fn move_rows(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
+    fn swap(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let decoding = !self.batch.rows().is_empty();
         let Some(allowed) = self.throttle.allowed(decoding) else { return };
         let begin = Instant::now();
@@ -472,14 +472,14 @@ impl Scheduler {
             }
             Err(error) => {
                 let lost = Lost { error, row: Box::new(parked.into_row()) };
-                self.wait(State::Unread(afresh(lost)), terms);
+                self.enqueue(State::Unread(afresh(lost)), terms);
             }
         }
         true
     }
 
     /// Puts a request that was admitted before back into the queue, in order of arrival.
-    fn wait(&mut self, state: State, terms: Terms) {
+    fn enqueue(&mut self, state: State, terms: Terms) {
         let bytes = self.footprint.projected(state.row(), self.limits.reserve);
         let place = self.waiting.partition_point(|waiting| waiting.terms.arrival < terms.arrival);
         self.waiting.insert(place, Waiting { state, terms: Terms { bytes, ..terms }, told: None });
@@ -538,7 +538,7 @@ impl Scheduler {
     /// of its tokens.
     fn distrust(&mut self, row: Row, terms: Terms) {
         self.prefixes.forget(row.context());
-        self.wait(State::Unread(row), Terms { beginning: Beginning::First, ..terms });
+        self.enqueue(State::Unread(row), Terms { beginning: Beginning::First, ..terms });
     }
 
     /// Whether a request that waits can be admitted now: there is memory for it, and no other row is being swapped in
@@ -760,7 +760,7 @@ impl Scheduler {
             match alone {
                 true if terms.beginning == Beginning::Restored => self.distrust(row, terms),
                 true => events.push(SchedulerEvent::Failed { row: row.id, error: error.clone().into() }),
-                false => self.wait(State::Unread(row), Terms { standing, ..terms }),
+                false => self.enqueue(State::Unread(row), Terms { standing, ..terms }),
             }
         }
         mlx::clear_cache();

@@ -67,7 +67,7 @@ mod linux {
                 }
             }
             // As soon as all of it is in the file, which may take some turns.
-            if waits && !harmed && scheduler.held_bytes() == 0 {
+            if waits && !harmed && scheduler.resident_bytes() == 0 {
                 harmed = true;
                 harm();
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foretoken_engine::decode::{Batch, Parked, RowId, RowSpec};
+use foretoken_engine::decode::{Batch, RowId, RowSpec, SwappedRow};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::KvPrecision;
@@ -81,24 +81,24 @@ impl<'a> Rows<'a> {
 }
 
 /// Takes a row out and moves so many parts of it to a file; says how many there were.
-fn park(batch: &mut Batch, id: RowId, parts: usize) -> (Parked, usize) {
+fn swap_out(batch: &mut Batch, id: RowId, parts: usize) -> (SwappedRow, usize) {
     let mut departed = batch.remove(&[id]).unwrap();
-    let mut parked = departed.pop().unwrap().park().unwrap();
+    let mut parked = departed.pop().unwrap().swap_out().unwrap();
     assert!(departed.is_empty() && batch.rows().iter().all(|row| row.id != id));
     assert_eq!(parked.row().cache().arrays().count(), 0);
-    let moved = (0..parts).take_while(|_| parked.store_part().unwrap()).count();
+    let moved = (0..parts).take_while(|_| parked.swap_out_part().unwrap()).count();
     (parked, moved)
 }
 
 /// Brings a row back, whatever lies in the file.
-fn bring_back(mut parked: Parked) -> Batch {
-    while parked.fetch_part().unwrap() {}
+fn bring_back(mut parked: SwappedRow) -> Batch {
+    while parked.swap_in_part().unwrap() {}
     parked.resume()
 }
 
 /// Takes a row out and brings it back by way of a file.
 fn through_a_file(batch: &mut Batch, id: RowId) -> Batch {
-    bring_back(park(batch, id, usize::MAX).0)
+    bring_back(swap_out(batch, id, usize::MAX).0)
 }
 
 fn bits(state: &RowState) -> Vec<Vec<u8>> {
@@ -226,8 +226,8 @@ fn a_row_may_turn_round_after_any_part() {
             let mut batch = rows.all();
             (0..3).for_each(|_| rows.step(&mut batch, 2));
             let before = all_bits(&batch)[&1].clone();
-            let (parked, moved) = park(&mut batch, 1, parts);
-            let nothing_left = parked.held_bytes() == 0;
+            let (parked, moved) = swap_out(&mut batch, 1, parts);
+            let nothing_left = parked.resident_bytes() == 0;
             // The others go on meanwhile.
             rows.step(&mut batch, 2);
             batch.merge(bring_back(parked)).unwrap();
@@ -252,7 +252,7 @@ fn a_parked_row_takes_no_memory() {
     let held: usize = batch.rows()[0].cache().arrays().map(Array::nbytes).sum();
     let capacity = |batch: &Batch| batch.rows()[0].cache().kv[0].buffers()[0].dim(2);
     let before = (mlx::active_memory(), capacity(&batch));
-    let (parked, _) = park(&mut batch, 0, usize::MAX);
+    let (parked, _) = swap_out(&mut batch, 0, usize::MAX);
     let freed = before.0 - mlx::active_memory();
     assert!(freed >= held, "{freed} of {held} bytes");
     let batch = bring_back(parked);

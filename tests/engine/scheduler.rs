@@ -234,7 +234,7 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
     for (&row, &tokens) in &cancelled {
         assert_eq!(desk.tokens(row as usize).len(), tokens, "seed {seed}, row {row} went on");
     }
-    assert_eq!((desk.scheduler.reserved_bytes(), desk.scheduler.held_bytes()), (0, 0), "seed {seed}");
+    assert_eq!((desk.scheduler.reserved_bytes(), desk.scheduler.resident_bytes()), (0, 0), "seed {seed}");
     (desk.finished.len(), cancelled.len())
 }
 

@@ -140,7 +140,7 @@ fn outgrow_memory(model: &Qwen) {
         while !desk.scheduler.is_idle() {
             let written = [0, 1].map(|id| desk.tokens(id).len());
             desk.pump();
-            holding += usize::from(desk.scheduler.held_bytes() > 0);
+            holding += usize::from(desk.scheduler.resident_bytes() > 0);
             moving += usize::from(desk.scheduler.reading().next().is_some());
             for (id, row) in rows.iter().enumerate() {
                 let tokens = desk.tokens(id);
@@ -175,12 +175,12 @@ fn a_request_that_waits_again_may_leave() {
         let mut desk = Desk::new(&model, limits);
         (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));
         desk.turn_until(|desk| {
-            desk.interrupted.contains_key(&1) && (!when_stored || desk.scheduler.held_bytes() == 0)
+            desk.interrupted.contains_key(&1) && (!when_stored || desk.scheduler.resident_bytes() == 0)
         });
-        assert_eq!(desk.scheduler.held_bytes() == 0, when_stored);
+        assert_eq!(desk.scheduler.resident_bytes() == 0, when_stored);
         assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [1]);
         desk.scheduler.cancel(&model, &[1]);
-        assert_eq!(desk.scheduler.held_bytes(), 0);
+        assert_eq!(desk.scheduler.resident_bytes(), 0);
         let written = desk.tokens(1).len();
         desk.turn_until(|desk| desk.scheduler.is_idle());
         assert_eq!(desk.tokens(0), rows[0].tokens);
@@ -200,7 +200,7 @@ fn a_row_that_is_wanted_back_turns_round() {
         let mut desk = Desk::new(&model, limits);
         (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));
         desk.turn_until(|desk| desk.interrupted.contains_key(&1));
-        let held = desk.scheduler.held_bytes();
+        let held = desk.scheduler.resident_bytes();
         assert!(held > 0);
         let read = desk.scheduler.layers_read();
         desk.scheduler.cancel(&model, &[0]);

@@ -2,8 +2,8 @@
 //! each chunk some layers at a time, so that other rows make decode steps in between.
 
 use super::chunk_ends::chunk_ends;
-use super::parked::Lost;
 use super::row::{Row, RowId};
+use super::swapped_row::CacheLost;
 use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
@@ -53,11 +53,11 @@ impl PrefillTask {
     }
 
     /// A row that goes on behind a stored beginning of its tokens.
-    pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, Lost> {
+    pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, CacheLost> {
         let Anchor { states, hidden } = prefix.anchor().clone();
         row.cache = match prefix.cache(positions(&row)) {
             Ok(cache) => cache,
-            Err(error) => return Err(Lost { error: error.into(), row: Box::new(row) }),
+            Err(error) => return Err(CacheLost { error: error.into(), row: Box::new(row) }),
         };
         let mut task = Self::with_states(row, states);
         (task.read, task.last) = (prefix.len(), hidden);

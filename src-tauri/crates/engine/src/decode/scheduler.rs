@@ -10,11 +10,11 @@ use thiserror::Error;
 
 use super::batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 use super::memory::{Footprint, TooLarge};
-use super::parked::{Lost, Parked};
 use super::policy::{Chat, Policy, PolicyState, RowView, StepView};
 use super::prefill_task::{PREFILL_CHUNK, PrefillTask};
 use super::prefill_throttle::{LayerTime, PrefillThrottle};
 use super::row::{Row, RowId, RowSpec};
+use super::swapped_row::{CacheLost, SwappedRow};
 use crate::cache::{Anchor, PrefixStore};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
@@ -114,7 +114,7 @@ pub struct Scheduler {
     /// Prompts being read; the first one's turn is next.
     prefills: VecDeque<Prefill>,
     /// A preempted row that is being swapped in.
-    returning: Option<Return>,
+    swapping_in: Option<SwapIn>,
     batch: Batch,
     running: HashMap<RowId, Terms>,
     /// Rows that were cancelled and could not be taken out of the batch yet.
@@ -180,21 +180,21 @@ enum State {
     /// Its tokens alone, which are all to be read.
     Unread(Row),
     /// Its caches and states too: it was preempted.
-    Parked(Parked),
+    Swapped(SwappedRow),
 }
 
 impl State {
     fn row(&self) -> &Row {
         match self {
             Self::Unread(row) => row,
-            Self::Parked(parked) => parked.row(),
+            Self::Swapped(swapped) => swapped.row(),
         }
     }
 
-    fn held_bytes(&self) -> u64 {
+    fn resident_bytes(&self) -> u64 {
         match self {
             Self::Unread(_) => 0,
-            Self::Parked(parked) => parked.held_bytes(),
+            Self::Swapped(swapped) => swapped.resident_bytes(),
         }
     }
 }
@@ -213,8 +213,8 @@ struct Prefill {
 }
 
 #[derive(Debug)]
-struct Return {
-    parked: Parked,
+struct SwapIn {
+    swapped: SwappedRow,
     terms: Terms,
 }
 
@@ -228,7 +228,7 @@ impl Scheduler {
             policy,
             waiting: VecDeque::new(),
             prefills: VecDeque::new(),
-            returning: None,
+            swapping_in: None,
             batch: Batch::default(),
             running: HashMap::new(),
             leaving: Vec::new(),
@@ -262,8 +262,8 @@ impl Scheduler {
 
     /// Requests whose prompts are being read, and a preempted one that is being swapped in.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
-        let returning = self.returning.iter().map(|back| back.parked.row().id);
-        self.prefills.iter().map(|prefill| prefill.task.id()).chain(returning)
+        let swapping_in = self.swapping_in.iter().map(|back| back.swapped.row().id);
+        self.prefills.iter().map(|prefill| prefill.task.id()).chain(swapping_in)
     }
 
     /// Layers that prompts have been run through so far, each over one chunk.
@@ -293,15 +293,17 @@ impl Scheduler {
     /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no terms.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
         let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.terms)));
-        let returning = self.returning.iter().map(|back| (back.parked.row(), Some(&back.terms)));
-        prefills.chain(returning).chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
+        let swapping_in = self.swapping_in.iter().map(|back| (back.swapped.row(), Some(&back.terms)));
+        prefills
+            .chain(swapping_in)
+            .chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
     }
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty()
             && self.prefills.is_empty()
-            && self.returning.is_none()
+            && self.swapping_in.is_none()
             && self.batch.rows().is_empty()
     }
 
@@ -332,7 +334,7 @@ impl Scheduler {
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
         self.prefills.retain(|prefill| !ids.contains(&prefill.task.id()));
-        self.returning.take_if(|back| ids.contains(&back.parked.row().id));
+        self.swapping_in.take_if(|back| ids.contains(&back.swapped.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
@@ -372,9 +374,9 @@ impl Scheduler {
     /// youngest request waits until others have ended. What waiting requests still have in memory is swapped out first.
     /// The oldest request always goes on.
     fn preempt(&mut self) {
-        while self.needed_bytes() + self.held_bytes() > self.limits.memory {
+        while self.needed_bytes() + self.resident_bytes() > self.limits.memory {
             // What waits goes first.
-            if self.store_part() {
+            if self.swap_out_part() {
                 continue;
             }
             if self.admitted().count() < 2 {
@@ -397,16 +399,18 @@ impl Scheduler {
             self.enqueue(State::Unread(task.into_row()), terms);
             return true;
         }
-        if let Some(Return { parked, terms }) = self.returning.take_if(|back| back.parked.row().id == id) {
-            self.enqueue(State::Parked(parked), terms);
+        if let Some(SwapIn { swapped, terms }) = self.swapping_in.take_if(|back| back.swapped.row().id == id)
+        {
+            self.enqueue(State::Swapped(swapped), terms);
             return true;
         }
         match self.batch.remove(&[id]) {
             Ok(departed) => {
                 for departed in departed {
                     let Some(terms) = self.running.remove(&id) else { continue };
-                    let state =
-                        departed.park().map_or_else(|lost| State::Unread(afresh(lost)), State::Parked);
+                    let state = departed
+                        .swap_out()
+                        .map_or_else(|lost| State::Unread(for_recompute(lost)), State::Swapped);
                     self.enqueue(state, terms);
                 }
                 true
@@ -419,8 +423,8 @@ impl Scheduler {
     }
 
     /// Bytes that preempted rows still have in memory.
-    pub fn held_bytes(&self) -> u64 {
-        self.waiting.iter().map(|waiting| waiting.state.held_bytes()).sum()
+    pub fn resident_bytes(&self) -> u64 {
+        self.waiting.iter().map(|waiting| waiting.state.resident_bytes()).sum()
     }
 
     /// Swaps in the row that comes back and swaps out rows that wait, part by part, for as long as running rows may be
@@ -430,7 +434,9 @@ impl Scheduler {
         let Some(allowed) = self.throttle.allowed(decoding) else { return };
         let begin = Instant::now();
         let mut moved = false;
-        while (!moved || begin.elapsed() < allowed) && (self.fetch_part(model, events) || self.store_part()) {
+        while (!moved || begin.elapsed() < allowed)
+            && (self.swap_in_part(model, events) || self.swap_out_part())
+        {
             moved = true;
         }
         if moved {
@@ -439,15 +445,17 @@ impl Scheduler {
     }
 
     /// Swaps out one part of the last row in the queue that has any in memory; returns whether there was one.
-    fn store_part(&mut self) -> bool {
-        let Some(place) = self.waiting.iter().rposition(|waiting| waiting.state.held_bytes() > 0) else {
+    fn swap_out_part(&mut self) -> bool {
+        let Some(place) = self.waiting.iter().rposition(|waiting| waiting.state.resident_bytes() > 0) else {
             return false;
         };
         match self.waiting.remove(place) {
-            Some(Waiting { state: State::Parked(mut parked), terms, told }) => {
-                let state = match parked.store_part() {
-                    Ok(_) => State::Parked(parked),
-                    Err(error) => State::Unread(afresh(Lost { error, row: Box::new(parked.into_row()) })),
+            Some(Waiting { state: State::Swapped(mut swapped), terms, told }) => {
+                let state = match swapped.swap_out_part() {
+                    Ok(_) => State::Swapped(swapped),
+                    Err(error) => {
+                        State::Unread(for_recompute(CacheLost { error, row: Box::new(swapped.into_row()) }))
+                    }
                 };
                 self.waiting.insert(place, Waiting { state, terms, told });
                 true
@@ -461,18 +469,18 @@ impl Scheduler {
 
     /// Swaps in one part of the row that comes back, or lets it join the batch when it is whole; returns whether there
     /// is such a row.
-    fn fetch_part(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) -> bool {
-        let Some(Return { mut parked, terms }) = self.returning.take() else { return false };
-        match parked.fetch_part() {
-            Ok(true) => self.returning = Some(Return { parked, terms }),
+    fn swap_in_part(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) -> bool {
+        let Some(SwapIn { mut swapped, terms }) = self.swapping_in.take() else { return false };
+        match swapped.swap_in_part() {
+            Ok(true) => self.swapping_in = Some(SwapIn { swapped, terms }),
             Ok(false) => {
-                let (row, read) = (parked.row().id, parked.row().committed());
+                let (row, read) = (swapped.row().id, swapped.row().committed());
                 events.push(SchedulerEvent::Reading { row, done: read, total: read });
-                self.enter(model, row, parked.resume(), terms, events);
+                self.enter(model, row, swapped.resume(), terms, events);
             }
             Err(error) => {
-                let lost = Lost { error, row: Box::new(parked.into_row()) };
-                self.enqueue(State::Unread(afresh(lost)), terms);
+                let lost = CacheLost { error, row: Box::new(swapped.into_row()) };
+                self.enqueue(State::Unread(for_recompute(lost)), terms);
             }
         }
         true
@@ -494,9 +502,9 @@ impl Scheduler {
         {
             match state {
                 State::Unread(row) => self.begin(model, row, terms, events),
-                State::Parked(parked) => {
+                State::Swapped(swapped) => {
                     self.share_memory(terms.bytes);
-                    self.returning = Some(Return { parked, terms });
+                    self.swapping_in = Some(SwapIn { swapped, terms });
                 }
             }
         }
@@ -519,7 +527,7 @@ impl Scheduler {
         let (task, beginning) = match prefix {
             Some(prefix) => match PrefillTask::resume(row, &prefix) {
                 Ok(task) => (Ok(task), Beginning::Restored),
-                Err(lost) => return self.distrust(afresh(lost), terms),
+                Err(lost) => return self.distrust(for_recompute(lost), terms),
             },
             None => (PrefillTask::new(model, row), terms.beginning),
         };
@@ -545,16 +553,16 @@ impl Scheduler {
     /// if it is to be. A request that is alone is always admitted: there is memory for its prompt, and there may be for
     /// the rest.
     fn may_begin(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
-        let held_by_others = self.held_bytes() - state.held_bytes();
+        let held_by_others = self.resident_bytes() - state.resident_bytes();
         let alone = held_by_others == 0 && self.admitted().next().is_none();
         let taken = self.reserved_bytes() + held_by_others;
-        let is_free = matches!(state, State::Unread(_)) || self.returning.is_none();
+        let is_free = matches!(state, State::Unread(_)) || self.swapping_in.is_none();
         is_free && (alone || taken.saturating_add(terms.bytes) <= self.limits.memory)
     }
 
     /// Gives the prefix cache the memory that rows leave. `more`: bytes of a row that is about to begin.
     fn share_memory(&mut self, more: u64) {
-        let taken = self.reserved_bytes().saturating_add(self.held_bytes()).saturating_add(more);
+        let taken = self.reserved_bytes().saturating_add(self.resident_bytes()).saturating_add(more);
         let left = self.limits.memory.saturating_sub(taken);
         self.prefixes.set_budget(left.min(self.limits.remembered));
     }
@@ -798,8 +806,8 @@ impl Scheduler {
     }
 }
 
-/// The row of a [`Lost`], to be read again.
-fn afresh(Lost { error, row }: Lost) -> Row {
+/// The row of a [`CacheLost`], to be read again.
+fn for_recompute(CacheLost { error, row }: CacheLost) -> Row {
     tracing::warn!("a row is read again, since what was kept of it is lost: {error}");
     *row
 }

@@ -127,7 +127,7 @@ pub(super) const MUTANTS: [Mutant; 17] = [
     },
     Mutant {
         name: "a parked row loses its last position",
-        file: "decode/parked.rs",
+        file: "decode/swapped_row.rs",
         from: "kv.copy(0..kv.len())?",
         to: "kv.copy(0..kv.len().saturating_sub(1))?",
         tests: "test(every_row_may_move_after_every_step)",

@@ -13,7 +13,7 @@ use crate::mlx::{self, Array};
 /// A preempted row. Its caches and states are in a file, in memory, or partly in each. They are swapped, not computed
 /// again from its tokens, because that would round differently.
 #[derive(Debug)]
-pub struct Parked {
+pub struct SwappedRow {
     /// The row with its tokens alone; caches and states are in the parts.
     row: Row,
     spill: Spill,
@@ -58,7 +58,7 @@ struct StoredKv {
 /// restored.
 #[derive(Debug, Error)]
 #[error("{error}")]
-pub struct Lost {
+pub struct CacheLost {
     /// Why.
     pub error: SpillError,
     /// The row with its tokens, which can be read again.
@@ -67,7 +67,7 @@ pub struct Lost {
 
 impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
-    pub fn park(self) -> Result<Parked, Lost> {
+    pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
         let Self { mut row, states } = self;
         let RowCache { kv, head } = std::mem::take(&mut row.cache);
         let pending = std::mem::take(&mut row.pending);
@@ -85,14 +85,14 @@ impl Departed {
             Ok((spill, hidden)) => {
                 let parts = hidden.map(Part::Hidden).into_iter().chain(states.into_iter().map(Part::State));
                 let held = parts.chain(head.map(Part::Head)).chain(kv.into_iter().map(Part::Kv)).collect();
-                Ok(Parked { row, spill, held, stored: Vec::new(), next: pending.next })
+                Ok(SwappedRow { row, spill, held, stored: Vec::new(), next: pending.next })
             }
-            Err(error) => Err(Lost { error, row: Box::new(row) }),
+            Err(error) => Err(CacheLost { error, row: Box::new(row) }),
         }
     }
 }
 
-impl Parked {
+impl SwappedRow {
     /// The row with its tokens alone.
     pub fn row(&self) -> &Row {
         &self.row
@@ -104,20 +104,20 @@ impl Parked {
     }
 
     /// Bytes that are in memory.
-    pub fn held_bytes(&self) -> u64 {
+    pub fn resident_bytes(&self) -> u64 {
         self.held.iter().map(Part::bytes).sum()
     }
 
     /// Swaps one part out, which frees its memory; returns whether there was one. After an error the caches and states
     /// are lost.
-    pub fn store_part(&mut self) -> Result<bool, SpillError> {
+    pub fn swap_out_part(&mut self) -> Result<bool, SpillError> {
         let Some(part) = self.held.pop() else { return Ok(false) };
         self.stored.push(part.store(&mut self.spill)?);
         Ok(true)
     }
 
     /// Swaps one part in; returns whether there was one. After an error the caches and states are lost.
-    pub fn fetch_part(&mut self) -> Result<bool, SpillError> {
+    pub fn swap_in_part(&mut self) -> Result<bool, SpillError> {
         let Some(stored) = self.stored.pop() else { return Ok(false) };
         self.held.push(stored.fetch(&mut self.spill, positions(&self.row))?);
         Ok(true)

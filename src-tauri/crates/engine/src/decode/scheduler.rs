@@ -476,7 +476,7 @@ impl Scheduler {
             Ok(false) => {
                 let (row, read) = (swapped.row().id, swapped.row().committed());
                 events.push(SchedulerEvent::Reading { row, done: read, total: read });
-                self.enter(model, row, swapped.resume(), terms, events);
+                self.join_batch(model, row, swapped.resume(), terms, events);
             }
             Err(error) => {
                 let lost = CacheLost { error, row: Box::new(swapped.into_row()) };
@@ -497,11 +497,11 @@ impl Scheduler {
     fn admit(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         while self.prefills.len() < MAX_PREFILLS
             && self.admitted().count() < self.most_rows
-            && self.waiting.front().is_some_and(|next| self.may_begin(next))
+            && self.waiting.front().is_some_and(|next| self.can_admit(next))
             && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
         {
             match state {
-                State::Unread(row) => self.begin(model, row, terms, events),
+                State::Unread(row) => self.start_prefill(model, row, terms, events),
                 State::Swapped(swapped) => {
                     self.share_memory(terms.bytes);
                     self.swapping_in = Some(SwapIn { swapped, terms });
@@ -517,7 +517,7 @@ impl Scheduler {
     }
 
     /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
-    fn begin(&mut self, model: &Qwen, row: Row, terms: Terms, events: &mut Vec<SchedulerEvent>) {
+    fn start_prefill(&mut self, model: &Qwen, row: Row, terms: Terms, events: &mut Vec<SchedulerEvent>) {
         let id = row.id;
         let prefix = match terms.beginning {
             Beginning::First => None,
@@ -552,7 +552,7 @@ impl Scheduler {
     /// Whether a request that waits can be admitted now: there is memory for it, and no other row is being swapped in
     /// if it is to be. A request that is alone is always admitted: there is memory for its prompt, and there may be for
     /// the rest.
-    fn may_begin(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
+    fn can_admit(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
         let held_by_others = self.resident_bytes() - state.resident_bytes();
         let alone = held_by_others == 0 && self.admitted().next().is_none();
         let taken = self.reserved_bytes() + held_by_others;
@@ -630,7 +630,7 @@ impl Scheduler {
             };
         }
         let Prefill { task, terms, .. } = prefill;
-        self.enter(model, row, Batch::of(task), terms, events);
+        self.join_batch(model, row, Batch::of(task), terms, events);
         if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
@@ -638,7 +638,7 @@ impl Scheduler {
     }
 
     /// Lets a row, which comes in a batch of its own, take part in steps. A row on trial makes one alone first.
-    fn enter(
+    fn join_batch(
         &mut self,
         model: &Qwen,
         row: RowId,

@@ -112,14 +112,14 @@ fn nothing_of_it_is_remembered() {
             for _ in 0..2 {
                 let outcome = run(&mut scheduler, &model, &[(spec(&prompt), drafting)]);
                 assert_eq!(outcome.failed[&0], RowError::NotFinite { emitted });
-                assert_eq!((scheduler.prefixes().anchors(), scheduler.prefixes().bytes()), (0, 0));
+                assert_eq!((scheduler.prefixes().snapshots(), scheduler.prefixes().bytes()), (0, 0));
             }
             // Others are remembered as ever.
             let other: Vec<u32> =
                 dice.prompt(250).iter().map(|&id| if id == token { 1 } else { id }).collect();
             let other = RowSpec { max_tokens: 2, ..spec(&other) };
             let outcome = run(&mut scheduler, &model, &[(other.clone(), drafting)]);
-            assert!(outcome.failed.is_empty() && scheduler.prefixes().anchors() > 0);
+            assert!(outcome.failed.is_empty() && scheduler.prefixes().snapshots() > 0);
             assert_eq!(outcome.tokens[&0], alone(&healthy, &other, 0).tokens);
         }
     }

@@ -102,14 +102,14 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
     let mut places = Vec::new();
     while !task.is_read() {
         task.advance(&model, 3).unwrap();
-        if let Some((tokens, cache, anchor, likely)) = task.to_store()
+        if let Some((tokens, cache, snapshot, likely)) = task.to_store()
             && places.last() != Some(&tokens.len())
         {
             places.push(tokens.len());
-            store.insert(tokens, cache, &anchor, likely).unwrap();
+            store.insert(tokens, cache, &snapshot, likely).unwrap();
         }
     }
-    assert_eq!((places.len(), store.anchors()), (5, 5), "{places:?}");
+    assert_eq!((places.len(), store.snapshots()), (5, 5), "{places:?}");
     assert!(places.contains(&chat.question_end()));
 
     for (i, &place) in places.iter().enumerate() {
@@ -205,7 +205,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let mut dice = Dice::new(3000 + seed);
     let samplings = samplings();
     let template = dice.one_of(&TEMPLATES);
-    // From a few anchors to all of them.
+    // From a few snapshots to all of them.
     let remembered = dice.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
     let memory = dice.one_of(&[u64::MAX, 6 << 20]);
     let mut desk = Desk::new(model, Limits { memory, remembered, ..ROOMY });

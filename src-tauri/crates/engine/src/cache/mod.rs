@@ -7,7 +7,7 @@ mod row_kv;
 mod spill;
 
 pub use delta_state::{DeltaState, TapeEntry};
-pub use prefix::{Anchor, LEAST_GAIN, Prefix, PrefixStore};
+pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
 pub use quantized_heads::{QuantizedHeads, kv_group_size};
 pub use row_kv::{KeysValues, KvCopy, RowKv};
 pub use spill::{Spill, SpillError, Spilled};

@@ -4,7 +4,7 @@
 use super::chunk_ends::chunk_ends;
 use super::row::{Row, RowId};
 use super::swapped_row::CacheLost;
-use crate::cache::{Anchor, DeltaState, Prefix, RowCache, RowKv};
+use crate::cache::{DeltaState, Prefix, RowCache, RowKv, StateSnapshot};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Form, Packed, Qwen};
 
@@ -54,7 +54,7 @@ impl PrefillTask {
 
     /// A row that goes on behind a stored beginning of its tokens.
     pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, CacheLost> {
-        let Anchor { states, hidden } = prefix.anchor().clone();
+        let StateSnapshot { states, hidden } = prefix.snapshot().clone();
         row.cache = match prefix.cache(positions(&row)) {
             Ok(cache) => cache,
             Err(error) => return Err(CacheLost { error: error.into(), row: Box::new(row) }),
@@ -99,18 +99,18 @@ impl PrefillTask {
         self.chunk_ends.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
     }
 
-    /// What the prefix cache may store of the row now: its tokens so far, its caches, their anchor, and whether prompts
-    /// are likely to go on here, as they are behind the first message and at the last cut before the reply. `None`
-    /// except where the prompt is cut, since prompts that begin alike are cut at the same places.
-    pub fn to_store(&self) -> Option<(&[u32], &RowCache, Anchor, bool)> {
+    /// What the prefix cache may store of the row now: its tokens so far, its caches, their snapshot, and whether
+    /// prompts are likely to go on here, as they are behind the first message and at the last cut before the reply.
+    /// `None` except where the prompt is cut, since prompts that begin alike are cut at the same places.
+    pub fn to_store(&self) -> Option<(&[u32], &RowCache, StateSnapshot, bool)> {
         if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
             return None;
         }
         let message_starts = &self.row.spec.message_starts;
         let first = self.chunk_ends.iter().find(|cut| message_starts.contains(cut));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
-        let anchor = Anchor { states: self.states.clone(), hidden: self.last.clone() };
-        Some((&self.row.ctx[..self.read], &self.row.cache, anchor, likely))
+        let snapshot = StateSnapshot { states: self.states.clone(), hidden: self.last.clone() };
+        Some((&self.row.ctx[..self.read], &self.row.cache, snapshot, likely))
     }
 
     /// Runs the chunk through up to `layers` more layers, at least one, and waits for them. Returns how many layers

@@ -15,7 +15,7 @@ use super::prefill_task::{PREFILL_CHUNK, PrefillTask};
 use super::prefill_throttle::{LayerTime, PrefillThrottle};
 use super::row::{Row, RowId, RowSpec};
 use super::swapped_row::{CacheLost, SwappedRow};
-use crate::cache::{Anchor, PrefixStore};
+use crate::cache::{PrefixStore, StateSnapshot};
 use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
@@ -350,8 +350,8 @@ impl Scheduler {
         match self.batch.remove(&self.leaving) {
             Ok(mut departed) => {
                 self.leaving.clear();
-                self.share_memory(0);
-                departed.iter_mut().for_each(|departed| self.remember(model, departed));
+                self.rebalance(0);
+                departed.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
             }
             Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
         }
@@ -388,7 +388,7 @@ impl Scheduler {
                 break;
             }
         }
-        self.share_memory(0);
+        self.rebalance(0);
     }
 
     /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
@@ -503,7 +503,7 @@ impl Scheduler {
             match state {
                 State::Unread(row) => self.start_prefill(model, row, terms, events),
                 State::Swapped(swapped) => {
-                    self.share_memory(terms.bytes);
+                    self.rebalance(terms.bytes);
                     self.swapping_in = Some(SwapIn { swapped, terms });
                 }
             }
@@ -523,7 +523,7 @@ impl Scheduler {
             Beginning::First => None,
             Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
         };
-        self.share_memory(terms.bytes);
+        self.rebalance(terms.bytes);
         let (task, beginning) = match prefix {
             Some(prefix) => match PrefillTask::resume(row, &prefix) {
                 Ok(task) => (Ok(task), Beginning::Restored),
@@ -561,30 +561,30 @@ impl Scheduler {
     }
 
     /// Gives the prefix cache the memory that rows leave. `more`: bytes of a row that is about to begin.
-    fn share_memory(&mut self, more: u64) {
+    fn rebalance(&mut self, more: u64) {
         let taken = self.reserved_bytes().saturating_add(self.resident_bytes()).saturating_add(more);
         let left = self.limits.memory.saturating_sub(taken);
         self.prefixes.set_budget(left.min(self.limits.remembered));
     }
 
     /// Puts a prompt that is being read into the prefix cache, as far as it was read.
-    fn remember_prompt(&mut self, task: &PrefillTask) {
+    fn cache_prompt(&mut self, task: &PrefillTask) {
         if self.prefixes.budget() > 0
-            && let Some((tokens, cache, anchor, likely)) = task.to_store()
-            && let Err(error) = self.prefixes.insert(tokens, cache, &anchor, likely)
+            && let Some((tokens, cache, snapshot, likely)) = task.to_store()
+            && let Err(error) = self.prefixes.insert(tokens, cache, &snapshot, likely)
         {
             tracing::warn!("a prompt could not be remembered: {error}");
         }
     }
 
     /// Puts a row that has left the batch into the prefix cache: all of its tokens but the last, which was never fed.
-    fn remember(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
+    fn cache_prefix(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
         if self.prefixes.budget() == 0 {
             return;
         }
         let kept = row.read_pending(model).and_then(|()| {
-            let anchor = Anchor { states: states.clone(), hidden: row.last_hidden().cloned() };
-            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &anchor, false)
+            let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
+            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, false)
         });
         if let Err(error) = kept {
             tracing::warn!("a reply could not be remembered: {error}");
@@ -619,7 +619,7 @@ impl Scheduler {
         }
         let (done, total) = prefill.task.progress();
         if (done, total) != before {
-            self.remember_prompt(&prefill.task);
+            self.cache_prompt(&prefill.task);
             events.push(SchedulerEvent::Reading { row, done, total });
         }
         if !prefill.task.is_read() {
@@ -681,10 +681,10 @@ impl Scheduler {
     /// Puts rows that have ended into the prefix cache and frees their memory.
     fn end(&mut self, model: &Qwen, mut ended: Vec<Departed>) {
         if !ended.is_empty() {
-            self.share_memory(0);
+            self.rebalance(0);
             // Rows that failed only together, for want of memory, may have enough now.
             self.most_rows = (self.most_rows + 1).min(MAX_ROWS);
-            ended.iter_mut().for_each(|departed| self.remember(model, departed));
+            ended.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
         }
         // Their memory is no longer needed, before more of it is asked for.
         drop(ended);

@@ -1,6 +1,6 @@
 //! What the prefix cache stores of a row: `Segment`, copies of the keys and values of a stretch of its tokens, and
-//! [`Anchor`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a lookup
-//! finds it.
+//! [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a
+//! lookup finds it.
 
 use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
 use crate::mlx::{self, Array, Result};
@@ -8,7 +8,7 @@ use crate::mlx::{self, Array, Result};
 /// What a row has besides keys and values after some number of its tokens. A prompt can go on from a stored place only
 /// where this was kept, because recurrent states cannot be rewound.
 #[derive(Debug, Clone)]
-pub struct Anchor {
+pub struct StateSnapshot {
     /// The recurrent states of one row, settled, one per linear-attention layer.
     pub states: Vec<DeltaState>,
     /// Where the model has an MTP head, the last token's hidden state `[1, H]`. With the token after it, which differs
@@ -31,12 +31,12 @@ pub(super) struct Segment {
 pub struct Prefix {
     pub(super) len: usize,
     pub(super) segments: Vec<Segment>,
-    pub(super) anchor: Anchor,
+    pub(super) snapshot: StateSnapshot,
 }
 
-impl Anchor {
-    /// A copy that shares no memory with this anchor, still lazy. Arrays that are views may keep the values of a whole
-    /// prefill cell alive.
+impl StateSnapshot {
+    /// A copy that shares no memory with this snapshot, still lazy. Arrays that are views may keep the values of a
+    /// whole prefill cell alive.
     pub(super) fn copy(&self) -> Result<Self> {
         let first = Array::from_slice(&[0u32], &[1])?;
         Ok(Self {
@@ -92,8 +92,8 @@ impl Prefix {
     }
 
     /// The recurrent states and the hidden state at its end.
-    pub fn anchor(&self) -> &Anchor {
-        &self.anchor
+    pub fn snapshot(&self) -> &StateSnapshot {
+        &self.snapshot
     }
 
     /// Caches of a row that has read these tokens, with room for `reserved` positions. Waits for the copies.
@@ -102,7 +102,7 @@ impl Prefix {
         let kv = (0..layers)
             .map(|layer| RowKv::restored(self.segments.iter().map(|segment| &segment.kv[layer]), reserved))
             .collect::<Result<_>>()?;
-        let head = match self.anchor.hidden {
+        let head = match self.snapshot.hidden {
             Some(_) => Some(RowKv::restored(
                 self.segments.iter().filter_map(|segment| segment.head.as_ref()),
                 reserved,
@@ -114,6 +114,6 @@ impl Prefix {
 }
 
 /// Evaluates the lazy copies that a store is about to keep.
-pub(super) fn settle(segment: &Segment, anchor: &Anchor) -> Result<()> {
-    mlx::eval(segment.arrays().chain(anchor.arrays()))
+pub(super) fn settle(segment: &Segment, snapshot: &StateSnapshot) -> Result<()> {
+    mlx::eval(segment.arrays().chain(snapshot.arrays()))
 }

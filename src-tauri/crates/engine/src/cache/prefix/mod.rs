@@ -5,5 +5,5 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Anchor, Prefix};
+pub use entry::{Prefix, StateSnapshot};
 pub use store::{LEAST_GAIN, PrefixStore};

@@ -2,26 +2,26 @@
 //! within a budget of bytes. A later prompt is read from the end of its longest stored beginning.
 //!
 //! As in RadixAttention (arXiv 2312.07104), token sequences that begin alike share a path. Unlike there, nodes are
-//! never split, and a prompt can go on only at an anchor, where recurrent states were kept. Over budget, the anchor
+//! never split, and a prompt can go on only at a snapshot, where recurrent states were kept. Over budget, the snapshot
 //! with the smallest expected saving per byte is evicted.
 
 use std::collections::BTreeMap;
 
-use super::entry::{Anchor, Prefix, Segment, settle};
+use super::entry::{Prefix, Segment, StateSnapshot, settle};
 use crate::cache::RowCache;
 use crate::mlx::Result;
 
-/// The fewest tokens that an anchor must save over the one before it. Reading so few takes little more than a pass,
+/// The fewest tokens that a snapshot must save over the one before it. Reading so few takes little more than a pass,
 /// and the recurrent states of a large model are as many bytes as the keys and values of thousands of tokens.
 pub const LEAST_GAIN: usize = 32;
-/// The chance that a prompt goes on at an anchor that is not marked `likely`, relative to one that is.
+/// The chance that a prompt goes on at a snapshot that is not marked `likely`, relative to one that is.
 const INSIDE: f64 = 0.125;
 
-/// Beginnings of prompts and replies, as a tree: a node holds the tokens between two anchors with their keys and
+/// Beginnings of prompts and replies, as a tree: a node holds the tokens between two snapshots with their keys and
 /// values, so chats that begin alike share them.
 ///
 /// A node is never split. Prompts that begin alike are cut at the same places as long as they do, so they share whole
-/// nodes; where the second one leaves the first in the middle of a node, its own begins at the anchor before.
+/// nodes; where the second one leaves the first in the middle of a node, its own begins at the snapshot before.
 #[derive(Debug)]
 pub struct PrefixStore {
     nodes: BTreeMap<NodeId, Node>,
@@ -46,7 +46,7 @@ struct Node {
     end: usize,
     segment: Segment,
     /// `None` where it was evicted while other nodes still stand on the keys and values.
-    anchor: Option<Anchor>,
+    snapshot: Option<StateSnapshot>,
     /// Whether a prompt has gone on at its end, or is expected to.
     likely: bool,
     /// The lookup at which it was stored or last found.
@@ -72,8 +72,8 @@ impl PrefixStore {
     }
 
     /// Places from which a prompt can go on.
-    pub fn anchors(&self) -> usize {
-        self.nodes.values().filter(|node| node.anchor.is_some()).count()
+    pub fn snapshots(&self) -> usize {
+        self.nodes.values().filter(|node| node.snapshot.is_some()).count()
     }
 
     /// Allows it so many bytes; what is too much is evicted at once.
@@ -85,22 +85,28 @@ impl PrefixStore {
     /// The longest stored beginning of a prompt. At least one token of the prompt is left to be fed.
     pub fn find(&mut self, prompt: &[u32]) -> Option<Prefix> {
         self.clock += 1;
-        let found = self.deepest(&prompt[..prompt.len().checked_sub(1)?], |node| node.anchor.is_some());
+        let found = self.deepest(&prompt[..prompt.len().checked_sub(1)?], |node| node.snapshot.is_some());
         let node = self.nodes.get_mut(&found)?;
-        let anchor = node.anchor.clone()?;
+        let snapshot = node.snapshot.clone()?;
         (node.used, node.likely) = (self.clock, true);
         let len = node.end;
         let mut segments: Vec<Segment> = self.path(found).map(|(_, node)| node.segment.clone()).collect();
         segments.reverse();
-        Some(Prefix { len, segments, anchor })
+        Some(Prefix { len, segments, snapshot })
     }
 
-    /// Stores the caches and the anchor of a row that has read `tokens`, unless they are worth less than what they
-    /// would displace. `likely`: whether prompts are expected to go on here. Stores nothing where an anchor fewer than
+    /// Stores the caches and the snapshot of a row that has read `tokens`, unless they are worth less than what they
+    /// would displace. `likely`: whether prompts are expected to go on here. Stores nothing where a snapshot fewer than
     /// [`LEAST_GAIN`] tokens before does as well, or where the caches do not hold the tokens. Evaluates the copies, so
     /// that no handle of the row's buffers is left and its next append writes in place.
-    pub fn insert(&mut self, tokens: &[u32], cache: &RowCache, anchor: &Anchor, likely: bool) -> Result<()> {
-        let base = self.deepest(tokens, |node| node.anchor.is_some());
+    pub fn insert(
+        &mut self,
+        tokens: &[u32],
+        cache: &RowCache,
+        snapshot: &StateSnapshot,
+        likely: bool,
+    ) -> Result<()> {
+        let base = self.deepest(tokens, |node| node.snapshot.is_some());
         if self.nodes[&base].end == tokens.len() {
             let clock = self.clock;
             if let Some(node) = self.nodes.get_mut(&base) {
@@ -111,15 +117,15 @@ impl PrefixStore {
         if tokens.len() < self.nodes[&base].end + LEAST_GAIN {
             return Ok(());
         }
-        let Some(id) = self.attach(tokens, cache, anchor, likely)? else { return Ok(()) };
-        // An anchor must not evict the one that it stands on, or a prompt that is too long would in the end leave
+        let Some(id) = self.attach(tokens, cache, snapshot, likely)? else { return Ok(()) };
+        // A snapshot must not evict the one that it stands on, or a prompt that is too long would in the end leave
         // nothing stored. One that does not fit beside that one is dropped before it evicts any other.
         if self.needed(id) + self.nodes[&base].anchor_bytes() > self.budget {
             self.evict(id);
         }
         self.shrink(Some(base));
         let Some(node) = self.nodes.get(&id) else { return Ok(()) };
-        let settled = node.anchor.as_ref().map_or(Ok(()), |anchor| settle(&node.segment, anchor));
+        let settled = node.snapshot.as_ref().map_or(Ok(()), |snapshot| settle(&node.segment, snapshot));
         if settled.is_err() {
             self.evict(id);
         }
@@ -139,16 +145,16 @@ impl PrefixStore {
         }
     }
 
-    /// Puts an anchor at the end of `tokens`, and a node for the keys and values that are not stored yet; all copies
+    /// Puts a snapshot at the end of `tokens`, and a node for the keys and values that are not stored yet; all copies
     /// are still lazy. `None` where the caches do not hold the tokens.
     fn attach(
         &mut self,
         tokens: &[u32],
         cache: &RowCache,
-        anchor: &Anchor,
+        snapshot: &StateSnapshot,
         likely: bool,
     ) -> Result<Option<NodeId>> {
-        let anchor = anchor.copy()?;
+        let snapshot = snapshot.copy()?;
         let parent = self.deepest(tokens, |_| true);
         let begin = self.nodes[&parent].end;
         let id = if begin == tokens.len() {
@@ -163,10 +169,10 @@ impl PrefixStore {
             self.nodes.entry(parent).and_modify(|node| node.children.push(id));
             id
         };
-        self.bytes += anchor.bytes();
+        self.bytes += snapshot.bytes();
         let used = self.clock;
         self.nodes.entry(id).and_modify(|node| {
-            node.anchor = Some(anchor);
+            node.snapshot = Some(snapshot);
             (node.likely, node.used) = (likely, used);
         });
         Ok(Some(id))
@@ -193,51 +199,52 @@ impl PrefixStore {
         std::iter::successors(parent(id), move |(_, node)| parent(node.parent))
     }
 
-    /// Evicts anchors, the one of least [`Self::worth`] first and `spared` never, until the budget holds.
+    /// Evicts snapshots, the one of least [`Self::worth`] first and `spared` never, until the budget holds.
     fn shrink(&mut self, spared: Option<NodeId>) {
         while self.bytes > self.budget {
             let anchored =
-                self.nodes.iter().filter(|(id, node)| node.anchor.is_some() && Some(**id) != spared);
+                self.nodes.iter().filter(|(id, node)| node.snapshot.is_some() && Some(**id) != spared);
             let worth = anchored.map(|(&id, node)| (self.worth(id, node), id));
             let Some((_, least)) = worth.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
             self.evict(least);
         }
     }
 
-    /// The expected saving of an anchor per byte that its eviction frees: the tokens that it saves over the anchor
-    /// before it, times the chance that a prompt goes on there, divided by its age in lookups. Of anchors that nobody
+    /// The expected saving of a snapshot per byte that its eviction frees: the tokens that it saves over the snapshot
+    /// before it, times the chance that a prompt goes on there, divided by its age in lookups. Of snapshots that nobody
     /// uses, every other one is so evicted first, and the rest lie ever further apart.
     fn worth(&self, id: NodeId, node: &Node) -> f64 {
-        let before = self.path(node.parent).find(|(_, node)| node.anchor.is_some());
+        let before = self.path(node.parent).find(|(_, node)| node.snapshot.is_some());
         let saved = node.end - before.map_or(0, |(_, before)| before.end);
         let chance = if node.likely { 1.0 } else { INSIDE };
         let age = 1 + self.clock - node.used;
         chance * saved as f64 / (self.freed(id, node) as f64 * age as f64)
     }
 
-    /// Bytes that going on from an anchor needs: its own, and the keys, values and tokens of its path.
+    /// Bytes that going on from a snapshot needs: its own, and the keys, values and tokens of its path.
     fn needed(&self, id: NodeId) -> u64 {
         self.nodes[&id].anchor_bytes() + self.path(id).map(|(_, node)| node.own_bytes()).sum::<u64>()
     }
 
-    /// Bytes that evicting an anchor frees: keys and values too, where no other anchor needs them.
+    /// Bytes that evicting a snapshot frees: keys and values too, where no other snapshot needs them.
     fn freed(&self, id: NodeId, node: &Node) -> u64 {
         let states = node.anchor_bytes();
         if !node.children.is_empty() {
             return states;
         }
-        let alone =
-            self.path(node.parent).take_while(|(_, node)| node.anchor.is_none() && node.children.len() == 1);
+        let alone = self
+            .path(node.parent)
+            .take_while(|(_, node)| node.snapshot.is_none() && node.children.len() == 1);
         states + self.nodes[&id].own_bytes() + alone.map(|(_, node)| node.own_bytes()).sum::<u64>()
     }
 
-    /// Removes an anchor, and the nodes on its path that no other anchor needs.
+    /// Removes a snapshot, and the nodes on its path that no other snapshot needs.
     fn evict(&mut self, id: NodeId) {
-        let anchor = self.nodes.get_mut(&id).and_then(|node| node.anchor.take());
-        self.bytes -= anchor.map_or(0, |anchor| anchor.bytes());
+        let snapshot = self.nodes.get_mut(&id).and_then(|node| node.snapshot.take());
+        self.bytes -= snapshot.map_or(0, |snapshot| snapshot.bytes());
         let mut id = id;
         while id != ROOT
-            && self.nodes.get(&id).is_some_and(|node| node.anchor.is_none() && node.children.is_empty())
+            && self.nodes.get(&id).is_some_and(|node| node.snapshot.is_none() && node.children.is_empty())
             && let Some(node) = self.nodes.remove(&id)
         {
             self.bytes -= node.own_bytes();
@@ -248,31 +255,31 @@ impl PrefixStore {
 }
 
 impl Node {
-    /// Bytes without the anchor.
+    /// Bytes without the snapshot.
     fn own_bytes(&self) -> u64 {
         self.segment.bytes() + size_of_val(self.tokens.as_slice()) as u64
     }
 
     fn anchor_bytes(&self) -> u64 {
-        self.anchor.as_ref().map_or(0, Anchor::bytes)
+        self.snapshot.as_ref().map_or(0, StateSnapshot::bytes)
     }
 }
 
 #[cfg(test)]
 impl PrefixStore {
-    /// Whether anything lies along these tokens, with an anchor or without.
+    /// Whether anything lies along these tokens, with a snapshot or without.
     pub(super) fn holds(&self, tokens: &[u32]) -> bool {
         self.deepest(tokens, |_| true) != ROOT
     }
 
-    /// The tokens before each anchor, and the bytes of everything, found by looking at all nodes.
+    /// The tokens before each snapshot, and the bytes of everything, found by looking at all nodes.
     pub(super) fn inspect(&self) -> (Vec<Vec<u32>>, u64) {
         let tokens = |id| {
             let mut parts: Vec<&[u32]> = self.path(id).map(|(_, node)| node.tokens.as_slice()).collect();
             parts.reverse();
             parts.concat()
         };
-        let anchored = self.nodes.iter().filter(|(_, node)| node.anchor.is_some());
+        let anchored = self.nodes.iter().filter(|(_, node)| node.snapshot.is_some());
         let bytes = self.nodes.values().map(|node| node.own_bytes() + node.anchor_bytes());
         (anchored.map(|(&id, _)| tokens(id)).collect(), bytes.sum())
     }

@@ -21,9 +21,9 @@ fn positions(tokens: &[u32], ends: impl Iterator<Item = usize>, salt: u32) -> Ar
     Array::from_slice(&values, &[2, 1, marks.len() as i32, 2]).unwrap()
 }
 
-/// Caches and anchor of a row that has read these tokens, of a model with two attention layers, a recurrent one and an
-/// MTP head.
-fn row(tokens: &[u32]) -> (RowCache, Anchor) {
+/// Caches and snapshot of a row that has read these tokens, of a model with two attention layers, a recurrent one and
+/// an MTP head.
+fn row(tokens: &[u32]) -> (RowCache, StateSnapshot) {
     let kv = |from: usize, salt| {
         let mut kv = RowKv::default();
         kv.append(&positions(tokens, from..=tokens.len(), salt)).unwrap();
@@ -31,26 +31,26 @@ fn row(tokens: &[u32]) -> (RowCache, Anchor) {
     };
     // A pair's second token is one further on.
     let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)) };
-    (cache, anchor(tokens))
+    (cache, snapshot(tokens))
 }
 
-fn anchor(tokens: &[u32]) -> Anchor {
+fn snapshot(tokens: &[u32]) -> StateSnapshot {
     let values = |count: usize, salt| vec![mark(tokens, salt); count];
     // As on real models, many times what a token takes.
     let state = Array::from_slice(&values(1024, 4), &[1, 1, 1, 32, 32]).unwrap();
     let tail = Array::from_slice(&values(6, 5), &[1, 3, 2]).unwrap();
     let hidden = Array::from_slice(&values(8, 6), &[1, 8]).unwrap();
-    Anchor { states: vec![DeltaState::settled(state, tail)], hidden: Some(hidden) }
+    StateSnapshot { states: vec![DeltaState::settled(state, tail)], hidden: Some(hidden) }
 }
 
-fn values(anchor: &Anchor) -> Vec<Vec<f32>> {
-    anchor.arrays().map(|array| array.to_vec().unwrap()).collect()
+fn values(snapshot: &StateSnapshot) -> Vec<Vec<f32>> {
+    snapshot.arrays().map(|array| array.to_vec().unwrap()).collect()
 }
 
-/// Checks that a found prefix gives the caches and the anchor of a row that has read its tokens.
+/// Checks that a found prefix gives the caches and the snapshot of a row that has read its tokens.
 fn check(prefix: &Prefix, prompt: &[u32]) {
     let tokens = &prompt[..prefix.len()];
-    let (expected, anchor) = row(tokens);
+    let (expected, snapshot) = row(tokens);
     let restored = prefix.cache(prompt.len()).unwrap();
     let all = |cache: &RowCache| {
         let layers = cache.kv.iter().chain(&cache.head);
@@ -59,7 +59,7 @@ fn check(prefix: &Prefix, prompt: &[u32]) {
         layers.map(|kv| (kv.len(), values(kv).unwrap_or_default())).collect::<Vec<_>>()
     };
     assert_eq!(all(&restored), all(&expected));
-    assert_eq!(values(prefix.anchor()), values(&anchor));
+    assert_eq!(values(prefix.snapshot()), values(&snapshot));
 }
 
 fn store(budget: u64) -> PrefixStore {
@@ -69,8 +69,8 @@ fn store(budget: u64) -> PrefixStore {
 }
 
 fn insert(store: &mut PrefixStore, tokens: &[u32], likely: bool) {
-    let (cache, anchor) = row(tokens);
-    store.insert(tokens, &cache, &anchor, likely).unwrap();
+    let (cache, snapshot) = row(tokens);
+    store.insert(tokens, &cache, &snapshot, likely).unwrap();
 }
 
 fn found(store: &mut PrefixStore, prompt: &[u32]) -> usize {
@@ -109,7 +109,7 @@ fn beginnings_that_are_alike_are_stored_once() {
     assert_eq!(store.bytes(), once + 2 * more);
     assert!(4 * more < once);
     insert(&mut store, &chat(1), true);
-    assert_eq!((store.bytes(), store.anchors()), (once + 2 * more, 3));
+    assert_eq!((store.bytes(), store.snapshots()), (once + 2 * more, 3));
 }
 
 #[test]
@@ -119,32 +119,32 @@ fn anchors_that_save_little_are_not_stored() {
     let before = store.bytes();
     insert(&mut store, &tokens(0..100 + LEAST_GAIN as u32 - 1), true);
     insert(&mut store, &tokens(1..LEAST_GAIN as u32), true);
-    assert_eq!((store.bytes(), store.anchors()), (before, 1));
+    assert_eq!((store.bytes(), store.snapshots()), (before, 1));
     insert(&mut store, &tokens(0..100 + LEAST_GAIN as u32), true);
-    assert_eq!(store.anchors(), 2);
+    assert_eq!(store.snapshots(), 2);
 }
 
 #[test]
 fn caches_that_do_not_hold_the_tokens_are_refused() {
     let mut store = store(u64::MAX);
-    let (mut cache, anchor) = row(&tokens(0..100));
+    let (mut cache, snapshot) = row(&tokens(0..100));
     cache.kv[1].rewind(99);
-    store.insert(&tokens(0..100), &cache, &anchor, true).unwrap();
+    store.insert(&tokens(0..100), &cache, &snapshot, true).unwrap();
     let (mut cache, _) = row(&tokens(0..100));
     cache.head.as_mut().unwrap().rewind(98);
-    store.insert(&tokens(0..100), &cache, &anchor, true).unwrap();
-    assert_eq!((store.bytes(), store.anchors()), (0, 0));
+    store.insert(&tokens(0..100), &cache, &snapshot, true).unwrap();
+    assert_eq!((store.bytes(), store.snapshots()), (0, 0));
 }
 
 /// Of a long prompt that was read once, the beginning and the end stay, and what lies between gets thinner.
 #[test]
 fn the_ends_of_prompts_outlive_their_insides() {
     let whole = tokens(0..640);
-    let cost = |anchors: u64| {
+    let cost = |snapshots: u64| {
         let mut one = store(u64::MAX);
         insert(&mut one, &whole, true);
-        let (_, anchor) = row(&whole);
-        one.bytes() + (anchors - 1) * anchor.bytes()
+        let (_, snapshot) = row(&whole);
+        one.bytes() + (snapshots - 1) * snapshot.bytes()
     };
     let mut store = store(cost(4));
     for end in (64..=640).step_by(64) {
@@ -198,9 +198,9 @@ fn what_is_forgotten_is_what_lies_along_the_tokens_and_what_stands_on_it() {
     for kept in [&apart[..], &tokens(0..100), &tokens(0..200), &other, &[9; 80], &[9; 40]] {
         insert(&mut store, kept, true);
     }
-    let all = (store.anchors(), store.bytes());
+    let all = (store.snapshots(), store.bytes());
     store.forget(&tokens(0..99));
-    assert_eq!((store.anchors(), store.bytes()), all, "it has gone through nothing");
+    assert_eq!((store.snapshots(), store.bytes()), all, "it has gone through nothing");
 
     store.forget(&tokens(0..150));
     for forgotten in [&tokens(0..201), &other] {
@@ -213,7 +213,7 @@ fn what_is_forgotten_is_what_lies_along_the_tokens_and_what_stands_on_it() {
     assert_eq!(found(&mut store, &[&apart[..], &[1]].concat()), 150);
     store.forget(&[9; 80]);
     store.forget(&apart);
-    assert_eq!((store.anchors(), store.bytes()), (0, 0));
+    assert_eq!((store.snapshots(), store.bytes()), (0, 0));
 }
 
 #[test]
@@ -300,6 +300,6 @@ proptest! {
             known = kept;
         }
         store.set_budget(0);
-        prop_assert_eq!((store.bytes(), store.anchors()), (0, 0));
+        prop_assert_eq!((store.bytes(), store.snapshots()), (0, 0));
     }
 }

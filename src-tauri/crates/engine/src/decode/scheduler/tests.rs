@@ -40,17 +40,17 @@ fn spec(prompt: &[u32]) -> RowSpec {
 fn scheduler(model: &Qwen) -> Scheduler {
     let limits = Limits { remembered: u64::MAX, ..Limits::default() };
     let mut scheduler = Scheduler::new(model, limits, Policy::default());
-    scheduler.share_memory(0);
+    scheduler.rebalance(0);
     scheduler
 }
 
-/// Caches and anchor of a row that has read these tokens.
-fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, Anchor) {
+/// Caches and snapshot of a row that has read these tokens.
+fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, StateSnapshot) {
     let prompt = [tokens, &[1]].concat();
     let mut task = PrefillTask::new(model, Row::new(0, spec(&prompt))).unwrap();
     task.read_all(model).unwrap();
     let hidden = task.row.last_hidden().cloned();
-    (task.row.cache, Anchor { states: task.states, hidden })
+    (task.row.cache, StateSnapshot { states: task.states, hidden })
 }
 
 /// Writes one reply. Returns its tokens, and how many tokens were already read where its prefill began, the first time
@@ -77,13 +77,13 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     (tokens, begins[0], begins[begins.len() - 1])
 }
 
-/// The anchor with every recurrent state changed.
-fn changed(anchor: &Anchor, change: impl Fn(&Array) -> Array) -> Anchor {
-    let states = anchor.states.iter().map(|state| {
+/// The snapshot with every recurrent state changed.
+fn changed(snapshot: &StateSnapshot, change: impl Fn(&Array) -> Array) -> StateSnapshot {
+    let states = snapshot.states.iter().map(|state| {
         let (state, tail) = state.resolve(&[0]).unwrap();
         DeltaState::settled(change(&state), tail)
     });
-    Anchor { states: states.collect(), hidden: anchor.hidden.clone() }
+    StateSnapshot { states: states.collect(), hidden: snapshot.hidden.clone() }
 }
 
 /// Whatever is wrong with what was stored, and wherever that shows, the reply is that of a prompt that was read in
@@ -108,11 +108,11 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
     ];
     for (what, end, damage) in cases {
         let mut scheduler = scheduler(&model);
-        let (cache, mut anchor) = read(&model, &prompt[..end]);
+        let (cache, mut snapshot) = read(&model, &prompt[..end]);
         if let Some(damage) = damage {
-            anchor = changed(&anchor, damage);
+            snapshot = changed(&snapshot, damage);
         }
-        scheduler.prefixes.insert(&prompt[..end], &cache, &anchor, true).unwrap();
+        scheduler.prefixes.insert(&prompt[..end], &cache, &snapshot, true).unwrap();
         let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
         assert_eq!(tokens, expected, "{what}");
         assert_eq!((first, last == 0), (end, damage.is_some()), "{what}");
@@ -124,13 +124,13 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
     // Keys and values that do not fit to those before them.
     let mut scheduler = scheduler(&model);
     for end in [FIRST, SECOND] {
-        let (mut cache, anchor) = read(&model, &prompt[..end]);
+        let (mut cache, snapshot) = read(&model, &prompt[..end]);
         if end == SECOND {
             let mut other = RowKv::default();
             other.append(&Array::zeros(&[2, 1, SECOND as i32, 3], Dtype::Float32).unwrap()).unwrap();
             cache.kv = vec![other];
         }
-        scheduler.prefixes.insert(&prompt[..end], &cache, &anchor, true).unwrap();
+        scheduler.prefixes.insert(&prompt[..end], &cache, &snapshot, true).unwrap();
     }
     let (tokens, first, _) = write(&model, &mut scheduler, &prompt);
     assert_eq!((tokens, first), (expected, 0), "keys and values");
@@ -158,11 +158,11 @@ fn what_was_of_no_use_to_one_chat_is_not_tried_again_in_another() {
     let prompts = [prompt(1), prompt(2)];
     let expected = prompts.each_ref().map(|prompt| write(&model, &mut scheduler(&model), prompt).0);
     let mut scheduler = scheduler(&model);
-    let (mut cache, anchor) = read(&model, &prompts[0][..FIRST]);
+    let (mut cache, snapshot) = read(&model, &prompts[0][..FIRST]);
     cache.kv = cache.kv.iter().map(undefined).collect();
-    scheduler.prefixes.insert(&prompts[0][..FIRST], &cache, &anchor, true).unwrap();
-    let (cache, anchor) = read(&model, &prompts[1][..SECOND]);
-    scheduler.prefixes.insert(&prompts[1][..SECOND], &cache, &anchor, true).unwrap();
+    scheduler.prefixes.insert(&prompts[0][..FIRST], &cache, &snapshot, true).unwrap();
+    let (cache, snapshot) = read(&model, &prompts[1][..SECOND]);
+    scheduler.prefixes.insert(&prompts[1][..SECOND], &cache, &snapshot, true).unwrap();
 
     let (tokens, first, last) = write(&model, &mut scheduler, &prompts[0]);
     assert_eq!((&tokens, first, last), (&expected[0], FIRST, 0));

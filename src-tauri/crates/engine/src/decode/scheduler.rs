@@ -116,7 +116,7 @@ pub struct Scheduler {
     /// A preempted row that is being swapped in.
     swapping_in: Option<SwapIn>,
     batch: Batch,
-    running: HashMap<RowId, Terms>,
+    running: HashMap<RowId, RequestState>,
     /// Rows that were cancelled and could not be taken out of the batch yet.
     leaving: Vec<RowId>,
     /// The prefix cache.
@@ -133,14 +133,14 @@ pub struct Scheduler {
 
 /// What the scheduler keeps of a request while it waits, is read or decodes.
 #[derive(Debug)]
-struct Terms {
+struct RequestState {
     drafting: Drafting,
     /// Its number in order of arrival, counted over all requests.
     arrival: u64,
     /// Bytes set aside for it.
     bytes: u64,
     chat: Chat,
-    standing: Standing,
+    quarantine: Quarantine,
     beginning: Beginning,
 }
 
@@ -157,11 +157,11 @@ enum Beginning {
 
 /// What is known of whether a row makes steps fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Quarantine {
     /// No step that it took part in has failed since it last advanced in company.
-    Good,
+    Unsuspected,
     /// A step failed in which it was one of several rows. It makes its next one alone.
-    OnTrial,
+    Isolated,
     /// It has made that step, and none in company since.
     Cleared,
 }
@@ -169,7 +169,7 @@ enum Standing {
 #[derive(Debug)]
 struct Waiting {
     state: State,
-    terms: Terms,
+    request: RequestState,
     /// The number of requests ahead of it that was last reported.
     told: Option<usize>,
 }
@@ -208,14 +208,14 @@ impl Waiting {
 #[derive(Debug)]
 struct Prefill {
     task: PrefillTask,
-    terms: Terms,
+    request: RequestState,
     layer_time: LayerTime,
 }
 
 #[derive(Debug)]
 struct SwapIn {
     swapped: SwappedRow,
-    terms: Terms,
+    request: RequestState,
 }
 
 impl Scheduler {
@@ -278,9 +278,9 @@ impl Scheduler {
 
     /// Bytes set aside for the requests that were admitted.
     pub fn reserved_bytes(&self) -> u64 {
-        let set_aside = |(row, terms): (&Row, Option<&Terms>)| {
+        let set_aside = |(row, request): (&Row, Option<&RequestState>)| {
             // A reply may outgrow what was reckoned with.
-            terms.map_or(0, |terms| terms.bytes).max(self.footprint.next(row))
+            request.map_or(0, |request| request.bytes).max(self.footprint.next(row))
         };
         self.admitted().map(set_aside).sum()
     }
@@ -290,10 +290,10 @@ impl Scheduler {
         self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
     }
 
-    /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no terms.
-    fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Terms>)> {
-        let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.terms)));
-        let swapping_in = self.swapping_in.iter().map(|back| (back.swapped.row(), Some(&back.terms)));
+    /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no request.
+    fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&RequestState>)> {
+        let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.request)));
+        let swapping_in = self.swapping_in.iter().map(|back| (back.swapped.row(), Some(&back.request)));
         prefills
             .chain(swapping_in)
             .chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
@@ -322,11 +322,12 @@ impl Scheduler {
         }
         let row = Row::new(id, spec);
         let bytes = self.footprint.projected(&row, self.limits.reserve);
-        let (chat, standing) = (self.policy.join(row.context(), &row.spec.message_starts), Standing::Good);
+        let (chat, quarantine) =
+            (self.policy.join(row.context(), &row.spec.message_starts), Quarantine::Unsuspected);
         let beginning = Beginning::Stored;
-        let terms = Terms { drafting, arrival: self.arrivals, bytes, chat, standing, beginning };
+        let request = RequestState { drafting, arrival: self.arrivals, bytes, chat, quarantine, beginning };
         self.arrivals += 1;
-        self.waiting.push_back(Waiting { state: State::Unread(row), terms, told: None });
+        self.waiting.push_back(Waiting { state: State::Unread(row), request, told: None });
         Ok(())
     }
 
@@ -382,7 +383,7 @@ impl Scheduler {
             if self.admitted().count() < 2 {
                 break;
             }
-            let arrivals = self.admitted().filter_map(|(row, terms)| Some((terms?.arrival, row.id)));
+            let arrivals = self.admitted().filter_map(|(row, request)| Some((request?.arrival, row.id)));
             let Some((_, youngest)) = arrivals.max() else { break };
             if !self.requeue(youngest) {
                 break;
@@ -394,24 +395,25 @@ impl Scheduler {
     /// Preempts an admitted request: puts it back into the queue, at its place; returns whether that could be done.
     fn requeue(&mut self, id: RowId) -> bool {
         if let Some(place) = self.prefills.iter().position(|prefill| prefill.task.id() == id)
-            && let Some(Prefill { task, terms, .. }) = self.prefills.remove(place)
+            && let Some(Prefill { task, request, .. }) = self.prefills.remove(place)
         {
-            self.enqueue(State::Unread(task.into_row()), terms);
+            self.enqueue(State::Unread(task.into_row()), request);
             return true;
         }
-        if let Some(SwapIn { swapped, terms }) = self.swapping_in.take_if(|back| back.swapped.row().id == id)
+        if let Some(SwapIn { swapped, request }) =
+            self.swapping_in.take_if(|back| back.swapped.row().id == id)
         {
-            self.enqueue(State::Swapped(swapped), terms);
+            self.enqueue(State::Swapped(swapped), request);
             return true;
         }
         match self.batch.remove(&[id]) {
             Ok(departed) => {
                 for departed in departed {
-                    let Some(terms) = self.running.remove(&id) else { continue };
+                    let Some(request) = self.running.remove(&id) else { continue };
                     let state = departed
                         .swap_out()
                         .map_or_else(|lost| State::Unread(for_recompute(lost)), State::Swapped);
-                    self.enqueue(state, terms);
+                    self.enqueue(state, request);
                 }
                 true
             }
@@ -450,14 +452,14 @@ impl Scheduler {
             return false;
         };
         match self.waiting.remove(place) {
-            Some(Waiting { state: State::Swapped(mut swapped), terms, told }) => {
+            Some(Waiting { state: State::Swapped(mut swapped), request, told }) => {
                 let state = match swapped.swap_out_part() {
                     Ok(_) => State::Swapped(swapped),
                     Err(error) => {
                         State::Unread(for_recompute(CacheLost { error, row: Box::new(swapped.into_row()) }))
                     }
                 };
-                self.waiting.insert(place, Waiting { state, terms, told });
+                self.waiting.insert(place, Waiting { state, request, told });
                 true
             }
             other => {
@@ -470,27 +472,27 @@ impl Scheduler {
     /// Swaps in one part of the row that comes back, or lets it join the batch when it is whole; returns whether there
     /// is such a row.
     fn swap_in_part(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) -> bool {
-        let Some(SwapIn { mut swapped, terms }) = self.swapping_in.take() else { return false };
+        let Some(SwapIn { mut swapped, request }) = self.swapping_in.take() else { return false };
         match swapped.swap_in_part() {
-            Ok(true) => self.swapping_in = Some(SwapIn { swapped, terms }),
+            Ok(true) => self.swapping_in = Some(SwapIn { swapped, request }),
             Ok(false) => {
                 let (row, read) = (swapped.row().id, swapped.row().committed());
                 events.push(SchedulerEvent::Reading { row, done: read, total: read });
-                self.join_batch(model, row, swapped.resume(), terms, events);
+                self.join_batch(model, row, swapped.resume(), request, events);
             }
             Err(error) => {
                 let lost = CacheLost { error, row: Box::new(swapped.into_row()) };
-                self.enqueue(State::Unread(for_recompute(lost)), terms);
+                self.enqueue(State::Unread(for_recompute(lost)), request);
             }
         }
         true
     }
 
     /// Puts a request that was admitted before back into the queue, in order of arrival.
-    fn enqueue(&mut self, state: State, terms: Terms) {
+    fn enqueue(&mut self, state: State, request: RequestState) {
         let bytes = self.footprint.projected(state.row(), self.limits.reserve);
-        let place = self.waiting.partition_point(|waiting| waiting.terms.arrival < terms.arrival);
-        self.waiting.insert(place, Waiting { state, terms: Terms { bytes, ..terms }, told: None });
+        let place = self.waiting.partition_point(|waiting| waiting.request.arrival < request.arrival);
+        self.waiting.insert(place, Waiting { state, request: RequestState { bytes, ..request }, told: None });
     }
 
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
@@ -498,13 +500,13 @@ impl Scheduler {
         while self.prefills.len() < MAX_PREFILLS
             && self.admitted().count() < self.most_rows
             && self.waiting.front().is_some_and(|next| self.can_admit(next))
-            && let Some(Waiting { state, terms, .. }) = self.waiting.pop_front()
+            && let Some(Waiting { state, request, .. }) = self.waiting.pop_front()
         {
             match state {
-                State::Unread(row) => self.start_prefill(model, row, terms, events),
+                State::Unread(row) => self.start_prefill(model, row, request, events),
                 State::Swapped(swapped) => {
-                    self.rebalance(terms.bytes);
-                    self.swapping_in = Some(SwapIn { swapped, terms });
+                    self.rebalance(request.bytes);
+                    self.swapping_in = Some(SwapIn { swapped, request });
                 }
             }
         }
@@ -517,26 +519,32 @@ impl Scheduler {
     }
 
     /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
-    fn start_prefill(&mut self, model: &Qwen, row: Row, terms: Terms, events: &mut Vec<SchedulerEvent>) {
+    fn start_prefill(
+        &mut self,
+        model: &Qwen,
+        row: Row,
+        request: RequestState,
+        events: &mut Vec<SchedulerEvent>,
+    ) {
         let id = row.id;
-        let prefix = match terms.beginning {
+        let prefix = match request.beginning {
             Beginning::First => None,
             Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
         };
-        self.rebalance(terms.bytes);
+        self.rebalance(request.bytes);
         let (task, beginning) = match prefix {
             Some(prefix) => match PrefillTask::resume(row, &prefix) {
                 Ok(task) => (Ok(task), Beginning::Restored),
-                Err(lost) => return self.distrust(for_recompute(lost), terms),
+                Err(lost) => return self.distrust(for_recompute(lost), request),
             },
-            None => (PrefillTask::new(model, row), terms.beginning),
+            None => (PrefillTask::new(model, row), request.beginning),
         };
         match task {
             Ok(task) => {
                 let (done, total) = task.progress();
                 events.push(SchedulerEvent::Reading { row: id, done, total });
-                let terms = Terms { beginning, ..terms };
-                self.prefills.push_back(Prefill { task, terms, layer_time: self.throttle.expected() });
+                let request = RequestState { beginning, ..request };
+                self.prefills.push_back(Prefill { task, request, layer_time: self.throttle.expected() });
             }
             Err(error) => events.push(SchedulerEvent::Failed { row: id, error: error.into() }),
         }
@@ -544,20 +552,20 @@ impl Scheduler {
 
     /// Removes a row's beginning from the prefix cache, where it is unusable or may be, and queues the row to read all
     /// of its tokens.
-    fn distrust(&mut self, row: Row, terms: Terms) {
+    fn distrust(&mut self, row: Row, request: RequestState) {
         self.prefixes.forget(row.context());
-        self.enqueue(State::Unread(row), Terms { beginning: Beginning::First, ..terms });
+        self.enqueue(State::Unread(row), RequestState { beginning: Beginning::First, ..request });
     }
 
     /// Whether a request that waits can be admitted now: there is memory for it, and no other row is being swapped in
     /// if it is to be. A request that is alone is always admitted: there is memory for its prompt, and there may be for
     /// the rest.
-    fn can_admit(&self, Waiting { state, terms, .. }: &Waiting) -> bool {
+    fn can_admit(&self, Waiting { state, request, .. }: &Waiting) -> bool {
         let held_by_others = self.resident_bytes() - state.resident_bytes();
         let alone = held_by_others == 0 && self.admitted().next().is_none();
         let taken = self.reserved_bytes() + held_by_others;
         let is_free = matches!(state, State::Unread(_)) || self.swapping_in.is_none();
-        is_free && (alone || taken.saturating_add(terms.bytes) <= self.limits.memory)
+        is_free && (alone || taken.saturating_add(request.bytes) <= self.limits.memory)
     }
 
     /// Gives the prefix cache the memory that rows leave. `more`: bytes of a row that is about to begin.
@@ -610,9 +618,9 @@ impl Scheduler {
                     self.throttle.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_read += layers as u64;
                 }
-                Err(error) if prefill.terms.beginning == Beginning::Restored => {
+                Err(error) if prefill.request.beginning == Beginning::Restored => {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
-                    return self.distrust(prefill.task.into_row(), prefill.terms);
+                    return self.distrust(prefill.task.into_row(), prefill.request);
                 }
                 Err(error) => return events.push(SchedulerEvent::Failed { row, error: error.into() }),
             }
@@ -629,8 +637,8 @@ impl Scheduler {
                 self.prefills.push_back(prefill)
             };
         }
-        let Prefill { task, terms, .. } = prefill;
-        self.join_batch(model, row, Batch::of(task), terms, events);
+        let Prefill { task, request, .. } = prefill;
+        self.join_batch(model, row, Batch::of(task), request, events);
         if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
@@ -643,14 +651,14 @@ impl Scheduler {
         model: &Qwen,
         row: RowId,
         batch: Batch,
-        terms: Terms,
+        request: RequestState,
         events: &mut Vec<SchedulerEvent>,
     ) {
-        let standing = terms.standing;
-        self.running.insert(row, terms);
-        let joined = match standing {
-            Standing::OnTrial => self.try_alone(model, batch, events),
-            Standing::Good | Standing::Cleared => self.batch.merge(batch),
+        let quarantine = request.quarantine;
+        self.running.insert(row, request);
+        let joined = match quarantine {
+            Quarantine::Isolated => self.try_alone(model, batch, events),
+            Quarantine::Unsuspected | Quarantine::Cleared => self.batch.merge(batch),
         };
         if let Err(error) = joined {
             self.running.remove(&row);
@@ -706,7 +714,7 @@ impl Scheduler {
             .iter()
             .map(|row| {
                 let (drafting, chat) = match self.running.get(&row.id) {
-                    Some(terms) => (terms.drafting, terms.chat),
+                    Some(request) => (request.drafting, request.chat),
                     None => (Drafting::Off, Chat::default()),
                 };
                 RowView { drafting, room: row.draft_room(), chat }
@@ -734,10 +742,10 @@ impl Scheduler {
         let alone = depths.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
-            let Some(terms) = self.running.get_mut(&advance.row) else { continue };
-            terms.standing = match terms.standing {
-                Standing::OnTrial | Standing::Cleared if alone => Standing::Cleared,
-                _ => Standing::Good,
+            let Some(request) = self.running.get_mut(&advance.row) else { continue };
+            request.quarantine = match request.quarantine {
+                Quarantine::Isolated | Quarantine::Cleared if alone => Quarantine::Cleared,
+                _ => Quarantine::Unsuspected,
             };
             if advance.finish.is_some() {
                 self.running.remove(&advance.row);
@@ -754,21 +762,22 @@ impl Scheduler {
     fn part(&mut self, StepFailed { error, rows }: StepFailed, events: &mut Vec<SchedulerEvent>) {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
-        // Those that were cancelled have no terms.
-        let rows: Vec<(Row, Terms)> = rows
+        // Those that were cancelled have no request.
+        let rows: Vec<(Row, RequestState)> = rows
             .into_iter()
-            .filter_map(|row| self.running.remove(&row.id).map(|terms| (row, terms)))
+            .filter_map(|row| self.running.remove(&row.id).map(|request| (row, request)))
             .collect();
-        let cleared = !rows.is_empty() && rows.iter().all(|(_, terms)| terms.standing == Standing::Cleared);
+        let cleared =
+            !rows.is_empty() && rows.iter().all(|(_, request)| request.quarantine == Quarantine::Cleared);
         if cleared && !alone {
             self.most_rows = rows.len().saturating_sub(1).max(1);
         }
-        let standing = if cleared { Standing::Cleared } else { Standing::OnTrial };
-        for (row, terms) in rows {
+        let quarantine = if cleared { Quarantine::Cleared } else { Quarantine::Isolated };
+        for (row, request) in rows {
             match alone {
-                true if terms.beginning == Beginning::Restored => self.distrust(row, terms),
+                true if request.beginning == Beginning::Restored => self.distrust(row, request),
                 true => events.push(SchedulerEvent::Failed { row: row.id, error: error.clone().into() }),
-                false => self.enqueue(State::Unread(row), Terms { standing, ..terms }),
+                false => self.enqueue(State::Unread(row), RequestState { quarantine, ..request }),
             }
         }
         mlx::clear_cache();
@@ -777,15 +786,15 @@ impl Scheduler {
     /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
     /// behind a stored beginning, which may be the cause, is read from its first token instead.
     fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
-        // One that was cancelled has no terms.
-        let terms = self.running.remove(&row.id);
+        // One that was cancelled has no request.
+        let request = self.running.remove(&row.id);
         let error = RowError::NotFinite { emitted: row.emitted().len() };
         tracing::warn!("{error}");
-        match terms {
-            Some(terms) if terms.beginning == Beginning::Restored => self.distrust(row, terms),
-            terms => {
+        match request {
+            Some(request) if request.beginning == Beginning::Restored => self.distrust(row, request),
+            request => {
                 self.prefixes.forget(row.context());
-                if terms.is_some() {
+                if request.is_some() {
                     events.push(SchedulerEvent::Failed { row: row.id, error });
                 }
             }

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::prefill_task::PrefillTask;
 use super::row::{Row, RowId};
-use super::verify::Answer;
+use super::verify::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, DeviceKind, MlxError, Result};
 use crate::model::Qwen;
@@ -214,7 +214,7 @@ impl Batch {
             timing.draft = Some(waited);
         }
 
-        let Answer { words, hidden, logits } = self.answer(model, &drafted)?;
+        let VerifyGraph { host_tokens, hidden, logits } = self.verify_graph(model, &drafted)?;
         if probed {
             let probe = Instant::now();
             mlx::eval([&logits])?;
@@ -222,15 +222,15 @@ impl Batch {
         }
         drop(logits);
         let handing_over = Instant::now();
-        mlx::async_eval([&words, &hidden].into_iter().chain(self.arrays()))?;
+        mlx::async_eval([&host_tokens, &hidden].into_iter().chain(self.arrays()))?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
-        let words = words.to_vec::<u32>()?;
+        let host_tokens = host_tokens.to_vec::<u32>()?;
         let rest = wait.elapsed();
         waited += rest;
         timing.sample = probed.then_some(rest);
 
-        let (advances, lost) = self.commit(&words, &drafted, &hidden)?;
+        let (advances, lost) = self.commit(&host_tokens, &drafted, &hidden)?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
         // All at once: where that fails, `step` still has every row to hand back.
         let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
@@ -246,8 +246,8 @@ impl Batch {
     /// used up.
     pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
         let drafted = self.draft(model, &self.possible(depths))?;
-        let Answer { words, hidden, .. } = self.answer(model, &drafted)?;
-        mlx::primitives([&words, &hidden].into_iter().chain(self.arrays()))
+        let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
+        mlx::primitives([&host_tokens, &hidden].into_iter().chain(self.arrays()))
     }
 
     /// For each row the wanted number of drafts, or fewer where it cannot use as many.

@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::draft::Drafted;
 use super::prefill_task::PrefillTask;
 use super::row::{Row, RowSpec};
-use super::verify::Answer;
+use super::verify::VerifyGraph;
 use crate::mlx::{self, Result};
 use crate::model::Qwen;
 
@@ -124,9 +124,9 @@ impl<'a> Meter<'a> {
         let draft = drafts.then(|| begin.elapsed().as_secs_f64() / depth as f64);
 
         let begin = Instant::now();
-        let Answer { words, hidden, .. } = self.batch.answer(self.model, &drafted)?;
-        mlx::async_eval([&words, &hidden].into_iter().chain(self.batch.arrays()))?;
-        let (advances, _) = self.batch.commit(&words.to_vec()?, &drafted, &hidden)?;
+        let VerifyGraph { host_tokens, hidden, .. } = self.batch.verify_graph(self.model, &drafted)?;
+        mlx::async_eval([&host_tokens, &hidden].into_iter().chain(self.batch.arrays()))?;
+        let (advances, _) = self.batch.commit(&host_tokens.to_vec()?, &drafted, &hidden)?;
         let pass = begin.elapsed().as_secs_f64();
         if drafts {
             self.verdicts.extend(advances.iter().map(|advance| (advance.drafted, advance.accepted)));

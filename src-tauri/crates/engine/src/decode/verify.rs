@@ -10,23 +10,23 @@ use crate::model::{Form, Packed, Qwen};
 use crate::sample::{Logprobs, Place, pick};
 
 /// A step that has been built and not yet computed.
-pub(super) struct Answer {
-    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the model's
-    /// tokens whether the logits that it was drawn from are finite, then reports.
-    pub(super) words: Array,
+pub(super) struct VerifyGraph {
+    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the
+    /// model's tokens whether the logits that it was drawn from are finite, then reports.
+    pub(super) host_tokens: Array,
     /// Hidden states for the head, `[T, H]`.
     pub(super) hidden: Array,
-    /// What the words are drawn from, `[T, V]`.
+    /// What the host tokens are drawn from, `[T, V]`.
     pub(super) logits: Array,
 }
 
 impl Batch {
     /// Builds the pass that verifies the drafts.
-    pub(super) fn answer(&mut self, model: &Qwen, drafted: &Drafted) -> Result<Answer> {
+    pub(super) fn verify_graph(&mut self, model: &Qwen, drafted: &Drafted) -> Result<VerifyGraph> {
         let spans: Vec<(usize, usize)> =
             self.rows.iter().enumerate().map(|(b, row)| (row.committed(), 1 + drafted.depth(b))).collect();
         let packed = Packed::new(&spans)?;
-        let tokens = self.fed(drafted)?;
+        let tokens = self.input_tokens(drafted)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
         let form = Form::Step(&self.committed);
         let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
@@ -57,12 +57,13 @@ impl Batch {
             .collect::<Result<_>>()?;
         let finite = logits.is_finite()?.all_of(-1)?.astype(Dtype::Uint32)?;
         let drafts = &drafted.drafts().tokens;
-        let words: Vec<&Array> = [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
-        Ok(Answer { words: mlx::concatenate(&words, 0)?, hidden: hidden.for_mtp, logits })
+        let host_tokens: Vec<&Array> =
+            [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
+        Ok(VerifyGraph { host_tokens: mlx::concatenate(&host_tokens, 0)?, hidden: hidden.for_mtp, logits })
     }
 
     /// The tokens that the pass reads, u32 `[T]`: each row's last one and its drafts.
-    fn fed(&self, drafted: &Drafted) -> Result<Array> {
+    fn input_tokens(&self, drafted: &Drafted) -> Result<Array> {
         let last: Vec<u32> = self.rows.iter().filter_map(|row| row.ctx.last().copied()).collect();
         let last = Array::from_slice(&last, &[last.len() as i32])?;
         let Some(drafts) = &drafted.drafts().tokens else { return Ok(last) };
@@ -87,14 +88,14 @@ impl Batch {
     /// Moves every row forward by what was read of its step. Also returns the rows that cannot go on.
     pub(super) fn commit(
         &mut self,
-        words: &[u32],
+        host_tokens: &[u32],
         drafted: &Drafted,
         hidden: &Array,
     ) -> Result<(Vec<Advance>, Vec<RowId>)> {
         let depths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.depth(b)).collect();
         let drafts_in_all: usize = depths.iter().sum();
         let positions = depths.len() + drafts_in_all;
-        let (mut targets, rest) = words.split_at(positions);
+        let (mut targets, rest) = host_tokens.split_at(positions);
         let (drafts, rest) = rest.split_at(drafts_in_all);
         let (mut finite, mut reports) = rest.split_at(positions);
         let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); depths.len()];

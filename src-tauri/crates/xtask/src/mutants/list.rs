@@ -97,7 +97,7 @@ pub(super) const MUTANTS: [Mutant; 17] = [
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
         from: "let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
-        to: "let veto = drafts.first() != words.first();
+        to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
             let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
         tests: "test(nobody_vetoes)",

@@ -4,7 +4,7 @@ use super::batch::{Batch, MAX_PENDING};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
-use crate::sample::{Drafts, Judged, Place, Seen, draft, judges};
+use crate::sample::{Drafts, Judged, SamplePosition, Seen, draft, judges};
 
 /// Drafts of all rows, still lazy, depth after depth.
 #[derive(Debug, Default)]
@@ -51,13 +51,18 @@ impl Drafted {
     }
 
     /// The places at which row `b` is verified: behind its context and behind each of its drafts.
-    pub(super) fn places<'a>(&self, b: usize, row: &'a Row, seen: Option<&Seen>) -> Vec<Place<'a>> {
+    pub(super) fn sample_positions<'a>(
+        &self,
+        b: usize,
+        row: &'a Row,
+        seen: Option<&Seen>,
+    ) -> Vec<SamplePosition<'a>> {
         let before = self.of_row(b);
         let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
         (0..=before.len())
-            .map(|i| Place {
+            .map(|i| SamplePosition {
                 judged: self.own[b].get(i).and_then(judged),
-                ..row.place(i, seen.cloned(), &before[..i])
+                ..row.sample_position(i, seen.cloned(), &before[..i])
             })
             .collect()
     }
@@ -102,11 +107,11 @@ impl Batch {
             let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
             let logits = model.draft_logits(&last)?;
             let seen = self.seen(logits.dim(-1))?;
-            let places: Vec<Place<'_>> = rows
+            let places: Vec<SamplePosition<'_>> = rows
                 .iter()
                 .map(|&b| {
                     let before = drafted.of_row(b);
-                    self.rows[b].place(before.len(), seen[b].clone(), &before)
+                    self.rows[b].sample_position(before.len(), seen[b].clone(), &before)
                 })
                 .collect();
             let known: Vec<Option<u32>> =

@@ -7,7 +7,7 @@ use super::batch::Advance;
 use crate::cache::RowCache;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Qwen};
-use crate::sample::{History, Place, Sampler, Seen, penalised};
+use crate::sample::{History, SamplePosition, Sampler, Seen, penalised};
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -188,9 +188,14 @@ impl Row {
 
     /// The place `ahead` tokens past the context. `seen`: the row's history as arrays; `before`: indices of the drafts
     /// between the context and the place.
-    pub(super) fn place(&self, ahead: usize, seen: Option<Seen>, before: &[usize]) -> Place<'_> {
+    pub(super) fn sample_position(
+        &self,
+        ahead: usize,
+        seen: Option<Seen>,
+        before: &[usize],
+    ) -> SamplePosition<'_> {
         let position = self.ctx.len() + ahead;
-        Place { sampler: self.sampler(), position, seen, before: before.to_vec(), judged: None }
+        SamplePosition { sampler: self.sampler(), position, seen, before: before.to_vec(), judged: None }
     }
 
     /// The known draft `ahead` tokens past the context, which replaces the head's, if there is one.

@@ -7,7 +7,7 @@ use super::draft::Drafted;
 use super::row::{RowId, Verdict};
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Form, Packed, Qwen};
-use crate::sample::{Logprobs, Place, pick};
+use crate::sample::{Logprobs, SamplePosition, sample};
 
 /// A step that has been built and not yet computed.
 pub(super) struct VerifyGraph {
@@ -34,9 +34,9 @@ impl Batch {
 
         let seen = self.seen(logits.dim(-1))?;
         let rows = self.rows.iter().zip(&seen).enumerate();
-        let places: Vec<Place<'_>> =
-            rows.flat_map(|(b, (row, seen))| drafted.places(b, row, seen.as_ref())).collect();
-        let ids = pick(&logits, &places, drafted.drafts())?;
+        let places: Vec<SamplePosition<'_>> =
+            rows.flat_map(|(b, (row, seen))| drafted.sample_positions(b, row, seen.as_ref())).collect();
+        let ids = sample(&logits, &places, drafted.drafts())?;
         let reports: Vec<Array> = self
             .reported()
             .iter()

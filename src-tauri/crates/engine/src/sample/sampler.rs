@@ -30,7 +30,7 @@ pub struct Sampler<'a> {
 
 /// A position for which a token is to be drawn.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct SamplePosition<'a> {
     /// The sampler of its row.
     pub sampler: Sampler<'a>,
     /// Tokens before it in the row's context.
@@ -85,7 +85,7 @@ struct Drawn<'a> {
 }
 
 impl<'a> Kind<'a> {
-    fn of(place: &Place<'a>) -> Self {
+    fn of(place: &SamplePosition<'a>) -> Self {
         let Sampler { sampling, xtc_exempt, .. } = place.sampler;
         let drawn = (!is_greedy(sampling)).then(|| Drawn {
             filters: Filters::of(sampling),
@@ -100,11 +100,11 @@ impl<'a> Kind<'a> {
 struct Group<'a, 'b> {
     kind: Kind<'a>,
     indices: Vec<usize>,
-    places: Vec<&'b Place<'a>>,
+    places: Vec<&'b SamplePosition<'a>>,
 }
 
 /// The places by kind.
-fn groups<'a, 'b>(places: &'b [Place<'a>]) -> Vec<Group<'a, 'b>> {
+fn groups<'a, 'b>(places: &'b [SamplePosition<'a>]) -> Vec<Group<'a, 'b>> {
     let mut groups: Vec<Group<'a, 'b>> = Vec::new();
     for (index, place) in places.iter().enumerate() {
         let kind = Kind::of(place);
@@ -124,11 +124,11 @@ fn groups<'a, 'b>(places: &'b [Place<'a>]) -> Vec<Group<'a, 'b>> {
 
 /// Draws a token for each place: logits `[m, V]` of any float type → u32 `[m]`. At a place with a draft to judge that
 /// is the draft, if it is accepted, or the token that replaces it.
-pub fn pick(logits: &Array, places: &[Place<'_>], drafts: &Drafts) -> Result<Array> {
+pub fn sample(logits: &Array, places: &[SamplePosition<'_>], drafts: &Drafts) -> Result<Array> {
     let groups = groups(places);
     let parts: Vec<Array> = groups
         .iter()
-        .map(|group| group.pick(&mlx::take_rows(logits, &group.indices)?, drafts))
+        .map(|group| group.sample(&mlx::take_rows(logits, &group.indices)?, drafts))
         .collect::<Result<_>>()?;
     in_order(&parts, &groups)
 }
@@ -138,7 +138,7 @@ pub fn pick(logits: &Array, places: &[Place<'_>], drafts: &Drafts) -> Result<Arr
 /// `known`: tokens that replace the head's.
 pub fn draft(
     logits: &Array,
-    places: &[Place<'_>],
+    places: &[SamplePosition<'_>],
     known: &[Option<u32>],
     drafts: &Drafts,
 ) -> Result<(Array, Option<Array>)> {
@@ -150,7 +150,7 @@ pub fn draft(
         let logits = mlx::take_rows(logits, &group.indices)?;
         let known: Vec<Option<u32>> = group.indices.iter().map(|&index| known[index]).collect();
         let Some(Drawn { judges: true, .. }) = group.kind.drawn else {
-            tokens.push(or_known(&group.pick(&logits, drafts)?, &known)?);
+            tokens.push(or_known(&group.sample(&logits, drafts)?, &known)?);
             continue;
         };
         let distribution = group.distribution(&logits, drafts)?;
@@ -184,12 +184,12 @@ pub fn draft(
 
 /// The distributions that tokens are drawn from at places of one kind.
 #[cfg(test)]
-pub(super) fn distribution(logits: &Array, places: &[Place<'_>]) -> Result<Distribution> {
+pub(super) fn distribution(logits: &Array, places: &[SamplePosition<'_>]) -> Result<Distribution> {
     groups(places)[0].distribution(logits, &Drafts::default())
 }
 
 impl Group<'_, '_> {
-    fn pick(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
+    fn sample(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
         if self.kind.drawn.is_none() {
             return mlx::argmax_axis(&self.penalised(logits, drafts)?, -1);
         }
@@ -218,7 +218,7 @@ impl Group<'_, '_> {
     fn distribution(&self, logits: &Array, drafts: &Drafts) -> Result<Distribution> {
         let distribution = Distribution::new(&self.penalised(logits, drafts)?, &self.samplings())?;
         let Some(Drawn { xtc: Some(exempt), .. }) = self.kind.drawn else { return Ok(distribution) };
-        let threshold = |place: &&Place<'_>| {
+        let threshold = |place: &&SamplePosition<'_>| {
             let Sampler { sampling, seed, .. } = place.sampler;
             let strikes = uniform(Stream::Xtc, seed, place.position) < sampling.xtc_probability;
             strikes.then_some(sampling.xtc_threshold)
@@ -297,9 +297,9 @@ mod tests {
     use super::*;
 
     fn picks(rows: &Array, sampling: &Sampling, seed: u64, position: usize) -> Vec<u32> {
-        let places: Vec<Place<'_>> =
+        let places: Vec<SamplePosition<'_>> =
             (0..rows.dim(0) as usize).map(|i| place(sampling, seed, position + i)).collect();
-        pick(rows, &places, &Drafts::default()).unwrap().to_vec().unwrap()
+        sample(rows, &places, &Drafts::default()).unwrap().to_vec().unwrap()
     }
 
     #[test]
@@ -402,10 +402,10 @@ mod tests {
             (0..rows).map(|i| History::new(&[9], &[i as u32, 3, 3, 2 * i as u32 % 200], &[])).collect();
         let seen: Vec<Seen> =
             histories.iter_mut().map(|history| history.seen(VOCAB as i32).unwrap()).collect();
-        let places: Vec<Place<'_>> = samplings
+        let places: Vec<SamplePosition<'_>> = samplings
             .iter()
             .enumerate()
-            .map(|(i, sampling)| Place {
+            .map(|(i, sampling)| SamplePosition {
                 seen: Some(seen[i].clone()),
                 ..place(sampling, 5 + i as u64, 40 + 3 * i)
             })
@@ -439,7 +439,7 @@ mod tests {
         let both = mlx::concatenate(&[&logits, &logits], 0).unwrap();
         let drafts = Drafts { tokens: Some(tokens), from: Some(from) };
         let mut next = 0;
-        let mut verified: Vec<Place<'_>> = places
+        let mut verified: Vec<SamplePosition<'_>> = places
             .iter()
             .enumerate()
             .map(|(i, place)| {
@@ -447,20 +447,24 @@ mod tests {
                     next += 1;
                     next - 1
                 });
-                Place { judged: from.map(|from| Judged { token: i, from }), ..place.clone() }
+                SamplePosition { judged: from.map(|from| Judged { token: i, from }), ..place.clone() }
             })
             .collect();
-        let behind: Vec<Place<'_>> = places
+        let behind: Vec<SamplePosition<'_>> = places
             .iter()
             .enumerate()
-            .map(|(i, place)| Place { position: place.position + 1, before: vec![i], ..place.clone() })
+            .map(|(i, place)| SamplePosition {
+                position: place.position + 1,
+                before: vec![i],
+                ..place.clone()
+            })
             .collect();
         verified.extend(behind);
-        let together = read(&pick(&both, &verified, &drafts).unwrap());
+        let together = read(&sample(&both, &verified, &drafts).unwrap());
         let mut stayed = 0;
         for (i, place) in verified.iter().enumerate() {
             let row = both.slice_axis(0, i as i32, i as i32 + 1).unwrap();
-            let alone = read(&pick(&row, std::slice::from_ref(place), &drafts).unwrap());
+            let alone = read(&sample(&row, std::slice::from_ref(place), &drafts).unwrap());
             assert_eq!(alone[0], together[i], "{:?}", place.sampler);
             let draft = drafts.tokens.as_ref().map(read).unwrap();
             stayed += usize::from(place.judged.is_some_and(|judged| draft[judged.token] == alone[0]));
@@ -476,7 +480,7 @@ mod tests {
         let base =
             Sampling { temperature: 1.0, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
         for sampling in [base, Sampling { top_k: 2, ..base }, Sampling { top_p: 0.9, min_p: 0.1, ..base }] {
-            let places: Vec<Place<'_>> = (0..3).map(|i| place(&sampling, 7, i)).collect();
+            let places: Vec<SamplePosition<'_>> = (0..3).map(|i| place(&sampling, 7, i)).collect();
             let (tokens, from) = draft(&logits, &places, &[None; 3], &Drafts::default()).unwrap();
             let (tokens, from) = (tokens.to_vec::<u32>().unwrap(), from.unwrap().to_vec::<f32>().unwrap());
             assert!(tokens.iter().all(|&token| token < 4), "{sampling:?}: {tokens:?}");

@@ -3,16 +3,16 @@
 use foretoken_protocol::Sampling;
 
 use super::distribution::Distribution;
-use super::sampler::{Place, Sampler, distribution};
+use super::sampler::{SamplePosition, Sampler, distribution};
 use crate::mlx::Array;
 
 /// The token that XTC never excludes here.
 pub(super) const EXEMPT: u32 = 1;
 
 /// A position of a row without penalties.
-pub(super) fn place(sampling: &Sampling, seed: u64, position: usize) -> Place<'_> {
+pub(super) fn place(sampling: &Sampling, seed: u64, position: usize) -> SamplePosition<'_> {
     let sampler = Sampler { sampling, seed, xtc_exempt: &[EXEMPT] };
-    Place { sampler, position, seen: None, before: Vec::new(), judged: None }
+    SamplePosition { sampler, position, seen: None, before: Vec::new(), judged: None }
 }
 
 /// What is drawn from at positions in a row, from `position` on, with logits `[m, V]`.
@@ -22,7 +22,7 @@ pub(super) fn distribution_of(
     seed: u64,
     position: usize,
 ) -> Distribution {
-    let places: Vec<Place<'_>> =
+    let places: Vec<SamplePosition<'_>> =
         (0..logits.dim(0) as usize).map(|i| place(sampling, seed, position + i)).collect();
     distribution(logits, &places).unwrap()
 }

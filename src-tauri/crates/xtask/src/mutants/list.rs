@@ -82,8 +82,8 @@ pub(super) const MUTANTS: [Mutant; 17] = [
     Mutant {
         name: "noise does not follow the position",
         file: "decode/draft.rs",
-        from: "self.rows[b].place(before.len(), seen[b].clone(), &before)",
-        to: "self.rows[b].place(before.len() + 1, seen[b].clone(), &before)",
+        from: "self.rows[b].sample_position(before.len(), seen[b].clone(), &before)",
+        to: "self.rows[b].sample_position(before.len() + 1, seen[b].clone(), &before)",
         tests: "test(drafts_share_the_noise_of_their_positions)",
     },
     Mutant {

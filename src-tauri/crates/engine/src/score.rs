@@ -4,7 +4,7 @@ use foretoken_protocol::KvPrecision;
 
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Form, Packed, Qwen};
+use crate::model::{Packed, Phase, Qwen};
 
 /// Tokens per forward pass.
 pub const CHUNK: usize = 512;
@@ -29,7 +29,7 @@ pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Sco
         let part = &ids[start..ids.len().min(start + chunk)];
         let packed = Packed::new(&[(start, part.len())])?;
         let tokens = Array::from_slice(part, &[part.len() as i32])?;
-        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
+        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Phase::Prefill)?;
         logits.push(model.logits(&out.normed)?.astype(Dtype::Float32)?);
         hidden.push(out.normed.astype(Dtype::Float32)?);
 
@@ -69,8 +69,8 @@ impl Figures {
     }
 }
 
-/// Reads `ids` from an empty state, `chunk` tokens at a time, with keys and values kept as the model was loaded to. Keeps
-/// no logits.
+/// Reads `ids` from an empty state, `chunk` tokens at a time, with keys and values kept as the model was loaded to.
+/// Keeps no logits.
 pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
     figures_with(model, model.kv_precision, ids, chunk)
 }
@@ -86,7 +86,7 @@ pub fn figures_with(model: &Qwen, kv: KvPrecision, ids: &[u32], chunk: usize) ->
         let part = &ids[start..ids.len().min(start + chunk)];
         let packed = Packed::new(&[(start, part.len())])?;
         let tokens = Array::from_slice(part, &[part.len() as i32])?;
-        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Form::Prefill)?;
+        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Phase::Prefill)?;
         let logits = model.logits(&out.normed)?.astype(Dtype::Float32)?;
         choices.extend(mlx::argmax_axis(&logits, 1)?.to_vec::<u32>()?);
 

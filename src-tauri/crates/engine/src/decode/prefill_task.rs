@@ -6,7 +6,7 @@ use super::row::{Row, RowId};
 use super::swapped_row::CacheLost;
 use crate::cache::{DeltaState, Prefix, RowCache, RowKv, StateSnapshot};
 use crate::mlx::{self, Array, Result};
-use crate::model::{Form, Packed, Qwen};
+use crate::model::{Packed, Phase, Qwen};
 
 /// The most tokens of a prompt that go through the model together.
 pub const PREFILL_CHUNK: usize = 512;
@@ -128,7 +128,7 @@ impl PrefillTask {
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;
         chunk.x =
-            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, &mut self.states, Form::Prefill)?;
+            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, &mut self.states, Phase::Prefill)?;
         let done = chunk.layer - begin;
         if chunk.layer == model.layers.len() {
             self.end_chunk(model, chunk)?;

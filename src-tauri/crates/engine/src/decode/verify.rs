@@ -6,7 +6,7 @@ use super::batch::{Advance, Batch};
 use super::draft::Drafted;
 use super::row::{RowId, Verdict};
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Form, Packed, Qwen};
+use crate::model::{Packed, Phase, Qwen};
 use crate::sample::{Logprobs, SamplePosition, sample};
 
 /// A step that has been built and not yet computed.
@@ -28,8 +28,8 @@ impl Batch {
         let packed = Packed::new(&spans)?;
         let tokens = self.input_tokens(drafted)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
-        let form = Form::Step(&self.committed);
-        let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, form)?;
+        let phase = Phase::Step(&self.committed);
+        let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, phase)?;
         let logits = model.logits(&hidden.normed)?;
 
         let seen = self.seen(logits.dim(-1))?;

@@ -48,7 +48,7 @@ impl Layer {
 
 /// How a forward pass treats the recurrent layers.
 #[derive(Debug, Clone, Copy)]
-pub enum Form<'a> {
+pub enum Phase<'a> {
     /// Many tokens of one row, in chunks; afterwards all of them are committed.
     Prefill,
     /// A few tokens of each row, token by token, whose updates are left on the tape. Holds the number of tokens of the
@@ -98,14 +98,14 @@ impl Qwen {
         packed: &Packed,
         rows: &mut [&mut RowCache],
         states: &mut [DeltaState],
-        form: Form<'_>,
+        phase: Phase<'_>,
     ) -> Result<Hidden> {
         let x = self.embed_tokens.forward(ids)?;
-        self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, form)?)
+        self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase)?)
     }
 
     /// Runs some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. In
-    /// [`Form::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
+    /// [`Phase::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
     /// caches of the model's last layer are needed of a prompt.
     pub fn run_layers(
         &self,
@@ -114,7 +114,7 @@ impl Qwen {
         packed: &Packed,
         rows: &mut [&mut RowCache],
         states: &mut [DeltaState],
-        form: Form<'_>,
+        phase: Phase<'_>,
     ) -> Result<Array> {
         let is_attention = |layer: &&Layer| matches!(layer.mixer, Mixer::Attention(_));
         let attention_before = self.layers[..layers.start].iter().filter(is_attention).count();
@@ -134,9 +134,9 @@ impl Qwen {
                 }
                 Mixer::Delta(delta) => {
                     let state = states.next().expect("one state per linear-attention layer");
-                    let mixed = match form {
-                        Form::Prefill => delta.prefill(&normed, state)?,
-                        Form::Step(committed) => delta.step(&normed, packed, state, committed)?,
+                    let mixed = match phase {
+                        Phase::Prefill => delta.prefill(&normed, state)?,
+                        Phase::Step(committed) => delta.step(&normed, packed, state, committed)?,
                     };
                     recurrent = Some(state);
                     mixed
@@ -149,7 +149,7 @@ impl Qwen {
             })?;
             // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
             // is built, and memory is only taken for that one when the first is done.
-            if let Form::Prefill = form
+            if let Phase::Prefill = phase
                 && index < read
             {
                 if let Some(before) = in_flight.replace(x.clone()) {

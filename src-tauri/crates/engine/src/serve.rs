@@ -34,28 +34,28 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const FAREWELL: Duration = Duration::from_secs(60);
 
 /// How long after a reply the model stays where it can answer at once.
-const LINGER: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
 /// thread owns all of MLX.
 pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
-    let (sender, news) = channel();
+    let (sender, messages) = channel();
     let found = sender.clone();
     thread::Builder::new().name("requests".into()).spawn(move || {
         // Lines are bytes here: one that is no text is a bad request, not the end of them all.
         let lines = io::stdin().lock().split(b'\n').map_while(Result::ok);
         for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
-            if sender.send(News::Request(parse(&line))).is_err() {
+            if sender.send(InboxMessage::Request(parse(&line))).is_err() {
                 return;
             }
         }
-        let _ = sender.send(News::End);
+        let _ = sender.send(InboxMessage::End);
         thread::sleep(FAREWELL);
         // The thread that owns MLX is stuck, and nobody is left who would end this process and free its memory.
         let _ = kill_process(getpid(), Signal::KILL);
     })?;
     let mut server = Server {
-        inbox: Inbox::new(news),
+        inbox: Inbox::new(messages),
         found,
         preparing: Preparing::default(),
         out: Output { lines: BufWriter::new(io::stdout()), heartbeat: None },
@@ -72,7 +72,7 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
 }
 
 /// What reaches the thread that owns MLX from others.
-enum News {
+enum InboxMessage {
     Request(Received),
     /// A request to count tokens has its answer.
     Counted(RequestId, Result<Vec<u32>, EngineError>),
@@ -100,7 +100,7 @@ fn parse(line: &[u8]) -> Received {
 struct Server {
     inbox: Inbox,
     /// Where those who count tokens and make prompts send what they have.
-    found: Sender<News>,
+    found: Sender<InboxMessage>,
     preparing: Preparing,
     out: Output,
     session: Option<Session>,
@@ -116,8 +116,8 @@ impl Server {
         loop {
             let cancelled = self.inbox.cancellations();
             self.cancel(&cancelled)?;
-            for request in std::mem::take(&mut self.inbox.withdrawn) {
-                self.withdraw(&request)?;
+            for request in std::mem::take(&mut self.inbox.rejected) {
+                self.reject_cancelled(&request)?;
             }
             for (id, counted) in std::mem::take(&mut self.inbox.counted) {
                 match counted {
@@ -142,10 +142,10 @@ impl Server {
                 (true, _) => None,
                 // It wakes to say that it is not what takes so long.
                 (false, true) => Some(HEARTBEAT),
-                (false, false) => Some(LINGER),
+                (false, false) => Some(IDLE_TIMEOUT),
             };
             match self.inbox.next(busy, patience) {
-                Some(Ok(request)) if self.inbox.closed => self.withdraw(&request)?,
+                Some(Ok(request)) if self.inbox.closed => self.reject_cancelled(&request)?,
                 Some(received) => self.begin(received)?,
                 None if self.inbox.is_done() && !busy => {
                     self.unload();
@@ -173,7 +173,7 @@ impl Server {
     }
 
     /// Answers a request that was cancelled before it began.
-    fn withdraw(&mut self, request: &Request) -> io::Result<()> {
+    fn reject_cancelled(&mut self, request: &Request) -> io::Result<()> {
         match *request {
             Request::Generate { id, .. } => self.never_began(id),
             Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
@@ -284,7 +284,7 @@ impl Server {
         let chat = Chat { messages, resume, thinking: settings.thinking };
         let asked = Asked { id, settings, logprobs, at };
         let found = self.found.clone();
-        let send = move |ticket, prompt| _ = found.send(News::Prepared(ticket, prompt));
+        let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         match self.preparing.begin(asked, chat, session.prompter().clone(), send) {
             Ok(()) => Ok(()),
             Err(_) => self.out.fail(id, &not_prepared()),
@@ -320,7 +320,7 @@ impl Server {
         let thread = thread::Builder::new().name("count".into()).spawn(move || {
             // Whoever waits for the answer must have one.
             let tokens = catch_unwind(AssertUnwindSafe(count)).unwrap_or_else(|_| Err(not_counted()));
-            let _ = counted.send(News::Counted(id, tokens));
+            let _ = counted.send(InboxMessage::Counted(id, tokens));
         });
         match thread {
             Ok(_) => self.inbox.counting += 1,
@@ -332,7 +332,7 @@ impl Server {
     /// Moves all replies forward.
     fn pump(&mut self) -> io::Result<()> {
         let progress = self.session.as_mut().map(Session::pump).unwrap_or_default();
-        self.tell(progress)?;
+        self.emit(progress)?;
         self.out.beat()
     }
 
@@ -344,10 +344,10 @@ impl Server {
             self.never_began(id)?;
         }
         let progress = self.session.as_mut().map(|session| session.cancel(ids)).unwrap_or_default();
-        self.tell(progress)
+        self.emit(progress)
     }
 
-    fn tell(&mut self, progress: Vec<(RequestId, Progress)>) -> io::Result<()> {
+    fn emit(&mut self, progress: Vec<(RequestId, Progress)>) -> io::Result<()> {
         let ended = |(_, progress): &(_, Progress)| matches!(progress, Progress::Finished(_));
         let any_ended = progress.iter().any(ended);
         for (id, progress) in progress {
@@ -443,10 +443,10 @@ impl<'a> Work<'a> {
 
 /// Requests in order. Cancellations overtake the others.
 struct Inbox {
-    news: Receiver<News>,
+    messages: Receiver<InboxMessage>,
     waiting: VecDeque<Received>,
     /// Requests that were cancelled while they waited here.
-    withdrawn: Vec<Request>,
+    rejected: Vec<Request>,
     /// Cancellations of what does not wait here any more.
     cancelled: HashSet<RequestId>,
     /// How many count tokens now.
@@ -461,11 +461,11 @@ struct Inbox {
 }
 
 impl Inbox {
-    fn new(news: Receiver<News>) -> Self {
+    fn new(messages: Receiver<InboxMessage>) -> Self {
         Self {
-            news,
+            messages,
             waiting: VecDeque::new(),
-            withdrawn: Vec::new(),
+            rejected: Vec::new(),
             cancelled: HashSet::new(),
             counting: 0,
             counted: Vec::new(),
@@ -497,8 +497,8 @@ impl Inbox {
             && self.prepared.is_empty()
             && !self.is_done();
         if let Some(patience) = patience.filter(|_| nothing_to_do) {
-            match self.news.recv_timeout(patience) {
-                Ok(news) => self.take(news),
+            match self.messages.recv_timeout(patience) {
+                Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => self.timed_out = true,
                 Err(RecvTimeoutError::Disconnected) => self.closed = true,
             }
@@ -514,8 +514,8 @@ impl Inbox {
     /// Takes in all that has come.
     fn receive(&mut self) {
         loop {
-            match self.news.try_recv() {
-                Ok(news) => self.take(news),
+            match self.messages.try_recv() {
+                Ok(message) => self.take(message),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
                     self.closed = true;
@@ -525,20 +525,20 @@ impl Inbox {
         }
     }
 
-    fn take(&mut self, news: News) {
-        let received = match news {
-            News::Request(received) => received,
-            News::Counted(id, counted) => {
+    fn take(&mut self, message: InboxMessage) {
+        let received = match message {
+            InboxMessage::Request(received) => received,
+            InboxMessage::Counted(id, counted) => {
                 self.counting -= 1;
                 return self.counted.push((id, counted));
             }
-            News::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
-            News::End => return self.closed = true,
+            InboxMessage::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
+            InboxMessage::End => return self.closed = true,
         };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };
         let meant = |received: &Received| matches!(received, Ok(request) if request.id() == id);
         match self.waiting.iter().position(meant).and_then(|index| self.waiting.remove(index)) {
-            Some(Ok(request)) => self.withdrawn.push(request),
+            Some(Ok(request)) => self.rejected.push(request),
             _ => _ = self.cancelled.insert(id),
         }
     }

@@ -27,7 +27,7 @@ pub(crate) use watchdog::Patience;
 /// Speaks to the supervisor, which outlives every engine process.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    orders: mpsc::UnboundedSender<Order>,
+    commands: mpsc::UnboundedSender<EngineCommand>,
     state: watch::Receiver<EngineState>,
     ids: RequestIds,
 }
@@ -126,7 +126,7 @@ pub(crate) enum Progress {
 
 /// From the shell to the supervisor.
 #[derive(Debug)]
-enum Order {
+enum EngineCommand {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
     Count { texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>> },
@@ -156,11 +156,11 @@ impl Engine {
     /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`. It is ended
     /// and started again where it is silent for longer than `patience` allows.
     pub(crate) fn new(program: PathBuf, state_dir: PathBuf, patience: Patience) -> (Self, Supervisor) {
-        let (orders, inbox) = mpsc::unbounded_channel();
+        let (commands, inbox) = mpsc::unbounded_channel();
         let (publisher, state) = watch::channel(EngineState::Starting);
         let ids = RequestIds::default();
         let supervisor = Supervisor::new(program, state_dir, patience, inbox, publisher, ids.clone());
-        (Self { orders, state, ids }, supervisor)
+        (Self { commands, state, ids }, supervisor)
     }
 
     /// What the engine is doing.
@@ -176,7 +176,7 @@ impl Engine {
     /// Loads a model. If that fails, the model before it is loaded again, as it was.
     pub(crate) async fn load(&self, model: Model) -> Result<ModelInfo, ErrorReport> {
         let (answer, loaded) = oneshot::channel();
-        self.order(Order::Load { model, answer });
+        self.send(EngineCommand::Load { model, answer });
         loaded.await.unwrap_or_else(|_| Err(closed()))
     }
 
@@ -184,29 +184,29 @@ impl Engine {
     pub(crate) fn generate(&self, prompt: Prompt) -> Generation {
         let (sender, progress) = mpsc::unbounded_channel();
         let id = self.ids.next();
-        self.order(Order::Generate(Job { id, prompt, progress: sender }));
+        self.send(EngineCommand::Generate(Job { id, prompt, progress: sender }));
         Generation { id, progress }
     }
 
     /// The tokens of each text as the loaded model reads it.
     pub(crate) async fn count_tokens(&self, texts: Vec<String>) -> Result<Vec<u32>, ErrorReport> {
         let (answer, counted) = oneshot::channel();
-        self.order(Order::Count { texts, answer });
+        self.send(EngineCommand::Count { texts, answer });
         counted.await.unwrap_or_else(|_| Err(closed()))
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.
     pub(crate) fn cancel(&self, id: RequestId) {
-        self.order(Order::Cancel(id));
+        self.send(EngineCommand::Cancel(id));
     }
 
     /// Ends the process and what it was doing.
     pub(crate) fn shut_down(&self) {
-        self.order(Order::ShutDown);
+        self.send(EngineCommand::ShutDown);
     }
 
-    fn order(&self, order: Order) {
+    fn send(&self, command: EngineCommand) {
         // The supervisor ends only with the app; what is asked of it then ends as interrupted.
-        let _ = self.orders.send(order);
+        let _ = self.commands.send(command);
     }
 }

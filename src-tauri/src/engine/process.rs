@@ -24,7 +24,7 @@ const LONGEST_WORDS: usize = 2048;
 /// Lines of stderr that are logged in a second; what is said beyond them is only counted.
 const LOGGED_A_SECOND: u32 = 100;
 /// How long a process that has closed its output may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long one that was killed may take; it may have to give back much memory.
 const DEATH: Duration = Duration::from_secs(10);
 
@@ -34,7 +34,7 @@ pub(super) struct Process {
     child: Child,
     requests: Requests,
     events: Lines<ChildStdout>,
-    last_words: JoinHandle<Option<String>>,
+    last_stderr_line: JoinHandle<Option<String>>,
 }
 
 /// Takes requests for a process, however long it does not read them. If it has ended, [`Process::next_event`] tells.
@@ -44,11 +44,11 @@ pub(super) type Requests = mpsc::UnboundedSender<Request>;
 #[derive(Debug, Error)]
 pub(super) enum Ending {
     /// The program ended by itself, or something killed it.
-    #[error("The engine stopped ({}){}", cause(*status), after(last_words.as_deref()))]
+    #[error("The engine stopped ({}){}", cause(*status), after(last_stderr_line.as_deref()))]
     Exited {
         status: ExitStatus,
         /// The last line it wrote to stderr.
-        last_words: Option<String>,
+        last_stderr_line: Option<String>,
     },
     /// It wrote something that is no event. What it was is not told: it may hold what was said in a chat.
     #[error("The engine wrote a line of {bytes} bytes that is no message.")]
@@ -84,8 +84,8 @@ impl Process {
         let stderr = child.stderr.take().ok_or_else(missing)?;
         let (requests, queue) = mpsc::unbounded_channel();
         tokio::spawn(write_requests(stdin, queue));
-        let last_words = tokio::spawn(log_lines(stderr));
-        Ok(Self { child, requests, events: Lines::new(stdout, LONGEST_EVENT), last_words })
+        let last_stderr_line = tokio::spawn(log_lines(stderr));
+        Ok(Self { child, requests, events: Lines::new(stdout, LONGEST_EVENT), last_stderr_line })
     }
 
     /// Where requests for it go.
@@ -106,13 +106,16 @@ impl Process {
     }
 
     async fn exited(&mut self) -> Ending {
-        if timeout(LAST_BREATH, self.child.wait()).await.is_err() {
+        if timeout(EXIT_GRACE, self.child.wait()).await.is_err() {
             let _ = self.child.start_kill();
         }
         match timeout(DEATH, self.child.wait()).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
             Ok(status) => {
-                let last_words = timeout(LAST_BREATH, &mut self.last_words).await;
-                Ending::Exited { status, last_words: last_words.ok().and_then(Result::ok).flatten() }
+                let last_stderr_line = timeout(EXIT_GRACE, &mut self.last_stderr_line).await;
+                Ending::Exited {
+                    status,
+                    last_stderr_line: last_stderr_line.ok().and_then(Result::ok).flatten(),
+                }
             }
             Err(error) => Ending::Io(error),
         }
@@ -137,8 +140,8 @@ fn cause(status: ExitStatus) -> String {
 }
 
 /// The end of a sentence about a process that has said something last, or has not.
-fn after(last_words: Option<&str>) -> String {
-    last_words.map_or_else(|| ".".into(), |words| format!(": {words}"))
+fn after(last_stderr_line: Option<&str>) -> String {
+    last_stderr_line.map_or_else(|| ".".into(), |words| format!(": {words}"))
 }
 
 async fn write_requests(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<Request>) {

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::process::{Ending, Process, Requests};
 use super::reports::{closed, given_up, no_model, not_started, stopped, superseded};
 use super::watchdog::{Duty, Patience, Watchdog};
-use super::{Begun, Job, Model, Order, Progress, RequestIds};
+use super::{Begun, EngineCommand, Job, Model, Progress, RequestIds};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -27,13 +27,13 @@ const ENTRIES_A_TOKEN: u64 = 2;
 const LAST_ENTRIES: u64 = 16;
 
 /// Owns the engine process of the moment. State goes out through the watch channel, answers through those in the
-/// orders.
+/// commands.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     program: PathBuf,
     state_dir: PathBuf,
     patience: Patience,
-    orders: mpsc::UnboundedReceiver<Order>,
+    commands: mpsc::UnboundedReceiver<EngineCommand>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
     /// The process, once it has said that it is ready.
@@ -92,7 +92,7 @@ impl Supervisor {
         program: PathBuf,
         state_dir: PathBuf,
         patience: Patience,
-        orders: mpsc::UnboundedReceiver<Order>,
+        commands: mpsc::UnboundedReceiver<EngineCommand>,
         state: watch::Sender<EngineState>,
         ids: RequestIds,
     ) -> Self {
@@ -100,7 +100,7 @@ impl Supervisor {
             program,
             state_dir,
             patience,
-            orders,
+            commands,
             state,
             ids,
             link: None,
@@ -150,7 +150,7 @@ impl Supervisor {
         }
     }
 
-    /// Serves orders and events until the process ends or hangs. Breaks when the app closes.
+    /// Serves commands and events until the process ends or hangs. Breaks when the app closes.
     async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Ending> {
         let mut watchdog = Watchdog::new(self.patience, Instant::now());
         let mut strays = 0;
@@ -158,7 +158,7 @@ impl Supervisor {
             watchdog.expect(self.duty(), Instant::now());
             let deadline = watchdog.deadline();
             tokio::select! {
-                order = self.orders.recv() => self.obey(order)?,
+                command = self.commands.recv() => self.obey(command)?,
                 event = process.next_event() => match event {
                     Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
                     Ok(event) => {
@@ -178,25 +178,25 @@ impl Supervisor {
         }
     }
 
-    /// Serves orders while there is no process to serve them with, until `done`. Breaks when the app closes.
+    /// Serves commands while there is no process to serve them with, until `done`. Breaks when the app closes.
     async fn meanwhile(&mut self, done: impl Future<Output = ()>) -> ControlFlow<()> {
         let mut done = pin!(done);
         loop {
             tokio::select! {
                 () = &mut done => return ControlFlow::Continue(()),
-                order = self.orders.recv() => self.obey(order)?,
+                command = self.commands.recv() => self.obey(command)?,
             }
         }
     }
 
     /// Breaks when the app closes.
-    fn obey(&mut self, order: Option<Order>) -> ControlFlow<()> {
-        match order {
-            Some(Order::Load { model, answer }) => self.load(model, Some(answer)),
-            Some(Order::Generate(job)) => self.generate(job),
-            Some(Order::Count { texts, answer }) => self.count(texts, answer),
-            Some(Order::Cancel(id)) => self.cancel(id),
-            Some(Order::ShutDown) | None => return ControlFlow::Break(()),
+    fn obey(&mut self, command: Option<EngineCommand>) -> ControlFlow<()> {
+        match command {
+            Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
+            Some(EngineCommand::Generate(job)) => self.generate(job),
+            Some(EngineCommand::Count { texts, answer }) => self.count(texts, answer),
+            Some(EngineCommand::Cancel(id)) => self.cancel(id),
+            Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }
@@ -327,19 +327,19 @@ impl Supervisor {
             let _ = answer.send(Err(error.clone()));
         }
         self.fail(error.clone());
-        while let Some(order) = self.orders.recv().await {
-            match order {
-                Order::Load { model, answer } => {
+        while let Some(command) = self.commands.recv().await {
+            match command {
+                EngineCommand::Load { model, answer } => {
                     self.failures = 0;
                     self.load(model, Some(answer));
                     return ControlFlow::Continue(());
                 }
-                Order::Generate(job) => {
+                EngineCommand::Generate(job) => {
                     let _ = job.progress.send(Progress::Failed(error.clone()));
                 }
-                Order::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
-                Order::Cancel(_) => {}
-                Order::ShutDown => break,
+                EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
+                EngineCommand::Cancel(_) => {}
+                EngineCommand::ShutDown => break,
             }
         }
         ControlFlow::Break(())

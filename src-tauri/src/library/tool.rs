@@ -70,7 +70,7 @@ impl Tool {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| self.not_run(&error))?;
-        let last_words = child.stderr.take().map(|stderr| tokio::spawn(last_line(stderr)));
+        let last_stderr_line = child.stderr.take().map(|stderr| tokio::spawn(last_line(stderr)));
         let stdout = child.stdout.take();
         let running = async {
             if let Some(stdout) = stdout {
@@ -96,7 +96,7 @@ impl Tool {
         if status.code().is_none() {
             return Err(killed(status));
         }
-        let words = match last_words {
+        let words = match last_stderr_line {
             Some(reading) => reading.await.ok().flatten(),
             None => None,
         };

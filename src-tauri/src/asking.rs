@@ -11,7 +11,7 @@ use tauri::ipc::Channel;
 
 use crate::chats::conversation;
 use crate::engine::{Prompt, SettingsFor};
-use crate::replies::{Means, Written};
+use crate::replies::{Dependencies, Written};
 use crate::state::App;
 
 #[cfg(test)]
@@ -228,7 +228,8 @@ impl App {
         Ok(self.write(begun, page).await)
     }
 
-    /// A reply as it stands, with what follows sent to `page`. One that nobody writes has ended, whatever the store says.
+    /// A reply as it stands, with what follows sent to `page`. One that nobody writes has ended, whatever the store
+    /// says.
     pub(crate) async fn attach(
         &self,
         message: MessageId,
@@ -300,7 +301,7 @@ impl App {
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
         let (namer, judge) = (Arc::clone(self), Arc::clone(self));
-        let means = Means {
+        let dependencies = Dependencies {
             chats: self.chats.clone(),
             name: Box::new(move |model: &ModelInfo| namer.models.name(&model.path)),
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
@@ -309,7 +310,7 @@ impl App {
         let id = reply.id;
         let app = Arc::clone(self);
         let ended = move |failed| async move { app.mark_unseen(chat, failed).await };
-        let writing = self.replies.begin(chat, reply, page, generation, means, ended);
+        let writing = self.replies.begin(chat, reply, page, generation, dependencies, ended);
         let app = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;

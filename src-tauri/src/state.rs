@@ -18,7 +18,7 @@ use crate::chats::Chats;
 use crate::engine::{Engine, Model, Patience, Supervisor};
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
-use crate::library::{ModelLibrary, Surroundings, Tool};
+use crate::library::{Dependencies, ModelLibrary, Tool};
 use crate::log::Log;
 use crate::models::Models;
 use crate::open::{OpenChat, OpenPlace, has_left};
@@ -83,7 +83,7 @@ impl App {
         let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
         let benchmarks = Arc::new(History::open(places.data.join("benchmarks.jsonl"), machine));
         let tool = Tool::new(engine_program.clone());
-        let around = Surroundings {
+        let around = Dependencies {
             engine_program,
             built_in_model: built_in_model.to_owned(),
             hub: HubOptions::from_env(),
@@ -210,8 +210,8 @@ impl App {
         self.show(navigation, move |_| Ok(chat)).await
     }
 
-    /// Opens the chat that `find` leads to, unless the person has gone elsewhere since this navigation. What ended in it
-    /// unseen is seen now.
+    /// Opens the chat that `find` leads to, unless the person has gone elsewhere since this navigation. What ended in
+    /// it unseen is seen now.
     pub(crate) async fn show(
         &self,
         navigation: u32,

@@ -1,6 +1,6 @@
 import type { Line } from "./inOrder";
 
-interface Means<T> {
+interface Dependencies<T> {
   /** What changes of it wait in. */
   line: Line;
   /** As the page shows it. */
@@ -13,7 +13,7 @@ interface Means<T> {
 /** Something that the shell keeps. A change shows at once, and goes if the shell refuses it. Changes that come while another
  *  is under way are sent as one. */
 export class Kept<T extends object> {
-  readonly #means: Means<T>;
+  readonly #dependencies: Dependencies<T>;
   /** Under way to the shell. */
   #sent: Partial<T> = {};
   /** Made since. */
@@ -24,18 +24,18 @@ export class Kept<T extends object> {
   #known: T;
   #pending = 0;
 
-  constructor(means: Means<T>) {
-    this.#means = means;
-    this.#known = means.now();
+  constructor(dependencies: Dependencies<T>) {
+    this.#dependencies = dependencies;
+    this.#known = dependencies.now();
   }
 
   /** Changes it. Fails as the shell does. */
   async change(change: Partial<T>): Promise<void> {
-    if (this.#pending === 0) this.#known = this.#means.now();
+    if (this.#pending === 0) this.#known = this.#dependencies.now();
     this.#pending += 1;
     this.#waiting = { ...this.#waiting, ...change };
     this.#show();
-    this.#next ??= this.#means.line.run(() => this.#send());
+    this.#next ??= this.#dependencies.line.run(() => this.#send());
     try {
       await this.#next;
     } finally {
@@ -53,7 +53,7 @@ export class Kept<T extends object> {
     const change = this.#waiting;
     [this.#sent, this.#waiting, this.#next] = [change, {}, null];
     try {
-      await this.#means.send(change, { ...this.#known, ...change });
+      await this.#dependencies.send(change, { ...this.#known, ...change });
       this.#known = { ...this.#known, ...change };
     } finally {
       this.#sent = {};
@@ -62,6 +62,6 @@ export class Kept<T extends object> {
   }
 
   #show(): void {
-    this.#means.show({ ...this.#known, ...this.#sent, ...this.#waiting });
+    this.#dependencies.show({ ...this.#known, ...this.#sent, ...this.#waiting });
   }
 }

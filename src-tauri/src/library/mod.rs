@@ -113,7 +113,7 @@ struct State {
 
 /// What the library needs of the rest of the app.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct Dependencies {
     pub(crate) engine_program: PathBuf,
     pub(crate) built_in_model: PathBuf,
     /// How patient downloads are with the Hub, and where that is.
@@ -128,7 +128,7 @@ impl ModelLibrary {
     /// The library with its files in `places`. Folders that move are told on the returned channel.
     pub(crate) fn new(
         places: &Places,
-        around: Surroundings,
+        around: Dependencies,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
@@ -206,8 +206,8 @@ impl ModelLibrary {
         self.told.subscribe()
     }
 
-    /// The models to recommend. With `refresh` the Hub is asked for newer commits of the models that are here, and a newer
-    /// list is fetched where the person has named a place for one.
+    /// The models to recommend. With `refresh` the Hub is asked for newer commits of the models that are here, and a
+    /// newer list is fetched where the person has named a place for one.
     pub(crate) async fn suggestions(&self, refresh: bool) -> Result<Vec<RemoteModel>, ErrorReport> {
         let source = self.catalogue.as_ref();
         let mut catalogue = Catalogue::load(source);
@@ -611,8 +611,8 @@ impl ModelLibrary {
         }
     }
 
-    /// Asks for newer commits of the models that are here. What one repository says is noted in the log; a Hub that does
-    /// not answer at all is an error.
+    /// Asks for newer commits of the models that are here. What one repository says is noted in the log; a Hub that
+    /// does not answer at all is an error.
     async fn look_for_updates(&self, hub: &Hub) -> Result<(), LibraryError> {
         let shelf = self.lock().shelf.clone();
         for model in shelf {
@@ -655,7 +655,8 @@ impl ModelLibrary {
         Some(model.path.to_string_lossy().into_owned())
     }
 
-    /// Whether the model in a folder is one that the page shows, or in the library, where the page may know of it first.
+    /// Whether the model in a folder is one that the page shows, or in the library, where the page may know of it
+    /// first.
     pub(crate) fn lists(&self, folder: &Path) -> bool {
         let is_own = folder.file_name().is_some() && folder.parent() == Some(&self.location.folder());
         is_own || self.lock().shelf.iter().any(|model| model.path == folder)

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
 use super::jobs::Step;
-use super::{ModelLibrary, Surroundings};
+use super::{Dependencies, ModelLibrary};
 use crate::benchmarks::History;
 use crate::engine::Model;
 use crate::places::Places;
@@ -61,7 +61,7 @@ impl Running {
         };
         let settings = Arc::new(SettingsFile::open(places.settings.clone()).unwrap());
         let (engine, state) = watch::channel(EngineState::Starting);
-        let around = Surroundings {
+        let around = Dependencies {
             engine_program: program,
             built_in_model: demo_model(),
             hub,
@@ -331,7 +331,8 @@ async fn a_conversion_that_ended_before_its_config_is_gone_on_with() {
     assert!(!half.exists());
 }
 
-/// The person converts what they have of a repository, while another copy of it is fetched that was to be converted alike.
+/// The person converts what they have of a repository, while another copy of it is fetched that was to be converted
+/// alike.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_download_does_not_become_what_another_conversion_makes() {
     let running = Running::begin();

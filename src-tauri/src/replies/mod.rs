@@ -55,11 +55,11 @@ impl Default for Replies {
 /// Keeps the engine for work that is no reply of a chat, such as a comparison, until it is dropped. It holds back only
 /// those who wait until no reply is being written.
 #[derive(Debug)]
-pub(crate) struct Occupied {
+pub(crate) struct EngineLease {
     replies: Arc<Replies>,
 }
 
-impl Drop for Occupied {
+impl Drop for EngineLease {
     fn drop(&mut self) {
         self.replies.occupied.store(false, Ordering::Relaxed);
         self.replies.tell_count();
@@ -88,7 +88,7 @@ pub(crate) struct Written {
 }
 
 /// What it takes to write a reply.
-pub(crate) struct Means {
+pub(crate) struct Dependencies {
     /// Where it is kept.
     pub(crate) chats: Chats,
     /// Knows what people call the model that writes it.
@@ -110,7 +110,7 @@ impl Replies {
         message: Message,
         page: Channel<ReplyEvent>,
         generation: Generation,
-        means: Means,
+        dependencies: Dependencies,
         ended: Ended,
     ) -> impl Future<Output = Written> + Send + 'static + use<Ended, Done>
     where
@@ -124,7 +124,7 @@ impl Replies {
         let replies = Arc::clone(self);
         async move {
             let begun = Instant::now();
-            let writer = Writer { message, page, means };
+            let writer = Writer { message, page, dependencies };
             let (page, written) = writer.run(generation.progress, attachments).await;
             let message = &written.message;
             ended(message.error.is_some()).await;
@@ -175,14 +175,14 @@ impl Replies {
 
     /// Takes the engine for something that is no reply of a chat. It counts as one, so that whatever waits for replies
     /// to end waits for it too. `None` while a reply is being written.
-    pub(crate) fn occupy(self: &Arc<Self>) -> Option<Occupied> {
+    pub(crate) fn occupy(self: &Arc<Self>) -> Option<EngineLease> {
         let running = self.lock();
         if !running.is_empty() || self.occupied.swap(true, Ordering::Relaxed) {
             return None;
         }
         drop(running);
         self.tell_count();
-        Some(Occupied { replies: Arc::clone(self) })
+        Some(EngineLease { replies: Arc::clone(self) })
     }
 
     /// Waits until a reply is no longer being written.
@@ -192,8 +192,8 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// Follows how many replies are being written, the hold of [`Occupied`] counted as one, for those who wait for one
-    /// to begin or for all to end.
+    /// Follows how many replies are being written, the hold of [`EngineLease`] counted as one, for those who wait for
+    /// one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }

@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::outbox::{Outbox, Reading};
 use super::provenance::Traced;
-use super::{Means, Written};
+use super::{Dependencies, Written};
 use crate::engine::{Begun, Model, Progress, closed};
 
 /// The page is told at most once in this time.
@@ -32,7 +32,7 @@ pub(super) struct Attach {
 pub(super) struct Writer {
     pub(super) message: Message,
     pub(super) page: Channel<ReplyEvent>,
-    pub(super) means: Means,
+    pub(super) dependencies: Dependencies,
 }
 
 /// What was written and is not stored yet.
@@ -112,9 +112,9 @@ impl Writer {
                         }
                     }
                     Progress::Finished { reason, stats } => {
-                        let plain = model.as_ref().and_then(|model| (self.means.compare)(model, &stats));
+                        let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
                         let mut stats = ReplyStats { plain, ..*stats };
-                        stats.thinking.seconds += self.means.thought_seconds;
+                        stats.thinking.seconds += self.dependencies.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -149,17 +149,18 @@ impl Writer {
         (self.page, Written { message, model })
     }
 
-    /// Notes who writes it, and how: a model that was being loaded when it was asked for may have taken the place of the
-    /// one before.
+    /// Notes who writes it, and how: a model that was being loaded when it was asked for may have taken the place of
+    /// the one before.
     async fn begin(&mut self, Begun { model, settings }: Begun) {
-        let name = (self.means.name)(&model);
+        let name = (self.dependencies.name)(&model);
         if self.message.model.as_ref() != Some(&name) {
             self.message.model = Some(name.clone());
             // A page that is gone finds it in the store.
             let _ = self.page.send(ReplyEvent::Begun { model: name.clone() });
         }
         let id = self.message.id;
-        let noted = self.means.chats.call(move |store| store.set_reply_means(id, &name, &settings)).await;
+        let noted =
+            self.dependencies.chats.call(move |store| store.set_reply_means(id, &name, &settings)).await;
         if let Err(error) = noted {
             tracing::error!("who writes a reply could not be noted: {error}");
         }
@@ -168,7 +169,7 @@ impl Writer {
     /// Stores what is new, and returns what is not stored: nothing, or all of it where that failed.
     async fn save(&self, unsaved: Unsaved) -> Unsaved {
         let (id, new) = (self.message.id, unsaved.clone());
-        match self.means.chats.call(move |store| new.append(store, id)).await {
+        match self.dependencies.chats.call(move |store| new.append(store, id)).await {
             Ok(()) => Unsaved::default(),
             Err(error) => {
                 tracing::error!("a reply could not be saved: {error}");
@@ -182,7 +183,7 @@ impl Writer {
         let Ending { status, stats, error } = ending;
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
         let id = written.id;
-        let stored = self.means.chats.call(move |store| {
+        let stored = self.dependencies.chats.call(move |store| {
             unsaved.append(store, id)?;
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
@@ -220,13 +221,13 @@ mod tests {
         let (engine, progress) = mpsc::unbounded_channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
-        let means = Means {
+        let dependencies = Dependencies {
             chats,
             name: Box::new(|_| String::new()),
             compare: Box::new(|_, _| None),
             thought_seconds: 0.0,
         };
-        let writing = tokio::spawn(Writer { message, page, means }.run(progress, attachments));
+        let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
 
         let mut written = String::new();
         for number in 0..300 {

@@ -8,10 +8,10 @@ mod file;
 mod fit;
 mod jobs;
 mod keychain;
+mod local_models;
 mod notes;
 mod plain;
 mod remote;
-mod shelf;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -44,9 +44,9 @@ use crate::settings::SettingsFile;
 use facts::Inspector;
 use jobs::{Jobs, Step};
 use keychain::{HubToken, Keychain};
+use local_models::{Found, LocalFolders};
 use notes::Notes;
 use remote::Search;
-use shelf::{Found, Shelves};
 pub(crate) use tool::{ENGINE_DIED, KV_IN_8_BITS, Tool};
 
 /// The page hears of changes no more often than this.
@@ -76,7 +76,7 @@ pub(crate) struct ModelLibrary {
     machine: Machine,
     built_in: PathBuf,
     jobs_file: PathBuf,
-    shelf_file: PathBuf,
+    local_models_file: PathBuf,
     settings: Arc<SettingsFile>,
     replies: Arc<Replies>,
     engine: watch::Receiver<EngineState>,
@@ -99,7 +99,7 @@ pub(crate) struct ModelLibrary {
 #[derive(Debug, Default)]
 struct State {
     jobs: Jobs,
-    shelf: Vec<Found>,
+    local_models: Vec<Found>,
     deleted: Vec<(Found, Trashed)>,
     /// The commits that the models' repositories have now, as far as they were asked for.
     newest: BTreeMap<PathBuf, String>,
@@ -138,11 +138,11 @@ impl ModelLibrary {
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(around.engine_program);
         let catalogue = CatalogueSource::from_env(places.cache.join("catalogue.json"));
-        let shelf_file = places.data.join("shelf.json");
+        let local_models_file = places.data.join("shelf.json");
         let jobs_file = places.data.join("jobs.json");
         let state = State {
             jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default(), places.location.folder()),
-            shelf: file::read(&shelf_file).unwrap_or_default(),
+            local_models: file::read(&local_models_file).unwrap_or_default(),
             online: places.location.open().is_ok(),
             ..State::default()
         };
@@ -170,7 +170,7 @@ impl ModelLibrary {
             catalogue,
             machine,
             jobs_file,
-            shelf_file,
+            local_models_file,
             moves,
             worker: Mutex::new(None),
         };
@@ -341,7 +341,7 @@ impl ModelLibrary {
                 }
                 let folder = path.to_string_lossy();
                 self.settings.update(|settings| settings.forget_model(&folder)).written().await?;
-                self.lock().shelf.retain(|model| model.path != path);
+                self.lock().local_models.retain(|model| model.path != path);
                 self.stir();
                 Ok(())
             }
@@ -365,7 +365,7 @@ impl ModelLibrary {
         let (library, name) = (self.library()?, folder_name(path));
         let trashed = blocking(move || library.delete(&name)).await?;
         let mut state = self.lock();
-        state.shelf.retain(|other| other.path != model.path);
+        state.local_models.retain(|other| other.path != model.path);
         state.deleted.push((model, trashed));
         drop(state);
         self.stir();
@@ -391,7 +391,7 @@ impl ModelLibrary {
         blocking(move || library.restore(&trashed)).await?;
         let mut state = self.lock();
         state.deleted.retain(|(_, trashed)| *trashed != brought_back);
-        state.shelf.push(model);
+        state.local_models.push(model);
         drop(state);
         self.stir();
         Ok(())
@@ -406,7 +406,7 @@ impl ModelLibrary {
         let folder = path.to_string_lossy().into_owned();
         let entry = folder.clone();
         self.inspector.inspect(&path).await?;
-        let is_listed = self.lock().shelf.iter().any(|model| model.path == path);
+        let is_listed = self.lock().local_models.iter().any(|model| model.path == path);
         blocking(move || {
             foretoken_library::import_folder(&path)?;
             if !is_listed {
@@ -457,7 +457,7 @@ impl ModelLibrary {
     pub(crate) fn shown_folder(&self, path: &str) -> Result<PathBuf, ErrorReport> {
         let path = PathBuf::from(path);
         let is_shown =
-            path == self.location.folder() || self.lock().shelf.iter().any(|model| model.path == path);
+            path == self.location.folder() || self.lock().local_models.iter().any(|model| model.path == path);
         if is_shown && path.exists() { Ok(path) } else { Err(no_such_model(&path)) }
     }
 
@@ -563,8 +563,8 @@ impl ModelLibrary {
 
     /// Finds the models and returns the folders that the engine can look at.
     fn scan(&self) -> Vec<PathBuf> {
-        let (library, remembered) = (self.library().ok(), self.lock().shelf.clone());
-        let shelf = Shelves {
+        let (library, remembered) = (self.library().ok(), self.lock().local_models.clone());
+        let local_models = LocalFolders {
             built_in: &self.built_in,
             library: library.as_ref(),
             library_folder: &self.location.folder(),
@@ -574,13 +574,13 @@ impl ModelLibrary {
         }
         .scan();
         let ready = |model: &&Found| model.state == LocalState::Ready;
-        let folders = shelf.iter().filter(ready).map(|model| model.path.clone()).collect();
-        if shelf != remembered
-            && let Err(error) = file::write(&self.shelf_file, &shelf)
+        let folders = local_models.iter().filter(ready).map(|model| model.path.clone()).collect();
+        if local_models != remembered
+            && let Err(error) = file::write(&self.local_models_file, &local_models)
         {
-            tracing::warn!("{} cannot be written: {error}", self.shelf_file.display());
+            tracing::warn!("{} cannot be written: {error}", self.local_models_file.display());
         }
-        self.lock().shelf = shelf;
+        self.lock().local_models = local_models;
         folders
     }
 
@@ -614,8 +614,8 @@ impl ModelLibrary {
     /// Asks for newer commits of the models that are here. What one repository says is noted in the log; a Hub that
     /// does not answer at all is an error.
     async fn look_for_updates(&self, hub: &Hub) -> Result<(), LibraryError> {
-        let shelf = self.lock().shelf.clone();
-        for model in shelf {
+        let local_models = self.lock().local_models.clone();
+        for model in local_models {
             let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
             let Ok(repo) = repo.parse() else { continue };
             let wanted = self.wanted_revision(hub, &repo).await;
@@ -651,7 +651,7 @@ impl ModelLibrary {
     /// Where the model of a repository is.
     fn installed(&self, repo: &str) -> Option<String> {
         let state = self.lock();
-        let model = state.shelf.iter().find(|model| model.repo.as_deref() == Some(repo))?;
+        let model = state.local_models.iter().find(|model| model.repo.as_deref() == Some(repo))?;
         Some(model.path.to_string_lossy().into_owned())
     }
 
@@ -659,12 +659,17 @@ impl ModelLibrary {
     /// first.
     pub(crate) fn lists(&self, folder: &Path) -> bool {
         let is_own = folder.file_name().is_some() && folder.parent() == Some(&self.location.folder());
-        is_own || self.lock().shelf.iter().any(|model| model.path == folder)
+        is_own || self.lock().local_models.iter().any(|model| model.path == folder)
     }
 
     /// A model that the page shows.
     fn model(&self, path: &Path) -> Result<Found, ErrorReport> {
-        self.lock().shelf.iter().find(|model| model.path == path).cloned().ok_or_else(|| no_such_model(path))
+        self.lock()
+            .local_models
+            .iter()
+            .find(|model| model.path == path)
+            .cloned()
+            .ok_or_else(|| no_such_model(path))
     }
 
     /// Models may have come or gone.

@@ -7,7 +7,7 @@ use foretoken_protocol::{
     DeletedModel, KvPrecision, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin,
 };
 
-use super::shelf::Found;
+use super::local_models::Found;
 use super::{ModelLibrary, State, fit};
 
 impl ModelLibrary {
@@ -17,7 +17,7 @@ impl ModelLibrary {
         let free_bytes = free_bytes(&folder).unwrap_or(0);
         let (context, kv_precision) = (self.context(), self.kv_precision());
         let state = self.lock();
-        let own = state.shelf.iter().filter(|model| model.origin == ModelOrigin::Library);
+        let own = state.local_models.iter().filter(|model| model.origin == ModelOrigin::Library);
         LibrarySnapshot {
             place: LibraryPlace {
                 path: text(&folder),
@@ -26,7 +26,7 @@ impl ModelLibrary {
                 used_bytes: own.map(|model| model.disk_bytes).sum(),
             },
             models: state
-                .shelf
+                .local_models
                 .iter()
                 .map(|model| self.local_model(&state, model, context.chosen, kv_precision))
                 .collect(),

@@ -407,8 +407,8 @@ impl ModelLibrary {
         let library = self.library()?;
         let origin = origin(&library, source);
         let target = library.conversion_folder(name, origin.as_ref())?;
-        // An earlier start has left nothing to do, but for the last word. The folder gets its config last, after its name:
-        // where there is none, the engine goes on.
+        // An earlier start has left nothing to do, but for the last word. The folder gets its config last, after its
+        // name: where there is none, the engine goes on.
         if target.join("config.json").is_file() {
             return Ok(true);
         }
@@ -673,7 +673,7 @@ impl State {
 
     /// Follows models whose folder `from` has become `to`.
     fn moved(&mut self, from: &Path, to: &Path) {
-        for model in &mut self.shelf {
+        for model in &mut self.local_models {
             if let Ok(rest) = model.path.strip_prefix(from) {
                 model.path = to.join(rest);
             }

@@ -27,7 +27,7 @@ pub(super) struct Found {
 
 /// Where models are looked for.
 #[derive(Debug)]
-pub(super) struct Shelves<'a> {
+pub(super) struct LocalFolders<'a> {
     pub(super) built_in: &'a Path,
     /// `None` while it is offline.
     pub(super) library: Option<&'a Library>,
@@ -39,7 +39,7 @@ pub(super) struct Shelves<'a> {
     pub(super) opened: &'a [String],
 }
 
-impl Shelves<'_> {
+impl LocalFolders<'_> {
     /// All models: the library's, the built-in one, then those of other programs and folders. Reads much of the disk's
     /// directories, and no weights.
     pub(super) fn scan(&self) -> Vec<Found> {
@@ -184,7 +184,7 @@ mod tests {
                 .map(|path| at(path).to_string_lossy().into_owned())
                 .into();
         let demo = demo_model();
-        let mut shelves = Shelves {
+        let mut shelves = LocalFolders {
             built_in: &demo,
             library: Some(&library),
             library_folder: library.root(),

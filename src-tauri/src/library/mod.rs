@@ -9,8 +9,8 @@ mod fit;
 mod jobs;
 mod keychain;
 mod local_models;
-mod notes;
-mod plain;
+mod model_statistics;
+mod plain_baseline;
 mod remote;
 mod snapshot;
 #[cfg(test)]
@@ -45,7 +45,7 @@ use facts::Inspector;
 use jobs::{Jobs, Step};
 use keychain::{HubToken, Keychain};
 use local_models::{Found, LocalFolders};
-use notes::Notes;
+use model_statistics::ModelStatistics;
 use remote::Search;
 pub(crate) use tool::{ENGINE_DIED, KV_IN_8_BITS, Tool};
 
@@ -69,7 +69,7 @@ pub(crate) struct ModelLibrary {
     /// What the engine keeps of the models' speed.
     engine_state: PathBuf,
     inspector: Arc<Inspector>,
-    notes: Notes,
+    notes: ModelStatistics,
     benchmarks: Arc<History>,
     /// Where newer lists of models come from, if the person names a place.
     catalogue: Option<CatalogueSource>,
@@ -149,7 +149,7 @@ impl ModelLibrary {
         let (moves, moved) = mpsc::unbounded_channel();
         let library = Self {
             inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
-            notes: Notes::open(places.data.join("models.json"), machine_name),
+            notes: ModelStatistics::open(places.data.join("models.json"), machine_name),
             location: places.location.clone(),
             benchmarks: around.benchmarks,
             built_in: around.built_in_model,

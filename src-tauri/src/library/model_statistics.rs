@@ -8,12 +8,12 @@ use foretoken_protocol::{PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use super::plain::{PlainReplies, comparison};
+use super::plain_baseline::{PlainReplies, comparison};
 use crate::engine::Model;
 
 /// The notes, and the file that keeps them.
 #[derive(Debug)]
-pub(super) struct Notes {
+pub(super) struct ModelStatistics {
     file: PathBuf,
     /// The chip and its memory: a measurement on another machine says nothing here.
     machine: String,
@@ -34,7 +34,7 @@ struct Measured<T> {
     result: T,
 }
 
-impl Notes {
+impl ModelStatistics {
     /// Reads the file; `machine` names this one.
     pub(super) fn open(file: PathBuf, machine: String) -> Self {
         let notes = file::read(&file).unwrap_or_default();
@@ -65,7 +65,8 @@ impl Notes {
         measured.filter(|measured| measured.machine == self.machine).map(|measured| &measured.result)
     }
 
-    /// Notes that a model answered, and how fast where it did so without drafts. Blocks on the disk, as all that follow.
+    /// Notes that a model answered, and how fast where it did so without drafts. Blocks on the disk, as all that
+    /// follow.
     pub(super) fn used(&self, model: &Model, stats: Option<&ReplyStats>, at: u64) {
         self.change(|notes| {
             let note = notes.entry(PathBuf::from(&model.folder)).or_default();
@@ -125,23 +126,23 @@ mod tests {
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
         let drafted = PositionStats { drafted: 30, accepted: 20 };
         let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };
-        let notes = Notes::open(file.clone(), "M4, 16 GB".into());
+        let notes = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
         notes.used(&model("/old/a"), Some(&plain), 7);
         notes.tuned(Path::new("/old/a"), tuning.clone());
         notes.used(&model("/older/b"), None, 8);
         notes.moved(Path::new("/old"), Path::new("/new"));
 
-        let same = Notes::open(file.clone(), "M4, 16 GB".into());
+        let same = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
         assert_eq!(same.last_used(Path::new("/new/a")), Some(7));
         assert_eq!(same.last_used(Path::new("/old/a")), None);
         assert_eq!(same.last_used(Path::new("/older/b")), Some(8));
         assert_eq!(same.tuning(Path::new("/new/a")), Some(tuning));
-        let speed = |notes: &Notes, folder: &str| {
+        let speed = |notes: &ModelStatistics, folder: &str| {
             notes.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
         };
         assert_eq!(speed(&same, "/new/a"), Some(11.0));
         assert_eq!(speed(&same, "/older/b"), None);
-        let other = Notes::open(file, "M1, 8 GB".into());
+        let other = ModelStatistics::open(file, "M1, 8 GB".into());
         assert_eq!(speed(&other, "/new/a"), None);
         assert_eq!(other.tuning(Path::new("/new/a")), None);
     }

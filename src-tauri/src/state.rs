@@ -302,7 +302,7 @@ impl App {
         let folder = self.models.selected(&self.settings.current());
         self.engine.load(Model { folder, kv_precision }).await?;
         let writing = self.settings.update(|settings| settings.kv_precision = kv_precision);
-        self.library.judge_anew();
+        self.library.refresh_fit();
         Ok(writing.written().await?)
     }
 

@@ -93,7 +93,7 @@ pub(crate) struct ModelLibrary {
     /// There may be work.
     work: Notify,
     /// Models may have come or gone.
-    stirred: Notify,
+    rescan: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl ModelLibrary {
             told: watch::Sender::new(None),
             changed: Notify::new(),
             work: Notify::new(),
-            stirred: Notify::new(),
+            rescan: Notify::new(),
             patient_hub,
             hub,
             token,
@@ -196,7 +196,7 @@ impl ModelLibrary {
     /// The library as it is now; changes come on [`ModelLibrary::watch`].
     pub(crate) async fn current(self: &Arc<Self>) -> LibrarySnapshot {
         // Somebody looks: what came or went outside of the app is found.
-        self.stirred.notify_one();
+        self.rescan.notify_one();
         let library = Arc::clone(self);
         blocking(move || library.snapshot()).await
     }
@@ -254,7 +254,7 @@ impl ModelLibrary {
     }
 
     /// Tells the page new verdicts whether models fit, after a setting has changed that they depend on.
-    pub(crate) fn judge_anew(&self) {
+    pub(crate) fn refresh_fit(&self) {
         self.changed.notify_one();
     }
 
@@ -557,7 +557,7 @@ impl ModelLibrary {
             }
             let inspector = Arc::clone(&self.inspector);
             blocking(move || inspector.keep(&folders)).await;
-            self.stirred.notified().await;
+            self.rescan.notified().await;
         }
     }
 
@@ -674,7 +674,7 @@ impl ModelLibrary {
 
     /// Models may have come or gone.
     fn stir(&self) {
-        self.stirred.notify_one();
+        self.rescan.notify_one();
         self.changed.notify_one();
         self.work.notify_one();
     }

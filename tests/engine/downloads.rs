@@ -32,14 +32,14 @@ struct Fetched {
     _library: TempDir,
 }
 
-/// Serves the model in a folder and fetches it: a part over a slow connection, up to a pause, and the rest over one that
-/// is cut and flips bits.
+/// Serves the model in a folder and fetches it: a part over a slow connection, up to a pause, and the rest over one
+/// that is cut and flips bits.
 #[tokio::main(flavor = "current_thread")]
 async fn fetch(model: &Path) -> Fetched {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::create(&folder.path().join("models")).unwrap();
     let server = TestHub::start([Repo::folder(REPO, model).unwrap()]).await.unwrap();
-    let retry = RetryPolicy { first_wait: Duration::from_millis(5), ..RetryPolicy::default() };
+    let retry = RetryPolicy { base_delay: Duration::from_millis(5), ..RetryPolicy::default() };
     let options = HubOptions { endpoint: server.endpoint().to_owned(), retry, ..HubOptions::default() };
     let hub = Hub::new(options, Arc::new(NoToken)).unwrap();
 

@@ -24,7 +24,7 @@ pub struct QueueOptions {
     /// Downloads that run at the same time.
     pub at_once: usize,
     /// The wait before a download that the network failed is tried again; it doubles each time.
-    pub first_wait: Duration,
+    pub base_delay: Duration,
     /// The longest such wait.
     pub longest_wait: Duration,
     /// How each is made.
@@ -35,7 +35,7 @@ impl Default for QueueOptions {
     fn default() -> Self {
         Self {
             at_once: 1,
-            first_wait: Duration::from_secs(30),
+            base_delay: Duration::from_secs(30),
             longest_wait: Duration::from_secs(600),
             download: DownloadOptions::default(),
         }
@@ -367,7 +367,7 @@ impl Worker {
             }
             Err(error) if passes(&error) => {
                 let longest = self.options.longest_wait;
-                let wait = self.options.first_wait.saturating_mul(1 << entry.failures.min(16)).min(longest);
+                let wait = self.options.base_delay.saturating_mul(1 << entry.failures.min(16)).min(longest);
                 entry.failures += 1;
                 entry.not_before = Instant::now() + wait;
                 entry.item.state =

@@ -87,7 +87,7 @@ pub(crate) async fn fetch(
             Ok(true) => {}
             Ok(false) => return Ok(()),
             Err(failure) => {
-                if let Failure::Passing(error, _) = &failure {
+                if let Failure::Transient(error, _) = &failure {
                     tracing::debug!(%error, path = target.source.file.path, "repeating a request");
                     let _ = events.send(Event::Trouble(ErrorReport::from(error)));
                 }

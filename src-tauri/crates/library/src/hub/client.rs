@@ -337,7 +337,7 @@ pub(super) fn broken(url: &Url, error: reqwest::Error) -> Failure {
     if error.is_timeout() {
         detail = "nothing arrived for too long".to_owned();
     }
-    Failure::Passing(LibraryError::Unreachable { host: host(url), detail }, None)
+    Failure::Transient(LibraryError::Unreachable { host: host(url), detail }, None)
 }
 
 /// What a status that is no success means.
@@ -353,7 +353,7 @@ fn refusal(url: &Url, own: bool, with_token: bool, response: &Response, asked: &
         );
     // A content server refuses when its signed address has run out; the Hub gives a new one.
     if passing || !own {
-        return Failure::Passing(refused, retry_after(response.headers(), SystemTime::now()));
+        return Failure::Transient(refused, retry_after(response.headers(), SystemTime::now()));
     }
     let code = header(response.headers(), &HeaderName::from_static("x-error-code")).unwrap_or_default();
     // Of a token that it does not know the Hub says only this; of all else it says what it is about.

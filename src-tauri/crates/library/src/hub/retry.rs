@@ -12,7 +12,7 @@ pub struct RetryPolicy {
     /// Failures in a row, without a byte in between, after which a request is given up.
     pub attempts: u32,
     /// The wait after the first failure; it doubles with each further one.
-    pub first_wait: Duration,
+    pub base_delay: Duration,
     /// The longest wait between two attempts of our own accord.
     pub longest_wait: Duration,
     /// The longest wait that a server may ask for.
@@ -23,7 +23,7 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts: 8,
-            first_wait: Duration::from_millis(500),
+            base_delay: Duration::from_millis(500),
             longest_wait: Duration::from_secs(30),
             longest_asked_wait: Duration::from_secs(600),
         }
@@ -34,7 +34,7 @@ impl Default for RetryPolicy {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Another attempt can succeed, not before the server's own wait if it named one.
-    Passing(LibraryError, Option<Duration>),
+    Transient(LibraryError, Option<Duration>),
     /// No attempt will succeed.
     Final(LibraryError),
 }
@@ -66,7 +66,7 @@ impl<'a> Retry<'a> {
     pub(crate) fn after(&mut self, failure: Failure) -> Result<Duration, LibraryError> {
         let (error, asked) = match failure {
             Failure::Final(error) => return Err(error),
-            Failure::Passing(error, asked) => (error, asked),
+            Failure::Transient(error, asked) => (error, asked),
         };
         let busy = |error, asked: Duration| match error {
             LibraryError::Refused { host, .. } => LibraryError::Busy { host, seconds: asked.as_secs() },
@@ -79,7 +79,7 @@ impl<'a> Retry<'a> {
                 _ => error,
             });
         }
-        let doubled = self.policy.first_wait.saturating_mul(1 << (self.failures - 1).min(16));
+        let doubled = self.policy.base_delay.saturating_mul(1 << (self.failures - 1).min(16));
         let longest = doubled.min(self.policy.longest_wait);
         // A wait between half and whole keeps many requests that failed together from coming back together.
         let wait = longest.mul_f64(0.5 + fastrand::f64() / 2.0);
@@ -107,14 +107,14 @@ mod tests {
 
     fn passing(asked: Option<u64>) -> Failure {
         let error = LibraryError::Refused { host: "hub".into(), status: 429, what: "x".into() };
-        Failure::Passing(error, asked.map(Duration::from_secs))
+        Failure::Transient(error, asked.map(Duration::from_secs))
     }
 
     #[test]
     fn waits_double_up_to_the_longest_and_end() {
         let policy = RetryPolicy {
             attempts: 6,
-            first_wait: Duration::from_secs(1),
+            base_delay: Duration::from_secs(1),
             longest_wait: Duration::from_secs(5),
             longest_asked_wait: Duration::from_secs(60),
         };

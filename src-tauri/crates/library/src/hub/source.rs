@@ -103,7 +103,7 @@ impl ByteStream {
         let host = host(response.url());
         let wrong = |detail: String| {
             let error = LibraryError::Protocol { host: host.clone(), what: asked.what.clone(), detail };
-            Err(Failure::Passing(error, None))
+            Err(Failure::Transient(error, None))
         };
         let headers = response.headers();
         if response.status() == StatusCode::PARTIAL_CONTENT {
@@ -130,7 +130,7 @@ impl ByteStream {
             let Some(mut chunk) = chunk else {
                 let (host, what) = (host(self.response.url()), self.asked.what.clone());
                 let detail = format!("it ended {} bytes early", self.left);
-                return Err(Failure::Passing(LibraryError::Protocol { host, what, detail }, None));
+                return Err(Failure::Transient(LibraryError::Protocol { host, what, detail }, None));
             };
             let skipped = self.skip.min(chunk.len() as u64);
             self.skip -= skipped;

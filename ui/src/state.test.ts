@@ -10,7 +10,7 @@ import {
   generation,
   modelBefore,
   reduce,
-  type Shown,
+  type ServerState,
   streamingReply,
 } from "./state";
 import { reason, useStore } from "./store";
@@ -37,7 +37,8 @@ const message = (
 const streaming = (id: number, parent: number, more: Partial<Message> = {}) =>
   message(id, "assistant", parent, { status: { state: "streaming" }, ...more });
 
-const replay = (...changes: Change[]): Shown => changes.reduce(reduce, useStore.getInitialState() as Shown);
+const replay = (...changes: Change[]): ServerState =>
+  changes.reduce(reduce, useStore.getInitialState() as ServerState);
 
 const versioned = (message: Message, ...others: number[]) => ({
   message,
@@ -308,7 +309,7 @@ describe("the window", () => {
     });
     const first: Change = { kind: "listed", tag: "work", after: null, page: page([3, 2], next) };
     const rest: Change = { kind: "listed", tag: "work", after: next, page: page([2, 1], null) };
-    const ids = (shown: Shown) => shown.chats.map(({ id }) => id);
+    const ids = (shown: ServerState) => shown.chats.map(({ id }) => id);
     expect(ids(replay(first, rest))).toEqual([3, 2, 1]);
     expect(replay(first, rest).moreChats).toBeNull();
     const others: Change = { kind: "listed", tag: null, after: null, page: page([9], null) };
@@ -341,7 +342,7 @@ describe("what drafts did", () => {
 describe("the model that answered a chat before", () => {
   const ready = (path: string): EngineState => ({ state: "ready", model: modelInfo(path), device: "cpu" });
   const models = [local("/small"), local("/large"), local("/broken", { state: { state: "offline" } })];
-  const by = (...names: (string | null)[]): Shown => ({
+  const by = (...names: (string | null)[]): ServerState => ({
     ...replay(opened(7, ...names.map((model, id) => message(id, "assistant", null, { model })))),
     engine: ready("/small"),
     library: library({ models }),

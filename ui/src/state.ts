@@ -74,7 +74,7 @@ export interface Place {
 }
 
 /** What the shell knows, as far as the page shows it. */
-export interface Shown {
+export interface ServerState {
   engine: EngineState;
   models: ModelEntry[];
   selectedModel: string;
@@ -122,7 +122,7 @@ export interface Shown {
   live: Record<number, LiveReply>;
 }
 
-/** Everything that can happen to `Shown`. `at` is a time in milliseconds. */
+/** Everything that can happen to `ServerState`. `at` is a time in milliseconds. */
 export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }
   | { kind: "app"; event: AppEvent }
@@ -140,7 +140,7 @@ export type Change =
   | { kind: "settings"; settings: GenerationSettings }
   | { kind: "reveal drafts"; reveal: boolean };
 
-export function reduce(shown: Shown, change: Change): Shown {
+export function reduce(shown: ServerState, change: Change): ServerState {
   switch (change.kind) {
     case "snapshot": {
       const {
@@ -216,7 +216,7 @@ export function reduce(shown: Shown, change: Change): Shown {
   }
 }
 
-function onAppEvent(shown: Shown, event: AppEvent): Shown {
+function onAppEvent(shown: ServerState, event: AppEvent): ServerState {
   switch (event.type) {
     case "engine":
       return { ...shown, engine: event.engine };
@@ -263,11 +263,11 @@ function onAppEvent(shown: Shown, event: AppEvent): Shown {
   }
 }
 
-function arrived(shown: Shown, navigation: number): Shown {
+function arrived(shown: ServerState, navigation: number): ServerState {
   return { ...shown, navigation: { ...shown.navigation, shown: navigation, pending: false } };
 }
 
-function opened(shown: Shown, { chat, settings, messages }: OpenedChat): Shown {
+function opened(shown: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
   return {
     ...shown,
     chat: chat.id,
@@ -281,7 +281,7 @@ function opened(shown: Shown, { chat, settings, messages }: OpenedChat): Shown {
 /** How replies are written in a chat that follows the app. */
 export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
 
-function closed(shown: Shown, chatSettings = FOLLOWS): Shown {
+function closed(shown: ServerState, chatSettings = FOLLOWS): ServerState {
   return { ...shown, chat: null, about: null, chatSettings, messages: [], versions: {} };
 }
 
@@ -290,17 +290,22 @@ function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
 }
 
 /** A part of the list has come. One that was asked for before the list became another is of no use. */
-function onListed(shown: Shown, tag: string | null, after: ChatCursor | null, page: ChatPage): Shown {
+function onListed(
+  shown: ServerState,
+  tag: string | null,
+  after: ChatCursor | null,
+  page: ChatPage,
+): ServerState {
   if (after === null) return { ...shown, tag, chats: page.chats, moreChats: page.next };
   if (shown.tag !== tag || shown.moreChats !== after) return shown;
   return { ...shown, chats: joinPage(shown.chats, page.chats), moreChats: page.next };
 }
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
-export const isThere = ({ chat, navigation }: Shown, from: Place, sent: Sent): boolean =>
+export const isThere = ({ chat, navigation }: ServerState, from: Place, sent: Sent): boolean =>
   navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
 
-function onSent(shown: Shown, from: Place, sent: Sent): Shown {
+function onSent(shown: ServerState, from: Place, sent: Sent): ServerState {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
   if (!reply) return shown;
@@ -329,7 +334,7 @@ function join(messages: Message[], added: Message[]): Message[] {
   return [...messages.slice(0, keep), ...added];
 }
 
-function withReply(shown: Shown, chat: number, reply: Message): Shown {
+function withReply(shown: ServerState, chat: number, reply: Message): ServerState {
   if (reply.status.state !== "streaming") return endReply(shown, reply);
   const live: LiveReply = {
     chat,
@@ -346,7 +351,7 @@ function withReply(shown: Shown, chat: number, reply: Message): Shown {
   return { ...shown, live: { ...shown.live, [reply.id]: live } };
 }
 
-function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): Shown {
+function onReplyEvent(shown: ServerState, id: number, event: ReplyEvent, at: number): ServerState {
   if (event.type === "ended") return endReply(shown, event.message);
   if (event.type === "begun") return withModel(shown, id, event.model);
   const live = shown.live[id];
@@ -388,12 +393,12 @@ function onReplyEvent(shown: Shown, id: number, event: ReplyEvent, at: number): 
 }
 
 /** Who writes a message is another than was expected. */
-function withModel(shown: Shown, id: number, model: string): Shown {
+function withModel(shown: ServerState, id: number, model: string): ServerState {
   const messages = shown.messages.map((message) => (message.id === id ? { ...message, model } : message));
   return { ...shown, messages };
 }
 
-function withLive(shown: Shown, id: number, live: LiveReply): Shown {
+function withLive(shown: ServerState, id: number, live: LiveReply): ServerState {
   return { ...shown, live: { ...shown.live, [id]: live } };
 }
 
@@ -401,14 +406,14 @@ function secondsSince(since: number | null, at: number): number | null {
   return since === null ? null : (at - since) / 1000;
 }
 
-function endReply(shown: Shown, message: Message): Shown {
+function endReply(shown: ServerState, message: Message): ServerState {
   const { [message.id]: _, ...live } = shown.live;
   const messages = shown.messages.map((known) => (known.id === message.id ? message : known));
   return { ...shown, live, messages };
 }
 
 /** The reply of the open chat that is being written, if there is one. */
-export function streamingReply({ live, chat, messages }: Shown): number | null {
+export function streamingReply({ live, chat, messages }: ServerState): number | null {
   // It may stand on a branch that is not shown.
   const writing = Object.entries(live).find(([, reply]) => reply.chat === chat);
   if (writing) return Number(writing[0]);
@@ -417,11 +422,11 @@ export function streamingReply({ live, chat, messages }: Shown): number | null {
 }
 
 /** How the next reply of the open chat is written. */
-export const generation = ({ chatSettings, settings }: Shown): GenerationSettings =>
+export const generation = ({ chatSettings, settings }: ServerState): GenerationSettings =>
   chatSettings.generation ?? settings;
 
 /** What the model that answers, or will, is called. */
-export function modelName({ engine, models, selectedModel, library }: Shown): string | null {
+export function modelName({ engine, models, selectedModel, library }: ServerState): string | null {
   const path =
     engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
   const known = [...models, ...(library?.models ?? [])].find((model) => model.path === path);
@@ -429,7 +434,7 @@ export function modelName({ engine, models, selectedModel, library }: Shown): st
 }
 
 /** The model that answered last in the open chat, if another one is ready now and it can be chosen again. */
-export function modelBefore(shown: Shown): Choice | null {
+export function modelBefore(shown: ServerState): Choice | null {
   const { engine, messages, models, library } = shown;
   const before = messages.findLast(({ role, model }) => role === "assistant" && model !== null)?.model;
   if (engine.state !== "ready" || library === null) return null;

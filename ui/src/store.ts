@@ -17,7 +17,7 @@ import {
   generation,
   modelName,
   reduce,
-  type Shown,
+  type ServerState,
   streamingReply,
 } from "./state";
 
@@ -50,7 +50,7 @@ export interface Done {
 }
 
 /** What only the page knows. */
-interface View {
+interface UiState {
   /** Whether the first snapshot has come. */
   opened: boolean;
   sidebar: boolean;
@@ -124,7 +124,7 @@ export const NO_FILTER: RemoteFilter = {
   largest_download: null,
 };
 
-const FIRST: Shown & View = {
+const FIRST: ServerState & UiState = {
   engine: { state: "starting" },
   models: [],
   selectedModel: "",
@@ -208,7 +208,7 @@ const FIRST: Shown & View = {
   spotlight: null,
 };
 
-export const useStore = create<Shown & View>(() => FIRST);
+export const useStore = create<ServerState & UiState>(() => FIRST);
 
 /** Lets something happen to what the shell knows. */
 export function dispatch(change: Change): void {
@@ -216,12 +216,12 @@ export function dispatch(change: Change): void {
 }
 
 /** Changes what only the page knows. */
-export function setView(view: Partial<View>): void {
+export function setView(view: Partial<UiState>): void {
   useStore.setState(view);
 }
 
 /** The files that the message of the open chat waits for. */
-export const awaited = ({ arriving, chat }: Shown & View): Arriving[] =>
+export const awaited = ({ arriving, chat }: ServerState & UiState): Arriving[] =>
   arriving.filter((one) => one.chat === chat && one.name !== null);
 
 /** Names the draft of a chat. */
@@ -232,7 +232,7 @@ type Purpose = "ask" | "open" | "know";
 
 /** Why a control for `purpose` cannot be used now; null if it can. While a model loads, a question waits for it. */
 export function reason(
-  state: Pick<Shown & View, "opened" | "sending" | "engine">,
+  state: Pick<ServerState & UiState, "opened" | "sending" | "engine">,
   purpose: Purpose,
 ): string | null {
   const { opened, sending, engine } = state;

@@ -9,7 +9,7 @@ const SETTLED = 0.5;
 
 /** What a reply does while it is written. Its height, and the place of each number, stay as they are. */
 export function LiveLine({ live }: { live: LiveReply | undefined }) {
-  const reading = useCalm(live?.reading ?? null, CALM);
+  const reading = useThrottled(live?.reading ?? null, CALM);
   return (
     <div className="reply-foot live-line numbers" data-testid="live-line" aria-live="off">
       {live?.reading ? (
@@ -66,7 +66,7 @@ export function readingWords({ done, total, cached, first }: Reading, now: numbe
 }
 
 /** A value that changes at most once in `pause` milliseconds. */
-function useCalm<T>(value: T, pause: number): T {
+function useThrottled<T>(value: T, pause: number): T {
   const [shown, setShown] = useState(value);
   const newest = useRef(value);
   newest.current = value;

@@ -3,9 +3,9 @@ import type { Benchmark, KvPrecision, MachineName } from "../bindings";
 import { Icon } from "../components/icons";
 import { Segments } from "../components/Segments";
 import { deleteBenchmark, undoDelete } from "./actions";
+import { chartSentence, kvWords, METRICS, metricValue, plotted, series, strange, timeWords } from "./labels";
 import { loadPlot } from "./loadPlot";
 import { setBenchmarks, useBenchmarks } from "./store";
-import { chartSentence, kvWords, METRICS, metricValue, plotted, series, strange, timeWords } from "./words";
 
 /** How keys and values were kept, of which each is plotted by itself. */
 const PRECISIONS: { name: string; value: KvPrecision }[] = [

@@ -4,7 +4,7 @@ import { Icon } from "../components/icons";
 import { PopoverButton } from "../components/PopoverButton";
 import { JobRow } from "../library/JobRow";
 import { isOpen } from "../library/jobs";
-import { choiceWords } from "../library/words";
+import { choiceWords } from "../library/labels";
 import { radios } from "../radios";
 import { useStore } from "../store";
 import { runBenchmark } from "./actions";

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { metricValue, type Series, tickWords } from "./labels";
 import type { Metric } from "./store";
-import { metricValue, type Series, tickWords } from "./words";
 
 export interface PlotProps {
   metric: Metric;

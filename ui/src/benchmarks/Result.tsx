@@ -1,7 +1,6 @@
 import type { AutoSpeed, Benchmark, DepthSpeed } from "../bindings";
 import { Fact } from "../components/Fact";
 import { bytes, count, perPass, rate, seconds } from "../format";
-import { setBenchmarks, useBenchmarks } from "./store";
 import {
   acceptanceWords,
   benchmarkNotes,
@@ -10,7 +9,8 @@ import {
   fastest,
   spread,
   times,
-} from "./words";
+} from "./labels";
+import { setBenchmarks, useBenchmarks } from "./store";
 
 const gain = (ratio: number) => `${times(ratio)}×`;
 

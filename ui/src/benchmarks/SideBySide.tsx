@@ -4,9 +4,9 @@ import { ErrorNote } from "../components/ErrorNote";
 import { draftingName } from "../format";
 import { useStore } from "../store";
 import { cancelComparison, compare } from "./actions";
+import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./labels";
 import { Replay } from "./Replay";
 import { setBenchmarks, useBenchmarks } from "./store";
-import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./words";
 
 /** Why nothing can be compared now; null if it can. */
 export function useCompareReason(): string | null {

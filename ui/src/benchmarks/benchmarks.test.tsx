@@ -10,12 +10,6 @@ import { job, library, local } from "../library/samples";
 import { useStore } from "../store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
 import { History } from "./History";
-import { benchmarksOf, subject, subjects } from "./models";
-import { Result } from "./Result";
-import { arrived, duration, said } from "./replay";
-import { SideBySide } from "./SideBySide";
-import { benchmark, comparison, history, reply, speedOf } from "./samples";
-import { useBenchmarks } from "./store";
 import {
   acceptanceWords,
   benchmarkSentence,
@@ -30,7 +24,13 @@ import {
   tickWords,
   times,
   verdictSentence,
-} from "./words";
+} from "./labels";
+import { benchmarksOf, subject, subjects } from "./models";
+import { Result } from "./Result";
+import { arrived, duration, said } from "./replay";
+import { SideBySide } from "./SideBySide";
+import { benchmark, comparison, history, reply, speedOf } from "./samples";
+import { useBenchmarks } from "./store";
 
 const page = useStore.getInitialState();
 const screen = useBenchmarks.getInitialState();

@@ -5,7 +5,7 @@ import { radios } from "../radios";
 import { useStore } from "../store";
 import { about, chooseContext } from "./actions";
 import { LibraryError } from "./LibraryError";
-import { chatWords, thousands } from "./words";
+import { chatWords, thousands } from "./labels";
 
 /** How long a chat the verdicts are for. */
 export function ContextControl() {

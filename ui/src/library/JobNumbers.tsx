@@ -2,8 +2,8 @@ import { useId, useState } from "react";
 import type { Job } from "../bindings";
 import { Icon } from "../components/icons";
 import { bytes, count, percent } from "../format";
+import { jobNumbers, progressBytes, stageWords } from "./labels";
 import { useCountdown } from "./useCountdown";
-import { jobNumbers, progressBytes, stageWords } from "./words";
 
 /** The line under the bar. Each number has a place of its own, so that none moves another. */
 export function JobNumbers({ job }: { job: Job }) {

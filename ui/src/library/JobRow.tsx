@@ -6,8 +6,8 @@ import { JobActions, JobOrder } from "./JobActions";
 import { JobNumbers, JobWaiting } from "./JobNumbers";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
+import { holdSentence, stageWords } from "./labels";
 import { useSpotlight } from "./useSpotlight";
-import { holdSentence, stageWords } from "./words";
 
 interface Props {
   job: Job;

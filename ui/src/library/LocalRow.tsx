@@ -10,9 +10,9 @@ import { useReason, useStore } from "../store";
 import { about, deleteModel, forgetModel, loadModel, measure, openRepo, reveal } from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
 import { LibraryError } from "./LibraryError";
+import { fitWords, keepReason, line, mtpBadge, offlineWords, tuningWords, usedWords } from "./labels";
 import { isRaw } from "./models";
 import { useSpotlight } from "./useSpotlight";
-import { fitWords, keepReason, line, mtpBadge, offlineWords, tuningWords, usedWords } from "./words";
 
 interface Props {
   model: LocalModel;

@@ -12,7 +12,6 @@ import { about, download, loadModel } from "./actions";
 import { ConversionForm } from "./ConversionForm";
 import { whereabouts } from "./jobs";
 import { LibraryError } from "./LibraryError";
-import { firstChoice } from "./models";
 import {
   afterwards,
   fitSentence,
@@ -22,7 +21,8 @@ import {
   spaceProblem,
   spaceWarning,
   stageWords,
-} from "./words";
+} from "./labels";
+import { firstChoice } from "./models";
 
 /** All that is known of the model of the Hub that is looked at, and how to get it. */
 export function RemoteDetails() {

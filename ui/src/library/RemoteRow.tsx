@@ -4,7 +4,7 @@ import { bytes, formatWord, percent } from "../format";
 import { HERE } from "../platform";
 import { useStore } from "../store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
-import { fitWords, licenceWords, line, parameterWords, remoteMtp, stageWords } from "./words";
+import { fitWords, licenceWords, line, parameterWords, remoteMtp, stageWords } from "./labels";
 
 /** A model of the Hub. It opens into all that is known of it. */
 export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () => void }) {

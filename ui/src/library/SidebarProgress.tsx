@@ -2,7 +2,7 @@ import type { Job } from "../bindings";
 import { percent } from "../format";
 import { useStore } from "../store";
 import { isRunning, share } from "./jobs";
-import { stageWords } from "./words";
+import { stageWords } from "./labels";
 
 /** What the library is working on, in the sidebar, benchmarks left out. */
 export const SidebarProgress = () => <Progress isShown={({ kind }) => kind !== "benchmark"} />;

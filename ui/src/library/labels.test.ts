@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { HERE } from "../platform";
-import { fitOf, job, local, remote } from "./samples";
 import {
   afterwards,
   chatWords,
@@ -20,7 +19,8 @@ import {
   timeLeft,
   tuningWords,
   usedWords,
-} from "./words";
+} from "./labels";
+import { fitOf, job, local, remote } from "./samples";
 
 describe("whether a model fits", () => {
   it("is a word, with numbers where it does not", () => {

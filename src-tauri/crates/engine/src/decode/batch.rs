@@ -17,7 +17,7 @@ use crate::model::Qwen;
 use crate::sample::Logprobs;
 
 /// One step in so many evaluates its drafts, and then its logits, by themselves, which times drafting and sampling.
-const PROBE_INTERVAL: u64 = 16;
+const TIMING_INTERVAL: u64 = 16;
 /// The number of pending pairs at which a row that does not draft has the MTP head read them.
 pub(super) const MAX_PENDING: usize = 64;
 
@@ -206,19 +206,19 @@ impl Batch {
         let steps = &mut self.steps[usize::from(drafts.is_some())];
         *steps += 1;
         // From the second on, so that short replies have a figure too; the first may compile kernels.
-        let probed = *steps % PROBE_INTERVAL == 2;
-        if probed && let Some(drafts) = drafts {
-            let probe = Instant::now();
+        let timed = *steps % TIMING_INTERVAL == 2;
+        if timed && let Some(drafts) = drafts {
+            let waited_from = Instant::now();
             mlx::eval([drafts])?;
-            waited = probe.elapsed();
+            waited = waited_from.elapsed();
             timing.draft = Some(waited);
         }
 
         let VerifyGraph { host_tokens, hidden, logits } = self.verify_graph(model, &drafted)?;
-        if probed {
-            let probe = Instant::now();
+        if timed {
+            let waited_from = Instant::now();
             mlx::eval([&logits])?;
-            waited += probe.elapsed();
+            waited += waited_from.elapsed();
         }
         drop(logits);
         let handing_over = Instant::now();
@@ -228,7 +228,7 @@ impl Batch {
         let host_tokens = host_tokens.to_vec::<u32>()?;
         let rest = wait.elapsed();
         waited += rest;
-        timing.sample = probed.then_some(rest);
+        timing.sample = timed.then_some(rest);
 
         let (advances, lost) = self.commit(&host_tokens, &drafted, &hidden)?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);

@@ -26,7 +26,7 @@ pub struct Recorder {
     tokens: u32,
     waited: Duration,
     drafting: Duration,
-    probes: Probes,
+    timing_samples: TimingSamples,
     trace: Trace,
     /// Whether it was preempted or read again since the last step.
     interrupted: bool,
@@ -36,7 +36,7 @@ pub struct Recorder {
 
 /// Drafting and sampling in the steps that timed them by themselves.
 #[derive(Debug, Default)]
-struct Probes {
+struct TimingSamples {
     draft: Share,
     sample: Share,
 }
@@ -125,7 +125,7 @@ impl Recorder {
             tokens: 0,
             waited: Duration::ZERO,
             drafting: Duration::ZERO,
-            probes: Probes::default(),
+            timing_samples: TimingSamples::default(),
             trace: Trace::new(),
             interrupted: false,
             pauses: Duration::ZERO,
@@ -191,8 +191,8 @@ impl Recorder {
         if advance.drafted > 0 {
             self.drafting += wait;
         }
-        self.probes.draft.add(timing.draft, wait);
-        self.probes.sample.add(timing.sample, wait);
+        self.timing_samples.draft.add(timing.draft, wait);
+        self.timing_samples.sample.add(timing.sample, wait);
         self.stats.host_seconds += timing.host.as_secs_f64();
     }
 
@@ -220,8 +220,8 @@ impl Recorder {
             _ => 0.0,
         };
         let waited = self.waited.as_secs_f64();
-        let draft_seconds = self.probes.draft.of(self.drafting);
-        let sample_seconds = self.probes.sample.of(self.waited).min(waited - draft_seconds);
+        let draft_seconds = self.timing_samples.draft.of(self.drafting);
+        let sample_seconds = self.timing_samples.sample.of(self.waited).min(waited - draft_seconds);
         ReplyStats {
             tokens_per_pass: self.tokens_per_pass(),
             tokens_per_second: self.tokens_per_second(),
@@ -316,9 +316,9 @@ mod tests {
         let ms = Duration::from_millis;
         let mut recorder = Recorder::start(Instant::now(), 1, Sampling::default(), 0);
         let step = StepTiming { total: ms(12), host: ms(2), rows: 1, ..StepTiming::default() };
-        let probed = StepTiming { draft: Some(ms(2)), sample: Some(ms(1)), ..step };
+        let timed = StepTiming { draft: Some(ms(2)), sample: Some(ms(1)), ..step };
         // The first is no decoding time.
-        for timing in [step, step, probed, step] {
+        for timing in [step, step, timed, step] {
             recorder.step(&advance(1, 1), timing, Part::Answer, false);
         }
         recorder.step(&advance(0, 0), step, Part::Answer, false);

@@ -4,7 +4,7 @@ use super::*;
 use crate::decode::PassTimes;
 
 /// Steps of which one is held up, so that its time does not count.
-const PROBE_INTERVAL: usize = 16;
+const TIMING_INTERVAL: usize = 16;
 const AUTO: &[Drafting] = &[Drafting::Auto];
 const BESIDE_OFF: &[Drafting] = &[Drafting::Auto, Drafting::Off];
 
@@ -142,7 +142,7 @@ impl Simulation {
         let noise = 1.0 + machine.noise * (2.0 * chance(step, 0) - 1.0);
         let factor = if stalls { 10.0 } else { noise };
         let took = Duration::from_secs_f64(expected * factor / 1e3);
-        let took = (step % PROBE_INTERVAL != 1).then_some(took);
+        let took = (step % TIMING_INTERVAL != 1).then_some(took);
         self.policy.observe(&StepView { rows: &done, width, depth, took });
         run.tokens += rows.len() + done.iter().map(|&(_, _, accepted)| accepted).sum::<usize>();
         run.milliseconds += expected * factor;
@@ -240,7 +240,8 @@ fn wrong_figures_are_corrected() {
     }
 }
 
-/// Figures of a machine that was loaded when they were measured, each by something else, are replaced when it no longer is.
+/// Figures of a machine that was loaded when they were measured, each by something else, are replaced when it no longer
+/// is.
 #[test]
 fn figures_of_a_loaded_machine_are_replaced() {
     let quiet = machine(&[3.5, 4.9, 6.3, 7.9, 9.5, 11.1, 12.7, 14.3, 15.9], 0.8);

@@ -7,10 +7,10 @@
 //!   before it, so a machine that is slow for a while changes none. What differs a little moves a figure a little, and
 //!   what differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
-//! - Every step that differs from the best known one is a *look* (`looks`). Looks lose a small share of the time. When
-//!   the machine turns out not to be what it was when the costs were measured, all sides are looked at again, a few
-//!   times at once and then rarely, and each figure counts for one measurement.
-//! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, looks included.
+//! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
+//!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
+//!   few times at once and then rarely, and each figure counts for one measurement.
+//! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, probes included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
 //!   what stays within the tax, and up to its depth what pays.
 
@@ -18,7 +18,7 @@ mod acceptance;
 mod chats;
 mod choice;
 mod cost;
-mod looks;
+mod explorer;
 mod outcome;
 mod state;
 
@@ -31,7 +31,7 @@ pub(super) use chats::Chat;
 use chats::Chats;
 use choice::{Plan, best, one_less, one_more};
 use cost::{MAX_WIDTH, Speed};
-use looks::Looks;
+use explorer::Explorer;
 use outcome::Outcome;
 pub use state::PolicyState;
 
@@ -86,7 +86,7 @@ pub struct Policy {
     figures: PolicyState,
     chats: Chats,
     speed: Speed,
-    looks: Looks,
+    explorer: Explorer,
     /// What became of drafts in the last choice.
     outcome: Outcome,
 }
@@ -148,7 +148,7 @@ impl Policy {
             None if has_off => Outcome::Taxed,
             None => Outcome::Open,
         };
-        let (chosen, rivals) = match best {
+        let (chosen, candidates) = match best {
             Some(best) if best.rate() > base.rate() => {
                 let less = one_less(&best, &base, &survivals, cost).filter(|less| *less != base);
                 let more = one_more(&best, &survivals, cost).filter(|more| more.seconds <= most_seconds);
@@ -160,7 +160,7 @@ impl Policy {
                 (base, [None, refused, first])
             }
         };
-        self.looks.next(rivals, &chosen).unwrap_or(chosen).depths
+        self.explorer.next(candidates, &chosen).unwrap_or(chosen).depths
     }
 
     /// Learns from a step.
@@ -173,7 +173,7 @@ impl Policy {
         let tokens = step.rows.iter().map(|(_, _, right)| 1 + right).sum();
         let took = step.took.map(|took| took.as_secs_f64());
         let told = self.speed.observe(cost, step.width, step.depth, took);
-        self.looks.observe(tokens, told);
+        self.explorer.observe(tokens, told);
     }
 
     /// Why a row gets no drafts, or `None` while that is being found out. `drafted`: whether it does get them.

@@ -363,7 +363,7 @@ fn is_back_at_plain_decoding_soon_after_any_change() {
     }
 }
 
-/// The longest that a gain can hide is the longest pause between looks and the looks themselves.
+/// The longest that a gain can hide is the longest pause between probes and the probes themselves.
 #[test]
 fn finds_gains_soon_after_any_change() {
     let right = |right, machine: Machine| Machine { right, ..machine };
@@ -459,7 +459,7 @@ fn the_tax_is_capped() {
     assert!(simulation.policy.note(false).unwrap().starts_with("Drafts were held back"));
 }
 
-/// Looks are made at the rows' cost that they are for.
+/// Probes are made at the rows' cost that they are for.
 #[test]
 fn beside_rows_without_drafts_nothing_is_tried_that_the_tax_does_not_allow() {
     for drafting in [Drafting::Auto, Drafting::Fixed { depth: 8 }] {
@@ -492,7 +492,7 @@ fn fixed_depths_are_kept_where_nobody_else_pays() {
     assert_eq!(Policy::default().depths(&rows), [2, 0]);
 }
 
-/// Looks lose a small share of the time, however dear they are, and begin at once where something changes.
+/// Probes lose a small share of the time, however dear they are, and begin at once where something changes.
 #[test]
 fn looks_are_rare_until_something_changes() {
     for machine in [Machine { right: 0.0, ..LINEAR }, Machine { right: 0.0, ..FLAT }, STAIR] {

@@ -1,0 +1,106 @@
+//! Steps that are made to learn.
+
+use super::choice::Plan;
+use super::cost::{RECENT, Told};
+
+/// While drafts pay, one in so many steps does without them, so that the comparison holds.
+const PLAIN_INTERVAL: u32 = 24;
+/// Share of the time that all other probes may lose, but for those that follow a surprise.
+const PROBE_SHARE: f64 = 0.0075;
+/// Probes of each candidate when the machine is not what it was, whenever there is such a candidate.
+const REPEATED: u32 = 3;
+/// Steps before the first of them, so that most of those that it is compared with are the new machine's.
+const PAUSE: u32 = RECENT as u32 / 2 + 1;
+
+/// Other steps than the chosen one: without drafts, with one less, with one more; where no drafts pay, the best ones
+/// and a single one. They keep the comparison true, and the last two also tell whether such drafts would be right.
+pub(super) type Candidates = [Option<Plan>; 3];
+
+/// When a step is made with other drafts than those that pay.
+#[derive(Debug, Clone)]
+pub(super) struct Explorer {
+    /// Probes of each candidate that are to be made.
+    due: [u32; 3],
+    /// Steps until one may be made.
+    pause: u32,
+    /// Steps since the last probe, and since the last one without drafts.
+    since: u32,
+    since_plain: u32,
+    /// Seconds that probes at other drafts may lose now.
+    budget: f64,
+    /// Which of them was last.
+    last: usize,
+    /// The step at hand, if it is a probe: the candidate, and what each of its tokens is worth in seconds, if that
+    /// counts.
+    probe: Option<(usize, f64)>,
+}
+
+impl Default for Explorer {
+    /// What was measured a moment ago needs no probe: it begins with the largest debt.
+    fn default() -> Self {
+        let budget = f64::NEG_INFINITY;
+        Self { due: [0; 3], pause: 0, since: 0, since_plain: 0, budget, last: 0, probe: None }
+    }
+}
+
+impl Explorer {
+    /// The probe that is made instead of the `chosen` step, if one is.
+    pub(super) fn next(&mut self, mut candidates: Candidates, chosen: &Plan) -> Option<Plan> {
+        let worth = 1.0 / chosen.rate();
+        (self.since, self.since_plain) = (self.since + 1, self.since_plain + 1);
+        if self.since_plain >= PLAIN_INTERVAL {
+            self.request(0);
+        }
+        let turns = if self.last == 1 { [2, 1] } else { [1, 2] };
+        if let Some((next, plan)) =
+            turns.into_iter().find_map(|next| Some((next, candidates[next].as_ref()?)))
+        {
+            // A pause of the machine during a probe must not keep the next ones from theirs.
+            self.budget = self.budget.clamp(-chosen.seconds, chosen.seconds) + PROBE_SHARE * chosen.seconds;
+            // However dear it is believed to be, it is affordable some day: the belief may be wrong.
+            let loss = (plan.seconds - plan.tokens * worth).min(chosen.seconds);
+            if self.since > RECENT as u32 && loss <= self.budget {
+                self.request(next);
+            }
+        }
+        // The steps in between tell what it is compared with.
+        if self.pause > 0 {
+            self.pause -= 1;
+            return None;
+        }
+        let due = (0..candidates.len())
+            .rev()
+            .filter(|&candidate| self.due[candidate] > 0 && candidates[candidate].is_some());
+        let candidate = due.max_by_key(|&candidate| self.due[candidate])?;
+        let plan = candidates[candidate].take()?;
+        self.due[candidate] -= 1;
+        (self.pause, self.since) = (1, 0);
+        if candidate == 0 {
+            self.since_plain = 0;
+        } else {
+            self.last = candidate;
+        }
+        self.probe = Some((candidate, worth));
+        Some(plan)
+    }
+
+    /// A step has ended that emitted so many tokens, a probe or not. A probe that surprises is repeated; another
+    /// machine is probed on all sides.
+    pub(super) fn observe(&mut self, tokens: usize, told: Told) {
+        if let Some((candidate, worth)) = self.probe.take() {
+            if candidate > 0 && !told.width {
+                self.budget -= told.seconds - tokens as f64 * worth;
+            }
+            if told.width {
+                self.request(candidate);
+            }
+        }
+        if told.machine {
+            (self.due, self.pause) = ([REPEATED; 3], PAUSE);
+        }
+    }
+
+    fn request(&mut self, candidate: usize) {
+        self.due[candidate] = self.due[candidate].max(1);
+    }
+}

@@ -10,9 +10,10 @@
 //! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
 //!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
 //!   few times at once and then rarely, and each figure counts for one measurement.
-//! - Rows whose requests switched drafts off pay at most `TAX` of each step for those of others, probes included.
+//! - Rows whose requests switched drafts off pay at most `MAX_BYSTANDER_SLOWDOWN` of each step for those of others,
+//!   probes included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
-//!   what stays within the tax, and up to its depth what pays.
+//!   what stays within that, and up to its depth what pays.
 
 mod acceptance;
 mod chats;
@@ -36,7 +37,7 @@ use outcome::Outcome;
 pub use state::PolicyState;
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
-const TAX: f64 = 0.10;
+const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
 
 /// A row as the policy sees it.
 #[derive(Debug, Clone, Copy)]
@@ -133,19 +134,19 @@ impl Policy {
             return none;
         };
 
-        let taxed = (1.0 + TAX) * plain.seconds;
+        let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
         let has_off = rows.iter().any(|row| row.drafting == Drafting::Off);
-        let most_seconds = if has_off { taxed } else { f64::INFINITY };
+        let most_seconds = if has_off { bystander_limit } else { f64::INFINITY };
         let deepest = fixed.iter().copied().max().unwrap_or(0);
         let base = (1..=deepest)
             .rev()
             .filter_map(|cap| Plan::new(fixed.iter().map(|&k| k.min(cap)).collect(), &survivals, cost))
-            .find(|plan| plan.seconds <= taxed)
+            .find(|plan| plan.seconds <= bystander_limit)
             .unwrap_or_else(|| plain.clone());
         let best = best(&base, &survivals, cost, most_seconds);
         self.outcome = match &best {
             Some(best) => Outcome::of(&base, best),
-            None if has_off => Outcome::Taxed,
+            None if has_off => Outcome::HeldForBystanders,
             None => Outcome::Open,
         };
         let (chosen, candidates) = match best {

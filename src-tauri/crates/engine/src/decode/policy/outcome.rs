@@ -14,8 +14,8 @@ pub(super) enum Outcome {
     /// Even the best plan yields no more tokens per second: with `drafts` drafts more it takes `times_as_long` times as
     /// long, for `times_as_many_tokens` times the tokens.
     NotPaying { drafts: usize, times_as_long: f64, times_as_many_tokens: f64 },
-    /// Any drafts would slow down rows that asked for none by more than the tax.
-    Taxed,
+    /// Any drafts would slow down rows that asked for none by more than `MAX_BYSTANDER_SLOWDOWN`.
+    HeldForBystanders,
 }
 
 impl Outcome {
@@ -43,7 +43,7 @@ impl Outcome {
                 "Drafts do not pay here: to draft and check {drafts} takes {times_as_long:.2} times as long as a pass \
                  without, and yields {times_as_many_tokens:.2} times the tokens."
             )),
-            Self::Taxed => {
+            Self::HeldForBystanders => {
                 Some("Drafts were held back: they would slow down the replies beside this one.".to_owned())
             }
         }

@@ -1,4 +1,4 @@
-//! Files of rows that make room for others are damaged, cut, or cannot be made: such a row is read again, and its text
+//! Files of rows that are swapped out are damaged, cut, or cannot be made: such a row is read again, and its text
 //! is the same.
 //!
 //! One test, since the files and their number are the process's.
@@ -38,7 +38,7 @@ mod linux {
         file.write_all(&[!byte[0]]).unwrap();
     }
 
-    /// Two replies of which the second has to make room. `harm` is done while it waits. Returns how much was read in
+    /// Two replies of which the second is preempted. `harm` is done while it waits. Returns how much was read in
     /// all.
     fn run(model: &Qwen, rows: &[Known; 2], harm: &mut dyn FnMut()) -> u64 {
         // Behind 256 positions a row may take more.
@@ -85,7 +85,7 @@ mod linux {
         let model = tiny_dense(Stored::F32);
         let mut dice = Dice::new(60);
         let sampling = Sampling { temperature: 0.9, repetition_penalty: 1.1, ..Sampling::default() };
-        // The first goes on long enough for the second to outgrow what it was let in with, behind 12 tokens of its
+        // The first goes on long enough for the second to outgrow what was set aside for it, behind 12 tokens of its
         // reply.
         let rows = [(8, 240), (236, 24)].map(|(prompt, length)| {
             Known::new(&model, RowSpec { sampling, seed: 7, ..greedy(&dice.prompt(prompt), length) })

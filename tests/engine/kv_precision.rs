@@ -79,7 +79,7 @@ fn company_does_not_change_the_text() {
     assert_eq!(written, expected);
 }
 
-/// A row that goes back and forth with its drafts remembers what reading its text afresh gives: what differs is how
+/// A row that goes back and forth with its drafts keeps what a fresh prefill of its text gives: what differs is how
 /// narrow and wide passes round, and then one of 255 levels.
 #[test]
 fn a_row_remembers_what_a_fresh_prefill_gives() {

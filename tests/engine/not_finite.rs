@@ -1,6 +1,6 @@
 //! A token that makes the model compute infinite or undefined numbers: the reply with it ends there, with a named
-//! error; those beside it and those that only had it as a draft read as if there were no such token; nothing is
-//! remembered.
+//! error; those beside it and those that only had it as a draft read as if there were no such token; the
+//! prefix cache keeps nothing of it.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +103,7 @@ fn nothing_of_it_is_remembered() {
     let prompt = dice.prompt(300);
     let spec = |prompt: &[u32]| RowSpec { message_starts: vec![100, 200], ..greedy(prompt, 30) };
     let rows = [Known::new(&healthy, spec(&prompt))];
-    // Once written in the reply, once in the middle of the prompt, behind a place that would be remembered.
+    // Once written in the reply, once in the middle of the prompt, behind a place that would be cached.
     let (token, place) = own_token(&rows, 0);
     for (token, emitted) in [(token, place + 1), (prompt[150], 0)] {
         let model = poisoned(token, f32::INFINITY);
@@ -114,7 +114,7 @@ fn nothing_of_it_is_remembered() {
                 assert_eq!(outcome.failed[&0], RowError::NotFinite { emitted });
                 assert_eq!((scheduler.prefixes().snapshots(), scheduler.prefixes().bytes()), (0, 0));
             }
-            // Others are remembered as ever.
+            // Others are cached as ever.
             let other: Vec<u32> =
                 dice.prompt(250).iter().map(|&id| if id == token { 1 } else { id }).collect();
             let other = RowSpec { max_tokens: 2, ..spec(&other) };

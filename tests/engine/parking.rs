@@ -1,4 +1,4 @@
-//! A row that is moved to a file and back goes on as if nothing had happened, bit for bit, whoever stays or comes.
+//! A row that is swapped out and in again goes on as if nothing had happened, bit for bit, whoever stays or comes.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ fn bits(state: &RowState) -> Vec<Vec<u8>> {
     arrays.map(|array: &Array| array.to_bytes().unwrap()).collect()
 }
 
-/// By row, everything it remembers, bit for bit.
+/// By row, all its caches and states, bit for bit.
 fn all_bits(batch: &Batch) -> BTreeMap<RowId, Vec<Vec<u8>>> {
     batch.rows().iter().map(|row| row.id).zip(states(batch).iter().map(bits)).collect()
 }
@@ -241,7 +241,7 @@ fn a_row_may_turn_round_after_any_part() {
     }
 }
 
-/// What a parked row remembered takes no memory, and comes back with room to grow.
+/// The caches and states of a swapped-out row take no memory, and come back with room to grow.
 #[test]
 fn a_parked_row_takes_no_memory() {
     let model = tiny_dense(Stored::F32);

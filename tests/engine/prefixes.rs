@@ -1,4 +1,4 @@
-//! The memory of earlier turns: a reply reads the same whether its prompt was read or remembered.
+//! The prefix cache: a reply reads the same whether its prompt was read or cached.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -77,7 +77,7 @@ impl<'a> Desk<'a> {
         self.replies.get(&id).map_or(&[], |reply| reply.tokens.as_slice())
     }
 
-    /// Writes one reply: its tokens, and how many tokens of its prompt were remembered.
+    /// Writes one reply: its tokens, and how many tokens of its prompt were cached.
     fn reply(&mut self, spec: &RowSpec, drafting: Drafting) -> (Vec<u32>, usize) {
         let id = self.submit(spec, drafting);
         while !self.scheduler.is_idle() {
@@ -137,7 +137,7 @@ fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
     }
 }
 
-/// Every way in which a chat goes on, each with how much of it must be remembered.
+/// Every way in which a chat goes on, each with how much of it must be cached.
 #[test]
 fn only_what_is_new_is_read() {
     let model = tiny_dense(Stored::F32);
@@ -167,7 +167,7 @@ fn only_what_is_new_is_read() {
         let other = Chat::new(template, system, dice.prompt(80));
         let (_, remembered) = desk.reply(&spec(&other, 8), Drafting::Auto);
         assert_eq!(remembered, 63, "{template:?}: the system prompt");
-        // An earlier question, in other words. Of the reply before it all is remembered that was fed.
+        // An earlier question, in other words. Of the reply before it all is cached that was fed.
         for _ in 0..4 {
             let mut edited = last.clone();
             let question = dice.prompt(50);
@@ -180,7 +180,7 @@ fn only_what_is_new_is_read() {
     }
 }
 
-/// The head goes on too: what follows a remembered prompt is drafted as well as what follows a read one.
+/// The head goes on too: what follows a cached prompt is drafted as well as what follows a read one.
 #[test]
 fn drafts_are_as_good_as_before() {
     let model = demo_in_f32();
@@ -200,7 +200,7 @@ fn drafts_are_as_good_as_before() {
 }
 
 /// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is
-/// too small. Returns tokens that were remembered, and tokens of all prompts.
+/// too small. Returns tokens that were cached, and tokens of all prompts.
 fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let mut dice = Dice::new(3000 + seed);
     let samplings = samplings();
@@ -309,7 +309,7 @@ fn load() -> Session {
 }
 
 /// A chat with the demo model as the app has it, in bfloat16: what is told to be cached is what need not be read, and
-/// the text is that of an engine that remembers nothing.
+/// the text is that of an engine that caches nothing.
 #[test]
 fn a_chat_with_the_demo_model_reads_the_same_with_and_without_memory() {
     let settings = GenerationSettings {

@@ -121,7 +121,7 @@ fn any_drafting(dice: &mut Dice) -> Drafting {
     }
 }
 
-/// Rows of every kind, some of whose prompts take more than a cell.
+/// Rows of every kind, some of whose prompts take more than a chunk.
 fn pool(model: &Qwen) -> Vec<Known> {
     let mut dice = Dice::new(1000);
     let mut rows = known_rows(model, &mut dice, 12, 20);
@@ -347,7 +347,7 @@ fn prompts_are_read_between_the_steps_of_others() {
     assert_eq!(written, alone(&model, &greedy(&running.prompt, written.len()), 0).tokens);
 }
 
-/// Two prompts take turns, cell by cell, so that a short one need not wait for the end of a long one.
+/// Two prompts take turns, chunk by chunk, so that a short one need not wait for the end of a long one.
 #[test]
 fn a_short_prompt_overtakes_a_long_one() {
     let model = tiny_dense(Stored::F32);

@@ -106,8 +106,8 @@ fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
     samplings.into_iter().enumerate().map(row).collect()
 }
 
-/// Three replies become longer than what they were let in with, and there is memory for two of them: the youngest waits
-/// and goes on exactly where it was, which in bf16 and 8 bits only what it remembered can give.
+/// Three replies outgrow what was set aside when they were admitted, and there is memory for two of them: the youngest
+/// waits and goes on exactly where it was, which in bf16 and 8 bits only its own caches and states can give.
 #[test]
 fn replies_that_outgrow_their_memory_wait_and_go_on() {
     outgrow_memory(&tiny_dense(Stored::F32));
@@ -121,7 +121,7 @@ fn outgrow_memory(model: &Qwen) {
     let footprint = Footprint::of(model);
     let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
     assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
-    // Where nothing may hold up the others, what a row remembers moves a part at a time.
+    // Where nothing may hold up the others, a row's caches and states are swapped a part at a time.
     for (remembered, rate, max_stall) in
         [(0, Some(0.7), Limits::default().max_stall), (memory / 2, None, Duration::ZERO)]
     {
@@ -189,7 +189,7 @@ fn a_request_that_waits_again_may_leave() {
     }
 }
 
-/// The others are cancelled as soon as a row has to make room: it turns round where it is, and may leave on the way.
+/// The others are cancelled as soon as a row is preempted: it turns round where it is, and may leave on the way.
 #[test]
 fn a_row_that_is_wanted_back_turns_round() {
     let model = tiny_dense(Stored::F32);

@@ -118,7 +118,7 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
     println!("{done} requests; at most {highest} bytes held at a time");
 }
 
-/// What is remembered is counted to the byte, more or less, and stays within its budget whatever comes.
+/// The prefix cache is counted to the byte, more or less, and stays within its budget whatever comes.
 fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
     let mut dice = Dice::new(3);
     let baseline = mlx::active_memory();
@@ -192,7 +192,7 @@ fn appending_in_place(precision: KvPrecision) {
     }
 }
 
-/// Replies that outgrow what they were let in with take no more than there is, whoever has to wait for that.
+/// Replies that outgrow what was set aside for them take no more than there is, whoever has to wait for that.
 fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
     let mut dice = Dice::new(4);
     let baseline = mlx::active_memory();

@@ -1,4 +1,4 @@
-//! After every step a row remembers what a fresh prefill of its committed tokens would give it.
+//! After every step a row keeps what a fresh prefill of its committed tokens would give it.
 
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;

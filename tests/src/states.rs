@@ -1,4 +1,4 @@
-//! What a row remembers, to be compared with what a fresh prefill of its tokens gives.
+//! The caches and states of a row, to be compared with what a fresh prefill of its tokens gives.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub const BF16_ROUNDING: f32 = 4e-2;
 /// The same in f16, whose unit of rounding is 2⁻¹¹: an eighth of that, and twice what was measured.
 pub const F16_ROUNDING: f32 = BF16_ROUNDING / 8.0;
 
-/// Everything a row remembers, f32.
+/// All caches and states of a row, f32.
 #[derive(Debug)]
 pub struct RowState {
     /// Keys and values of the attention layers, `[2, Hkv, n, D]` each.

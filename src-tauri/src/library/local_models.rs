@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub(super) revision: Option<String>,
     pub(super) state: LocalState,
     pub(super) disk_bytes: u64,
-    /// As the library's own record says; other models have theirs in the notes.
+    /// As the library's own record says; other models have theirs in the model statistics.
     pub(super) last_used: Option<u64>,
     /// In full precision, so that a conversion makes it smaller.
     pub(super) raw: bool,

@@ -11,7 +11,7 @@ use super::file;
 use super::plain_baseline::{PlainReplies, comparison};
 use crate::engine::Model;
 
-/// The notes, and the file that keeps them.
+/// The statistics, and the file that keeps them.
 #[derive(Debug)]
 pub(super) struct ModelStatistics {
     file: PathBuf,

@@ -192,8 +192,8 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// Follows how many replies are being written, the hold of [`EngineLease`] counted as one, for those who wait for
-    /// one to begin or for all to end.
+    /// Follows how many replies are being written, an [`EngineLease`] counted as one, for those who wait for one to
+    /// begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }

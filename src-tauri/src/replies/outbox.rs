@@ -22,7 +22,7 @@ pub(super) struct Outbox {
 pub(super) struct Reading {
     pub(super) done: u32,
     pub(super) total: u32,
-    /// Remembered ones among those that are done.
+    /// Those that the prefix cache had, among those that are done.
     pub(super) cached: u32,
 }
 

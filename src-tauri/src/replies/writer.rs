@@ -80,7 +80,7 @@ impl Writer {
         let mut model: Option<Model> = None;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
-        // What was remembered of the prompt that is being read.
+        // What the prefix cache had of the prompt that is being read.
         let mut cached = None;
         let ending = loop {
             tokio::select! {

@@ -28,7 +28,7 @@ pub struct SecondTurn {
     pub cached_tokens: usize,
     /// Where the whole prompt is read.
     pub seconds_without: Spread,
-    /// Where the first turn is remembered.
+    /// Where the first turn is in the prefix cache.
     pub seconds_with: Spread,
     /// Without over with, in the same run.
     pub gain: Spread,
@@ -97,7 +97,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
     }
 }
 
-/// The time to a prompt's first token, and how many of its tokens were remembered.
+/// The time to a prompt's first token, and how many of its tokens were cached.
 fn first_token(
     model: &Qwen,
     scheduler: &mut Scheduler,

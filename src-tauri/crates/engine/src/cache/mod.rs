@@ -1,4 +1,4 @@
-//! What a row remembers: keys and values of the attention layers, the recurrent state of the others.
+//! What a row keeps between passes: keys and values of the attention layers, the recurrent state of the others.
 
 mod delta_state;
 mod prefix;

@@ -50,7 +50,7 @@ impl Drafted {
         self.own[b].iter().map(|own| own.token).collect()
     }
 
-    /// The places at which row `b` is verified: behind its context and behind each of its drafts.
+    /// The positions at which row `b` is verified: behind its context and behind each of its drafts.
     pub(super) fn sample_positions<'a>(
         &self,
         b: usize,

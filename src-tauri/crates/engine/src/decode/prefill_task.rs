@@ -27,7 +27,7 @@ pub struct PrefillTask {
     pub(super) states: Vec<DeltaState>,
     read: usize,
     chunk: Option<Chunk>,
-    /// Where the prompt is cut, see [`chunk_ends`].
+    /// Where chunks of the prompt end, see [`chunk_ends`].
     chunk_ends: Vec<usize>,
     /// The hidden state `[1, H]` of the last token read, for the head.
     last: Option<Array>,
@@ -99,9 +99,9 @@ impl PrefillTask {
         self.chunk_ends.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
     }
 
-    /// What the prefix cache may store of the row now: its tokens so far, its caches, their snapshot, and whether
-    /// prompts are likely to go on here, as they are behind the first message and at the last cut before the reply.
-    /// `None` except where the prompt is cut, since prompts that begin alike are cut at the same places.
+    /// What the prefix cache may store of the row now: its tokens so far, its caches, a snapshot of its states, and
+    /// whether prompts are likely to go on here, as they are behind the first message and at the last chunk end before
+    /// the reply. `None` except at a chunk end, since prompts that begin alike are cut at the same places.
     pub fn to_store(&self) -> Option<(&[u32], &RowCache, StateSnapshot, bool)> {
         if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
             return None;

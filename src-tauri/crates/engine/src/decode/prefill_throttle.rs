@@ -19,7 +19,7 @@ pub(super) struct PrefillThrottle {
     max_stall: f64,
     /// The layer time that was measured last, of whichever prompt.
     latest: LayerTime,
-    /// Seconds that steps took and reading has not used yet.
+    /// Seconds that steps took and prefill has not used yet.
     balance: f64,
 }
 

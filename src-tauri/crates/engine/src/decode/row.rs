@@ -186,8 +186,8 @@ impl Row {
         Sampler { sampling, seed: *seed, xtc_exempt }
     }
 
-    /// The place `ahead` tokens past the context. `seen`: the row's history as arrays; `before`: indices of the drafts
-    /// between the context and the place.
+    /// The position `ahead` tokens past the context. `seen`: the row's history as arrays; `before`: indices of the
+    /// drafts between the context and the position.
     pub(super) fn sample_position(
         &self,
         ahead: usize,

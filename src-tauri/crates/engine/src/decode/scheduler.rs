@@ -290,7 +290,8 @@ impl Scheduler {
         self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
     }
 
-    /// Rows that are read, swapped in or decoded. A cancelled row that is still in the batch has no request.
+    /// Rows that are prefilled, swapped in or decoded, with the state of their requests. A cancelled row that is still
+    /// in the batch has none.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&RequestState>)> {
         let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.request)));
         let swapping_in = self.swapping_in.iter().map(|back| (back.swapped.row(), Some(&back.request)));
@@ -645,7 +646,7 @@ impl Scheduler {
         }
     }
 
-    /// Lets a row, which comes in a batch of its own, take part in steps. A row on trial makes one alone first.
+    /// Lets a row, which comes in a batch of its own, take part in steps. An isolated row makes one alone first.
     fn join_batch(
         &mut self,
         model: &Qwen,
@@ -762,7 +763,7 @@ impl Scheduler {
     fn part(&mut self, StepFailed { error, rows }: StepFailed, events: &mut Vec<SchedulerEvent>) {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
-        // Those that were cancelled have no request.
+        // Those that were cancelled have no request state any more.
         let rows: Vec<(Row, RequestState)> = rows
             .into_iter()
             .filter_map(|row| self.running.remove(&row.id).map(|request| (row, request)))
@@ -786,7 +787,7 @@ impl Scheduler {
     /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
     /// behind a stored beginning, which may be the cause, is read from its first token instead.
     fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
-        // One that was cancelled has no request.
+        // One that was cancelled has no request state any more.
         let request = self.running.remove(&row.id);
         let error = RowError::NotFinite { emitted: row.emitted().len() };
         tracing::warn!("{error}");

@@ -16,7 +16,7 @@ pub(super) struct VerifyGraph {
     pub(super) host_tokens: Array,
     /// Hidden states for the head, `[T, H]`.
     pub(super) hidden: Array,
-    /// What the host tokens are drawn from, `[T, V]`.
+    /// What the model's tokens are drawn from, `[T, V]`.
     pub(super) logits: Array,
 }
 

@@ -66,8 +66,8 @@ pub fn judges(sampling: &Sampling) -> bool {
     sampling.acceptance == AcceptanceRule::Rejection && !is_greedy(sampling)
 }
 
-/// What decides which operations draw a token. Places of one kind are drawn for together: the operations are the same
-/// for any number of them, and each gets the token that it would get alone.
+/// What decides which operations draw a token. Positions of one kind are drawn for together: the operations are the
+/// same for any number of them, and each gets the token that it would get alone.
 #[derive(Debug, PartialEq)]
 struct Kind<'a> {
     penalties: [bool; 3],
@@ -96,14 +96,14 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Places of one kind, and their indices among all places.
+/// Positions of one kind, and their indices among all positions.
 struct Group<'a, 'b> {
     kind: Kind<'a>,
     indices: Vec<usize>,
     places: Vec<&'b SamplePosition<'a>>,
 }
 
-/// The places by kind.
+/// The positions by kind.
 fn groups<'a, 'b>(places: &'b [SamplePosition<'a>]) -> Vec<Group<'a, 'b>> {
     let mut groups: Vec<Group<'a, 'b>> = Vec::new();
     for (index, place) in places.iter().enumerate() {
@@ -122,8 +122,8 @@ fn groups<'a, 'b>(places: &'b [SamplePosition<'a>]) -> Vec<Group<'a, 'b>> {
     groups
 }
 
-/// Draws a token for each place: logits `[m, V]` of any float type → u32 `[m]`. At a place with a draft to judge that
-/// is the draft, if it is accepted, or the token that replaces it.
+/// Draws a token for each position: logits `[m, V]` of any float type → u32 `[m]`. At a position with a draft to judge
+/// that is the draft, if it is accepted, or the token that replaces it.
 pub fn sample(logits: &Array, places: &[SamplePosition<'_>], drafts: &Drafts) -> Result<Array> {
     let groups = groups(places);
     let parts: Vec<Array> = groups
@@ -133,8 +133,8 @@ pub fn sample(logits: &Array, places: &[SamplePosition<'_>], drafts: &Drafts) ->
     in_order(&parts, &groups)
 }
 
-/// Drafts a token for each place from the head's logits `[m, V]`: the tokens, u32 `[m]`, and for the j places whose
-/// drafts are judged by rejection sampling the distributions that they were drawn from, f32 `[j, V]`, in order.
+/// Drafts a token for each position from the head's logits `[m, V]`: the tokens, u32 `[m]`, and for the j positions
+/// whose drafts are judged by rejection sampling the distributions that they were drawn from, f32 `[j, V]`, in order.
 /// `known`: tokens that replace the head's.
 pub fn draft(
     logits: &Array,
@@ -182,7 +182,7 @@ pub fn draft(
     Ok((in_order(&tokens, &groups)?, from))
 }
 
-/// The distributions that tokens are drawn from at places of one kind.
+/// The distributions that tokens are drawn from at positions of one kind.
 #[cfg(test)]
 pub(super) fn distribution(logits: &Array, places: &[SamplePosition<'_>]) -> Result<Distribution> {
     groups(places)[0].distribution(logits, &Drafts::default())
@@ -248,7 +248,7 @@ impl Group<'_, '_> {
         NoiseKeys::of(Stream::Token, self.places.iter().map(|place| (place.sampler.seed, place.position)))
     }
 
-    /// Seeds and positions of some of its places.
+    /// What noise at some of its positions follows from: seed and position in the row.
     fn noise(&self, places: &[usize]) -> Vec<(u64, usize)> {
         places.iter().map(|&i| (self.places[i].sampler.seed, self.places[i].position)).collect()
     }
@@ -261,7 +261,7 @@ fn concatenated(parts: &[Array]) -> Result<Array> {
     }
 }
 
-/// What the groups drew, in the order of all places.
+/// What the groups drew, in the order of all positions.
 fn in_order(parts: &[Array], groups: &[Group<'_, '_>]) -> Result<Array> {
     let indices: Vec<usize> = groups.iter().flat_map(|group| group.indices.iter().copied()).collect();
     restored(parts, &indices)
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Whatever other places are drawn for in the same call, a place gets what it gets alone, bit for bit: tokens,
+    /// Whatever other positions are drawn for in the same call, one gets what it gets alone, bit for bit: tokens,
     /// verdicts on drafts, and the distributions of drafts.
     #[test]
     fn a_place_reads_the_same_beside_places_of_any_kind() {

@@ -1,6 +1,6 @@
 //! The replies of a session. Each reply is submitted to the scheduler as a row; the tokens that a step emits for it are
 //! decoded to text, cut where a stop text is complete, and reported with the statistics so far. Several replies are in
-//! the making at a time, and each turn advances all of them by at most one step.
+//! the making at a time, and each [`Session::pump`] advances all of them by at most one step.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};

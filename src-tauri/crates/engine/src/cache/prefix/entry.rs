@@ -36,7 +36,7 @@ pub struct Prefix {
 
 impl StateSnapshot {
     /// A copy that shares no memory with this snapshot, still lazy. Arrays that are views may keep the values of a
-    /// whole prefill cell alive.
+    /// whole prefill chunk alive.
     pub(super) fn copy(&self) -> Result<Self> {
         let first = Array::from_slice(&[0u32], &[1])?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The memory of earlier turns: what rows had in their caches at places where a later prompt may go on.
+//! The prefix cache: what rows had in their caches and states at places where a later prompt may go on.
 
 mod entry;
 mod store;

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::acceptance::Acceptance;
 
-/// Chats that are remembered.
+/// Chats whose acceptance is kept.
 const MOST_CHATS: usize = 64;
 
 /// Names a chat as it was when a reply in it was asked for.

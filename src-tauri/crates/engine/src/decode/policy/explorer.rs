@@ -26,7 +26,7 @@ pub(super) struct Explorer {
     /// Steps since the last probe, and since the last one without drafts.
     since: u32,
     since_plain: u32,
-    /// Seconds that probes at other drafts may lose now.
+    /// Seconds that probes of other drafts may lose now.
     budget: f64,
     /// Which of them was last.
     last: usize,
@@ -55,7 +55,7 @@ impl Explorer {
         if let Some((next, plan)) =
             turns.into_iter().find_map(|next| Some((next, candidates[next].as_ref()?)))
         {
-            // A pause of the machine during a probe must not keep the next ones from theirs.
+            // A pause of the machine during a probe must not use up what later probes may lose.
             self.budget = self.budget.clamp(-chosen.seconds, chosen.seconds) + PROBE_SHARE * chosen.seconds;
             // However dear it is believed to be, it is affordable some day: the belief may be wrong.
             let loss = (plan.seconds - plan.tokens * worth).min(chosen.seconds);

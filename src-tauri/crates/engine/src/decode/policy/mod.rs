@@ -13,7 +13,7 @@
 //! - Rows whose requests switched drafts off pay at most `MAX_BYSTANDER_SLOWDOWN` of each step for those of others,
 //!   probes included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
-//!   what stays within that, and up to its depth what pays.
+//!   what stays within `MAX_BYSTANDER_SLOWDOWN`, and up to its depth what pays.
 
 mod acceptance;
 mod chats;

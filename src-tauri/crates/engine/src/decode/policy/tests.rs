@@ -438,7 +438,7 @@ fn fills_a_stair_and_stops_at_the_next() {
     assert!(widths[5] >= 17, "{widths:?}");
 }
 
-/// Rows whose requests switched drafts off pay at most the tax for their neighbours' drafts.
+/// Rows whose requests switched drafts off pay at most `MAX_BYSTANDER_SLOWDOWN` for their neighbours' drafts.
 #[test]
 fn the_tax_is_capped() {
     let machine =
@@ -451,7 +451,7 @@ fn the_tax_is_capped() {
     assert!(taxed.longest <= 1.10 * 10.2, "{taxed:?}");
     assert!(taxed.deepest[1] > 350, "{taxed:?}");
     assert_eq!(simulation.policy.note(true), None);
-    // Where each token costs the same, nothing is below the tax.
+    // Where each token costs the same, no drafts stay within `MAX_BYSTANDER_SLOWDOWN`.
     let mut simulation = Simulation::of(LINEAR);
     simulation.run(LINEAR, &[Drafting::Auto; 2], 50);
     let taxed = simulation.run(LINEAR, BESIDE_OFF, 100);
@@ -482,7 +482,7 @@ fn fixed_depths_are_kept_where_nobody_else_pays() {
     assert_eq!(run(LINEAR, &[depth(8), depth(2)], 50).deepest[8], 50);
     let beside = run(LINEAR, &[depth(8), Drafting::Off], 500);
     assert!(beside.longest <= 1.1 * 20.0, "{beside:?}");
-    // Where drafts are nearly free, all of them stay within the tax.
+    // Where drafts are nearly free, all of them stay within `MAX_BYSTANDER_SLOWDOWN`.
     let free = Machine { draft: 0.01, ..machine(&[10.0], 0.0) };
     let beside = run(free, &[depth(8), Drafting::Off], 500);
     assert!(beside.deepest[8] > 450, "{beside:?}");

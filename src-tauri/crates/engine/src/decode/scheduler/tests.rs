@@ -116,7 +116,7 @@ fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
         let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
         assert_eq!(tokens, expected, "{what}");
         assert_eq!((first, last == 0), (end, damage.is_some()), "{what}");
-        // What was read instead is remembered in its place.
+        // What was read instead is stored in its place.
         let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
         assert_eq!((tokens, first >= SECOND, last), (expected.clone(), true, first), "{what}");
     }

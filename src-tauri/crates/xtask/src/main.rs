@@ -5,6 +5,8 @@ mod error;
 mod icons;
 mod licences;
 mod macos;
+#[cfg(test)]
+mod map;
 mod mutants;
 mod notices;
 mod prepared;

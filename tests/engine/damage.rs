@@ -77,7 +77,7 @@ mod linux {
         for (row, written) in rows.iter().zip(written) {
             assert_eq!(written, row.tokens);
         }
-        scheduler.layers_read()
+        scheduler.layers_run()
     }
 
     #[test]

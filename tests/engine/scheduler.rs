@@ -328,16 +328,16 @@ fn prompts_are_read_between_the_steps_of_others() {
         desk.pump();
     }
     desk.submit(1, &long, Drafting::Off);
-    let begin = desk.scheduler.layers_read();
+    let begin = desk.scheduler.layers_run();
     let mut turns = 0;
     while !desk.is_running(1) {
-        let before = (desk.scheduler.layers_read(), desk.tokens(0).len());
+        let before = (desk.scheduler.layers_run(), desk.tokens(0).len());
         desk.pump();
         turns += 1;
-        assert!(desk.scheduler.layers_read() <= before.0 + 1);
+        assert!(desk.scheduler.layers_run() <= before.0 + 1);
         assert_eq!(desk.tokens(0).len(), before.1 + 1, "a step in every turn");
     }
-    let layers = (desk.scheduler.layers_read() - begin) as usize;
+    let layers = (desk.scheduler.layers_run() - begin) as usize;
     assert_eq!(layers, 3 * model.layers.len(), "three cells");
     assert!(turns >= layers);
     desk.scheduler.cancel(&model, &[0]);

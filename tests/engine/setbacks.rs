@@ -135,7 +135,7 @@ fn outgrow_memory(model: &Qwen) {
             }
         }
         desk.turn_until(|desk| desk.scheduler.batch().rows().len() == 3);
-        let read = desk.scheduler.layers_read();
+        let read = desk.scheduler.layers_run();
         let (mut holding, mut moving) = (0, 0);
         while !desk.scheduler.is_idle() {
             let written = [0, 1].map(|id| desk.tokens(id).len());
@@ -158,7 +158,7 @@ fn outgrow_memory(model: &Qwen) {
         println!("interrupted: {:?}, {} turns", desk.interrupted, desk.turns);
         assert_eq!(desk.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
         assert!(desk.interrupted[&2] <= 2, "nobody has to wait again and again");
-        assert_eq!(desk.scheduler.layers_read(), read, "nothing is read again");
+        assert_eq!(desk.scheduler.layers_run(), read, "nothing is read again");
         assert_eq!(desk.scheduler.reserved_bytes(), 0);
     }
 }
@@ -202,7 +202,7 @@ fn a_row_that_is_wanted_back_turns_round() {
         desk.turn_until(|desk| desk.interrupted.contains_key(&1));
         let held = desk.scheduler.resident_bytes();
         assert!(held > 0);
-        let read = desk.scheduler.layers_read();
+        let read = desk.scheduler.layers_run();
         desk.scheduler.cancel(&model, &[0]);
         desk.turn_until(|desk| desk.scheduler.reading().eq([1]) || !desk.scheduler.batch().rows().is_empty());
         if leaves {
@@ -212,7 +212,7 @@ fn a_row_that_is_wanted_back_turns_round() {
         }
         desk.turn_until(|desk| desk.scheduler.is_idle());
         assert_eq!(desk.tokens(1), rows[1].tokens);
-        assert_eq!(desk.scheduler.layers_read(), read, "nothing is read again");
+        assert_eq!(desk.scheduler.layers_run(), read, "nothing is read again");
     }
 }
 
@@ -307,8 +307,8 @@ fn steps_may_fail_while_others_are_read_and_join() {
         (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
         desk.turn_until(|desk| desk.tokens(0).len() >= 4);
         desk.submit(5, &long.spec, Drafting::Auto);
-        let begin = desk.scheduler.layers_read();
-        desk.turn_until(|desk| desk.scheduler.layers_read() >= begin + after);
+        let begin = desk.scheduler.layers_run();
+        desk.turn_until(|desk| desk.scheduler.layers_run() >= begin + after);
         assert!(desk.scheduler.reading().any(|id| id == 5));
         for id in [2, 3] {
             desk.submit(id, &failing(&rows[id].spec), Drafting::Fixed { depth: 2 });

@@ -124,7 +124,7 @@ pub struct Scheduler {
     /// Tokens since MLX last gave back buffers.
     emitted: usize,
     /// Layers of prompts run so far.
-    layers_read: u64,
+    layers_run: u64,
     /// Requests so far.
     arrivals: u64,
     /// The most rows in a step: [`MAX_ROWS`], fewer while rows run whose steps fail only when they make them together.
@@ -171,7 +171,7 @@ struct Waiting {
     state: State,
     request: RequestState,
     /// The number of requests ahead of it that was last reported.
-    told: Option<usize>,
+    reported_ahead: Option<usize>,
 }
 
 /// What there is of a request that waits.
@@ -234,7 +234,7 @@ impl Scheduler {
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
             emitted: 0,
-            layers_read: 0,
+            layers_run: 0,
             arrivals: 0,
             most_rows: MAX_ROWS,
         }
@@ -262,13 +262,13 @@ impl Scheduler {
 
     /// Requests whose prompts are being read, and a preempted one that is being swapped in.
     pub fn reading(&self) -> impl Iterator<Item = RowId> {
-        let swapping_in = self.swapping_in.iter().map(|back| back.swapped.row().id);
+        let swapping_in = self.swapping_in.iter().map(|swap_in| swap_in.swapped.row().id);
         self.prefills.iter().map(|prefill| prefill.task.id()).chain(swapping_in)
     }
 
     /// Layers that prompts have been run through so far, each over one chunk.
-    pub fn layers_read(&self) -> u64 {
-        self.layers_read
+    pub fn layers_run(&self) -> u64 {
+        self.layers_run
     }
 
     /// The prefix cache.
@@ -294,7 +294,8 @@ impl Scheduler {
     /// in the batch has none.
     fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&RequestState>)> {
         let prefills = self.prefills.iter().map(|prefill| (&prefill.task.row, Some(&prefill.request)));
-        let swapping_in = self.swapping_in.iter().map(|back| (back.swapped.row(), Some(&back.request)));
+        let swapping_in =
+            self.swapping_in.iter().map(|swap_in| (swap_in.swapped.row(), Some(&swap_in.request)));
         prefills
             .chain(swapping_in)
             .chain(self.batch.rows().iter().map(|row| (row, self.running.get(&row.id))))
@@ -328,7 +329,7 @@ impl Scheduler {
         let beginning = Beginning::Stored;
         let request = RequestState { drafting, arrival: self.arrivals, bytes, chat, quarantine, beginning };
         self.arrivals += 1;
-        self.waiting.push_back(Waiting { state: State::Unread(row), request, told: None });
+        self.waiting.push_back(Waiting { state: State::Unread(row), request, reported_ahead: None });
         Ok(())
     }
 
@@ -336,7 +337,7 @@ impl Scheduler {
     pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
         self.waiting.retain(|waiting| !ids.contains(&waiting.id()));
         self.prefills.retain(|prefill| !ids.contains(&prefill.task.id()));
-        self.swapping_in.take_if(|back| ids.contains(&back.swapped.row().id));
+        self.swapping_in.take_if(|swap_in| ids.contains(&swap_in.swapped.row().id));
         self.running.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
@@ -402,7 +403,7 @@ impl Scheduler {
             return true;
         }
         if let Some(SwapIn { swapped, request }) =
-            self.swapping_in.take_if(|back| back.swapped.row().id == id)
+            self.swapping_in.take_if(|swap_in| swap_in.swapped.row().id == id)
         {
             self.enqueue(State::Swapped(swapped), request);
             return true;
@@ -453,14 +454,14 @@ impl Scheduler {
             return false;
         };
         match self.waiting.remove(place) {
-            Some(Waiting { state: State::Swapped(mut swapped), request, told }) => {
+            Some(Waiting { state: State::Swapped(mut swapped), request, reported_ahead }) => {
                 let state = match swapped.swap_out_part() {
                     Ok(_) => State::Swapped(swapped),
                     Err(error) => {
                         State::Unread(for_recompute(CacheLost { error, row: Box::new(swapped.into_row()) }))
                     }
                 };
-                self.waiting.insert(place, Waiting { state, request, told });
+                self.waiting.insert(place, Waiting { state, request, reported_ahead });
                 true
             }
             other => {
@@ -493,7 +494,10 @@ impl Scheduler {
     fn enqueue(&mut self, state: State, request: RequestState) {
         let bytes = self.footprint.projected(state.row(), self.limits.reserve);
         let place = self.waiting.partition_point(|waiting| waiting.request.arrival < request.arrival);
-        self.waiting.insert(place, Waiting { state, request: RequestState { bytes, ..request }, told: None });
+        self.waiting.insert(
+            place,
+            Waiting { state, request: RequestState { bytes, ..request }, reported_ahead: None },
+        );
     }
 
     /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
@@ -512,8 +516,8 @@ impl Scheduler {
             }
         }
         for (place, waiting) in self.waiting.iter_mut().enumerate() {
-            if waiting.told != Some(place) {
-                waiting.told = Some(place);
+            if waiting.reported_ahead != Some(place) {
+                waiting.reported_ahead = Some(place);
                 events.push(SchedulerEvent::Waiting { row: waiting.id(), ahead: place });
             }
         }
@@ -582,7 +586,7 @@ impl Scheduler {
             && let Some((tokens, cache, snapshot, likely)) = task.to_store()
             && let Err(error) = self.prefixes.insert(tokens, cache, &snapshot, likely)
         {
-            tracing::warn!("a prompt could not be remembered: {error}");
+            tracing::warn!("a prompt could not be cached: {error}");
         }
     }
 
@@ -596,7 +600,7 @@ impl Scheduler {
             self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, false)
         });
         if let Err(error) = kept {
-            tracing::warn!("a reply could not be remembered: {error}");
+            tracing::warn!("a reply could not be cached: {error}");
         }
     }
 
@@ -617,7 +621,7 @@ impl Scheduler {
                 Ok(layers) => {
                     let took = begin.elapsed();
                     self.throttle.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
-                    self.layers_read += layers as u64;
+                    self.layers_run += layers as u64;
                 }
                 Err(error) if prefill.request.beginning == Beginning::Restored => {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
@@ -658,7 +662,7 @@ impl Scheduler {
         let quarantine = request.quarantine;
         self.running.insert(row, request);
         let joined = match quarantine {
-            Quarantine::Isolated => self.try_alone(model, batch, events),
+            Quarantine::Isolated => self.step_isolated(model, batch, events),
             Quarantine::Unsuspected | Quarantine::Cleared => self.batch.merge(batch),
         };
         if let Err(error) = joined {
@@ -668,7 +672,7 @@ impl Scheduler {
     }
 
     /// A row that may have made a step fail makes one by itself, and then joins the others.
-    fn try_alone(
+    fn step_isolated(
         &mut self,
         model: &Qwen,
         mut batch: Batch,
@@ -725,7 +729,7 @@ impl Scheduler {
         let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
             Ok(stepped) => stepped,
             Err(failed) => {
-                self.part(failed, events);
+                self.quarantine(failed, events);
                 return Vec::new();
             }
         };
@@ -760,7 +764,7 @@ impl Scheduler {
     /// had begun behind a stored beginning. Of several rows any may be the cause, so each is read again and makes its
     /// next step alone. Where each has done that already, they fail only together, and from then on fewer rows decode
     /// at a time.
-    fn part(&mut self, StepFailed { error, rows }: StepFailed, events: &mut Vec<SchedulerEvent>) {
+    fn quarantine(&mut self, StepFailed { error, rows }: StepFailed, events: &mut Vec<SchedulerEvent>) {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
         // Those that were cancelled have no request state any more.

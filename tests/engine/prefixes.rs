@@ -64,7 +64,9 @@ impl<'a> Desk<'a> {
         for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { .. } => {}
-                SchedulerEvent::Reading { row, done, .. } => _ = self.remembered.entry(row).or_insert(done),
+                SchedulerEvent::Prefilling { row, done, .. } => {
+                    _ = self.remembered.entry(row).or_insert(done)
+                }
                 SchedulerEvent::Advanced { advance, .. } => {
                     self.replies.entry(advance.row).or_default().add(&advance);
                 }
@@ -240,7 +242,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
         desk.pump();
         let prefixes = desk.scheduler.prefixes();
         assert!(prefixes.bytes() <= remembered, "seed {seed}");
-        let alone_in = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
+        let alone_in = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
         let all = desk.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
         assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
         if dice.below(10) == 0 {
@@ -249,7 +251,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
                 assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
             }
         }
-        let busy: Vec<RowId> = desk.scheduler.waiting().chain(desk.scheduler.reading()).collect();
+        let busy: Vec<RowId> = desk.scheduler.waiting().chain(desk.scheduler.prefilling()).collect();
         let running: Vec<RowId> = desk.scheduler.batch().rows().iter().map(|row| row.id).collect();
         let mut ended: Vec<RowId> =
             in_flight.keys().copied().filter(|id| !busy.contains(id) && !running.contains(id)).collect();

@@ -59,7 +59,7 @@ impl<'a> Desk<'a> {
         for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
-                SchedulerEvent::Reading { row, done, total } => {
+                SchedulerEvent::Prefilling { row, done, total } => {
                     assert!(done <= total);
                     if !self.admitted.contains(&row) {
                         self.admitted.push(row);
@@ -194,9 +194,9 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
             desk.scheduler.set_policy_state(any_figures(&mut dice));
         }
         desk.pump();
-        let alone = desk.scheduler.reading().count() + desk.scheduler.batch().rows().len() == 1;
+        let alone = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
         assert!(alone || desk.scheduler.reserved_bytes() <= memory, "seed {seed}");
-        assert!(desk.scheduler.reading().count() <= 2);
+        assert!(desk.scheduler.prefilling().count() <= 2);
         for (id, row) in rows.iter().enumerate() {
             let tokens = desk.tokens(id);
             assert_eq!(tokens, &row.tokens[..tokens.len()], "seed {seed}, row {id}");
@@ -359,7 +359,7 @@ fn a_short_prompt_overtakes_a_long_one() {
     let mut first = None;
     while first.is_none() {
         desk.pump();
-        assert!(desk.scheduler.reading().count() <= 2);
+        assert!(desk.scheduler.prefilling().count() <= 2);
         first = (0..3).find(|&id| desk.is_running(id));
     }
     assert_eq!(first, Some(1));

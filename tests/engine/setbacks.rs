@@ -57,7 +57,7 @@ impl<'a> Desk<'a> {
                     }
                     self.waiting.push(row);
                 }
-                SchedulerEvent::Reading { row, done, total } => {
+                SchedulerEvent::Prefilling { row, done, total } => {
                     assert!(done <= total);
                     self.waiting.retain(|&waiting| waiting != row);
                 }
@@ -141,7 +141,7 @@ fn outgrow_memory(model: &Qwen) {
             let written = [0, 1].map(|id| desk.tokens(id).len());
             desk.pump();
             holding += usize::from(desk.scheduler.resident_bytes() > 0);
-            moving += usize::from(desk.scheduler.reading().next().is_some());
+            moving += usize::from(desk.scheduler.prefilling().next().is_some());
             for (id, row) in rows.iter().enumerate() {
                 let tokens = desk.tokens(id);
                 assert_eq!(tokens, &row.tokens[..tokens.len()], "row {id}, rate {rate:?}");
@@ -204,7 +204,9 @@ fn a_row_that_is_wanted_back_turns_round() {
         assert!(held > 0);
         let read = desk.scheduler.layers_run();
         desk.scheduler.cancel(&model, &[0]);
-        desk.turn_until(|desk| desk.scheduler.reading().eq([1]) || !desk.scheduler.batch().rows().is_empty());
+        desk.turn_until(|desk| {
+            desk.scheduler.prefilling().eq([1]) || !desk.scheduler.batch().rows().is_empty()
+        });
         if leaves {
             desk.scheduler.cancel(&model, &[1]);
             assert!(desk.scheduler.is_idle() && desk.scheduler.reserved_bytes() == 0);
@@ -309,7 +311,7 @@ fn steps_may_fail_while_others_are_read_and_join() {
         desk.submit(5, &long.spec, Drafting::Auto);
         let begin = desk.scheduler.layers_run();
         desk.turn_until(|desk| desk.scheduler.layers_run() >= begin + after);
-        assert!(desk.scheduler.reading().any(|id| id == 5));
+        assert!(desk.scheduler.prefilling().any(|id| id == 5));
         for id in [2, 3] {
             desk.submit(id, &failing(&rows[id].spec), Drafting::Fixed { depth: 2 });
         }

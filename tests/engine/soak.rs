@@ -208,7 +208,7 @@ fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
         while !scheduler.is_idle() {
             let running = scheduler.batch().rows().len();
             scheduler.pump(model);
-            waited_again |= scheduler.batch().rows().len() + scheduler.reading().count() < running;
+            waited_again |= scheduler.batch().rows().len() + scheduler.prefilling().count() < running;
             let held = (mlx::active_memory() - baseline) as u64;
             assert!(held <= memory + memory / 20, "{held} bytes held of {memory}");
         }

@@ -47,7 +47,7 @@ impl Bench<'_> {
                     }
                     SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
                     SchedulerEvent::Failed { error, .. } => return Err(error.into()),
-                    SchedulerEvent::Waiting { .. } | SchedulerEvent::Reading { .. } => {}
+                    SchedulerEvent::Waiting { .. } | SchedulerEvent::Prefilling { .. } => {}
                 }
             }
         }

@@ -109,7 +109,7 @@ fn first_token(
     loop {
         for event in scheduler.pump(model) {
             match event {
-                SchedulerEvent::Reading { done, .. } => _ = remembered.get_or_insert(done),
+                SchedulerEvent::Prefilling { done, .. } => _ = remembered.get_or_insert(done),
                 SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),
                 SchedulerEvent::Failed { error, .. } => return Err(error.into()),
                 SchedulerEvent::Waiting { .. } => {}

@@ -51,7 +51,7 @@ impl Default for Limits {
 /// What happens to a request.
 #[derive(Debug)]
 pub enum SchedulerEvent {
-    /// It waits in the queue. A request that is preempted waits again; [`Self::Reading`] ends it.
+    /// It waits in the queue. A request that is preempted waits again; [`Self::Prefilling`] ends it.
     Waiting {
         /// The request.
         row: RowId,
@@ -60,7 +60,7 @@ pub enum SchedulerEvent {
     },
     /// Its prompt is being read; after a step that failed, what it has written is read with it. A preempted request
     /// that comes back has nothing to read, so `done` is `total` at once.
-    Reading {
+    Prefilling {
         /// The request.
         row: RowId,
         /// Tokens read so far. In the first report these are the tokens that the prefix cache had.
@@ -261,7 +261,7 @@ impl Scheduler {
     }
 
     /// Requests whose prompts are being read, and a preempted one that is being swapped in.
-    pub fn reading(&self) -> impl Iterator<Item = RowId> {
+    pub fn prefilling(&self) -> impl Iterator<Item = RowId> {
         let swapping_in = self.swapping_in.iter().map(|swap_in| swap_in.swapped.row().id);
         self.prefills.iter().map(|prefill| prefill.task.id()).chain(swapping_in)
     }
@@ -479,7 +479,7 @@ impl Scheduler {
             Ok(true) => self.swapping_in = Some(SwapIn { swapped, request }),
             Ok(false) => {
                 let (row, read) = (swapped.row().id, swapped.row().committed());
-                events.push(SchedulerEvent::Reading { row, done: read, total: read });
+                events.push(SchedulerEvent::Prefilling { row, done: read, total: read });
                 self.join_batch(model, row, swapped.resume(), request, events);
             }
             Err(error) => {
@@ -547,7 +547,7 @@ impl Scheduler {
         match task {
             Ok(task) => {
                 let (done, total) = task.progress();
-                events.push(SchedulerEvent::Reading { row: id, done, total });
+                events.push(SchedulerEvent::Prefilling { row: id, done, total });
                 let request = RequestState { beginning, ..request };
                 self.prefills.push_back(Prefill { task, request, layer_time: self.throttle.expected() });
             }
@@ -633,7 +633,7 @@ impl Scheduler {
         let (done, total) = prefill.task.progress();
         if (done, total) != before {
             self.cache_prompt(&prefill.task);
-            events.push(SchedulerEvent::Reading { row, done, total });
+            events.push(SchedulerEvent::Prefilling { row, done, total });
         }
         if !prefill.task.is_read() {
             return if done == before.0 {

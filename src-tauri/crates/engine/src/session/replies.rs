@@ -160,7 +160,7 @@ impl Session {
         for event in self.scheduler.pump(&self.model) {
             match event {
                 SchedulerEvent::Waiting { row, ahead } => progress.push((row, Progress::Waiting { ahead })),
-                SchedulerEvent::Reading { row, done, total } => {
+                SchedulerEvent::Prefilling { row, done, total } => {
                     if let Some(writer) = self.writing.get_mut(&row) {
                         writer.recorder.reads(done, total);
                     }

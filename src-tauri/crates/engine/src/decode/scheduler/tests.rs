@@ -63,7 +63,7 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
         for event in scheduler.pump(model) {
             match event {
                 SchedulerEvent::Advanced { advance, .. } => tokens.extend(advance.tokens),
-                SchedulerEvent::Reading { done, .. } => {
+                SchedulerEvent::Prefilling { done, .. } => {
                     if done <= before {
                         begins.push(done);
                     }

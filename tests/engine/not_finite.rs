@@ -53,7 +53,7 @@ fn run(scheduler: &mut Scheduler, model: &Qwen, specs: &[(RowSpec, Drafting)]) -
 }
 
 fn remembering(model: &Qwen) -> Scheduler {
-    let limits = Limits { remembered: u64::MAX, ..Limits::default() };
+    let limits = Limits { prefix_cache_bytes: u64::MAX, ..Limits::default() };
     Scheduler::new(model, limits, Policy::default())
 }
 

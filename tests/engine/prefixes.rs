@@ -23,7 +23,7 @@ const TEMPLATES: [Template; 2] = [Template::Keeps, Template::DropsThoughts];
 const ROOMY: Limits = Limits {
     memory: u64::MAX,
     reserve: 4096,
-    remembered: u64::MAX,
+    prefix_cache_bytes: u64::MAX,
     max_stall: std::time::Duration::from_millis(200),
 };
 
@@ -208,9 +208,9 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     let samplings = samplings();
     let template = dice.one_of(&TEMPLATES);
     // From a few snapshots to all of them.
-    let remembered = dice.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
+    let prefix_cache_bytes = dice.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
     let memory = dice.one_of(&[u64::MAX, 6 << 20]);
-    let mut desk = Desk::new(model, Limits { memory, remembered, ..ROOMY });
+    let mut desk = Desk::new(model, Limits { memory, prefix_cache_bytes, ..ROOMY });
     let system = dice.prompt(40);
     let question = |dice: &mut Dice| {
         let most = dice.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
@@ -241,7 +241,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
         }
         desk.pump();
         let prefixes = desk.scheduler.prefixes();
-        assert!(prefixes.bytes() <= remembered, "seed {seed}");
+        assert!(prefixes.bytes() <= prefix_cache_bytes, "seed {seed}");
         let alone_in = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
         let all = desk.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
         assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");

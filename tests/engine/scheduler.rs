@@ -22,7 +22,8 @@ use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 use serde_json::json;
 
 /// Nothing but one layer at a time between steps.
-const NO_STALL: Limits = Limits { memory: u64::MAX, reserve: 4096, remembered: 0, max_stall: Duration::ZERO };
+const NO_STALL: Limits =
+    Limits { memory: u64::MAX, reserve: 4096, prefix_cache_bytes: 0, max_stall: Duration::ZERO };
 
 /// A scheduler, and what it has said.
 struct Desk<'a> {

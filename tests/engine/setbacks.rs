@@ -122,10 +122,10 @@ fn outgrow_memory(model: &Qwen) {
     let memory = 3 * footprint.row(rows[2].spec.prompt.len() + 9);
     assert!(3 * footprint.row(290) > memory && 2 * footprint.row(320) < memory);
     // Where nothing may hold up the others, a row's caches and states are swapped a part at a time.
-    for (remembered, rate, max_stall) in
+    for (prefix_cache_bytes, rate, max_stall) in
         [(0, Some(0.7), Limits::default().max_stall), (memory / 2, None, Duration::ZERO)]
     {
-        let limits = Limits { memory, remembered, reserve: 9, max_stall };
+        let limits = Limits { memory, prefix_cache_bytes, reserve: 9, max_stall };
         let mut desk = Desk::new(model, limits);
         let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
         for (id, row) in rows.iter().enumerate() {

@@ -123,7 +123,8 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
     let mut dice = Dice::new(3);
     let baseline = mlx::active_memory();
     let bytes_of_one = Footprint::of(model).row(300);
-    let limits = Limits { memory: 8 * bytes_of_one, remembered: 3 * bytes_of_one, ..Limits::default() };
+    let limits =
+        Limits { memory: 8 * bytes_of_one, prefix_cache_bytes: 3 * bytes_of_one, ..Limits::default() };
     let mut scheduler = Scheduler::new(model, limits, eager_policy());
     let mut chats: Vec<Vec<u32>> = Vec::new();
     let mut highest = 0;
@@ -146,7 +147,7 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
             let held = (mlx::active_memory() - baseline) as u64;
             let counted = scheduler.reserved_bytes() + scheduler.prefixes().bytes();
             assert!(held <= counted + counted / 20, "{held} bytes held, {counted} counted");
-            assert!(counted <= limits.memory && scheduler.prefixes().bytes() <= limits.remembered);
+            assert!(counted <= limits.memory && scheduler.prefixes().bytes() <= limits.prefix_cache_bytes);
         }
         scheduler.cancel(model, &[request as RowId]);
         let held = (mlx::active_memory() - baseline) as u64;
@@ -154,8 +155,11 @@ fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
         assert!(held.abs_diff(counted) <= counted / 20, "{held} bytes held, {counted} counted");
         highest = highest.max(counted);
     }
-    println!("{requests} requests; at most {highest} of {} bytes remembered", limits.remembered);
-    assert!(highest > limits.remembered / 2);
+    println!(
+        "{requests} requests; at most {highest} of {} bytes prefix_cache_bytes",
+        limits.prefix_cache_bytes
+    );
+    assert!(highest > limits.prefix_cache_bytes / 2);
     drop(scheduler);
     mlx::clear_cache();
     assert_eq!(mlx::active_memory(), baseline);
@@ -197,8 +201,8 @@ fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
     let mut dice = Dice::new(4);
     let baseline = mlx::active_memory();
     let memory = 3 * Footprint::of(model).row(30);
-    for remembered in [0, memory / 2] {
-        let limits = Limits { memory, remembered, reserve: 9, ..Limits::default() };
+    for prefix_cache_bytes in [0, memory / 2] {
+        let limits = Limits { memory, prefix_cache_bytes, reserve: 9, ..Limits::default() };
         let mut scheduler = Scheduler::new(model, limits, eager_policy());
         for id in 0..4 {
             let spec = greedy(&dice.prompt(10), 250 + 20 * id);

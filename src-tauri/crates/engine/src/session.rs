@@ -19,11 +19,11 @@ use crate::text::{ChatTemplate, MESSAGE_START, Prompter, ReplyStart, Tokenizer, 
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
-const REMEMBERED_SHARE: f64 = 0.5;
+const PREFIX_CACHE_SHARE: f64 = 0.5;
 /// The most that earlier turns take: more is worth more to other programs.
-const MOST_REMEMBERED: u64 = 16 << 30;
+const MAX_PREFIX_CACHE: u64 = 16 << 30;
 /// What they take where MLX does not know how much memory there is.
-const REMEMBERED_BYTES: u64 = 1 << 30;
+const PREFIX_CACHE_BYTES: u64 = 1 << 30;
 /// What a model is asked whose drafts nobody knows.
 const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
 /// How a prompt without a template is continued.
@@ -221,14 +221,14 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
 /// What rows and the memory of earlier turns may take beside the weights, where models have `usable` bytes, of which there
 /// is so much `room` for rows.
 fn limits(usable: u64, room: impl Fn(u64) -> u64) -> Limits {
-    let (memory, remembered) = match usable {
-        0 => (u64::MAX, REMEMBERED_BYTES),
+    let (memory, prefix_cache_bytes) = match usable {
+        0 => (u64::MAX, PREFIX_CACHE_BYTES),
         usable => {
             let memory = room(usable);
-            (memory, ((REMEMBERED_SHARE * memory as f64) as u64).min(MOST_REMEMBERED))
+            (memory, ((PREFIX_CACHE_SHARE * memory as f64) as u64).min(MAX_PREFIX_CACHE))
         }
     };
-    Limits { memory, remembered, ..Limits::default() }
+    Limits { memory, prefix_cache_bytes, ..Limits::default() }
 }
 
 impl From<TooLarge> for EngineError {

@@ -77,8 +77,8 @@ pub(super) fn time(session: &Session, chat_tokens: usize) -> Result<Timed, Engin
     Ok(Timed { prompt_tokens: second.prompt.len(), cached_tokens, without, with })
 }
 
-fn scheduler(model: &Qwen, remembered: u64) -> Scheduler {
-    Scheduler::new(model, Limits { remembered, ..Limits::default() }, Policy::default())
+fn scheduler(model: &Qwen, prefix_cache_bytes: u64) -> Scheduler {
+    Scheduler::new(model, Limits { prefix_cache_bytes, ..Limits::default() }, Policy::default())
 }
 
 fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
@@ -105,12 +105,12 @@ fn first_token(
 ) -> Result<(Duration, usize), EngineError> {
     let begin = Instant::now();
     scheduler.submit(0, request.clone(), Drafting::Off)?;
-    let mut remembered = None;
+    let mut cached = None;
     loop {
         for event in scheduler.pump(model) {
             match event {
-                SchedulerEvent::Prefilling { done, .. } => _ = remembered.get_or_insert(done),
-                SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), remembered.unwrap_or(0))),
+                SchedulerEvent::Prefilling { done, .. } => _ = cached.get_or_insert(done),
+                SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), cached.unwrap_or(0))),
                 SchedulerEvent::Failed { error, .. } => return Err(error.into()),
                 SchedulerEvent::Waiting { .. } => {}
             }

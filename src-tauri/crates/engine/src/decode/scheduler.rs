@@ -36,7 +36,7 @@ pub struct Limits {
     /// request is preempted and swapped out to a temporary file.
     pub reserve: usize,
     /// The most bytes of `memory` for the prefix cache. Rows come first: it gets what they leave, or less.
-    pub remembered: u64,
+    pub prefix_cache_bytes: u64,
     /// The longest that prefill, or swapping of rows, holds up running rows at a time. The least that is done is one
     /// layer over one chunk, or one part of a row swapped.
     pub max_stall: Duration,
@@ -44,7 +44,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: u64::MAX, reserve: 4096, remembered: 0, max_stall: Duration::from_millis(200) }
+        Self { memory: u64::MAX, reserve: 4096, prefix_cache_bytes: 0, max_stall: Duration::from_millis(200) }
     }
 }
 
@@ -577,7 +577,7 @@ impl Scheduler {
     fn rebalance(&mut self, more: u64) {
         let taken = self.reserved_bytes().saturating_add(self.resident_bytes()).saturating_add(more);
         let left = self.limits.memory.saturating_sub(taken);
-        self.prefixes.set_budget(left.min(self.limits.remembered));
+        self.prefixes.set_budget(left.min(self.limits.prefix_cache_bytes));
     }
 
     /// Puts a prompt that is being read into the prefix cache, as far as it was read.

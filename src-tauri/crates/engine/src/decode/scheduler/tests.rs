@@ -38,7 +38,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
 }
 
 fn scheduler(model: &Qwen) -> Scheduler {
-    let limits = Limits { remembered: u64::MAX, ..Limits::default() };
+    let limits = Limits { prefix_cache_bytes: u64::MAX, ..Limits::default() };
     let mut scheduler = Scheduler::new(model, limits, Policy::default());
     scheduler.rebalance(0);
     scheduler

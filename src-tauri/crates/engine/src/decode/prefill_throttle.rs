@@ -71,7 +71,7 @@ impl PrefillThrottle {
     }
 
     /// Takes note of time that swapping rows, or reading, took.
-    pub(super) fn has_moved(&mut self, took: Duration, decoding: bool) {
+    pub(super) fn record_swap(&mut self, took: Duration, decoding: bool) {
         if decoding {
             self.balance -= took.as_secs_f64();
         }
@@ -79,7 +79,7 @@ impl PrefillThrottle {
 
     /// Takes note of the time that `layers` layers over a chunk of `tokens` took, and learns the layer time of the
     /// prompt from it.
-    pub(super) fn has_read(
+    pub(super) fn record_prefill(
         &mut self,
         layer: &mut LayerTime,
         layers: usize,
@@ -90,12 +90,12 @@ impl PrefillThrottle {
         let seconds = took.as_secs_f64();
         layer.observe((seconds / (layers * tokens) as f64).max(f64::MIN_POSITIVE));
         self.latest = *layer;
-        self.has_moved(took, decoding);
+        self.record_swap(took, decoding);
     }
 
     /// Takes note of a step, which allows for as much reading as it took itself; what is not used is not saved up for
     /// longer stalls.
-    pub(super) fn has_stepped(&mut self, took: Duration) {
+    pub(super) fn record_step(&mut self, took: Duration) {
         self.balance = (self.balance + took.as_secs_f64()).min(self.max_stall);
     }
 }
@@ -115,12 +115,12 @@ mod tests {
             let count = throttle.layers(*known, tokens, true);
             if count > 0 {
                 let took = *layer * (count * tokens) as f64;
-                throttle.has_read(known, count, tokens, Duration::from_secs_f64(took), true);
+                throttle.record_prefill(known, count, tokens, Duration::from_secs_f64(took), true);
                 reading += took;
                 longest = longest.max(took);
                 prefills.swap(0, 1);
             }
-            throttle.has_stepped(Duration::from_secs_f64(step));
+            throttle.record_step(Duration::from_secs_f64(step));
             stepping += step;
         }
         (reading, stepping, longest)
@@ -147,7 +147,7 @@ mod tests {
     fn without_rows_that_wait_reading_never_pauses() {
         let mut throttle = PrefillThrottle::new(Duration::from_millis(200));
         let mut layer = throttle.expected();
-        throttle.has_read(&mut layer, 1, 512, Duration::from_millis(40), true);
+        throttle.record_prefill(&mut layer, 1, 512, Duration::from_millis(40), true);
         assert_eq!((throttle.layers(layer, 512, true), throttle.layers(layer, 512, false)), (0, 5));
         assert_eq!(throttle.layers(throttle.expected(), 128, false), 20);
     }
@@ -156,8 +156,8 @@ mod tests {
     fn one_long_slice_does_not_stop_reading() {
         let mut throttle = PrefillThrottle::new(Duration::from_millis(200));
         let mut layer = throttle.expected();
-        throttle.has_read(&mut layer, 1, 512, Duration::from_millis(10), false);
-        throttle.has_read(&mut layer, 1, 512, Duration::from_secs(10), false);
+        throttle.record_prefill(&mut layer, 1, 512, Duration::from_millis(10), false);
+        throttle.record_prefill(&mut layer, 1, 512, Duration::from_secs(10), false);
         assert!(throttle.layers(layer, 512, false) >= 15);
     }
 }

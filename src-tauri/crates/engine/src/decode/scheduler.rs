@@ -444,7 +444,7 @@ impl Scheduler {
             moved = true;
         }
         if moved {
-            self.throttle.has_moved(begin.elapsed(), decoding);
+            self.throttle.record_swap(begin.elapsed(), decoding);
         }
     }
 
@@ -620,7 +620,7 @@ impl Scheduler {
             match prefill.task.advance(model, layers) {
                 Ok(layers) => {
                     let took = begin.elapsed();
-                    self.throttle.has_read(&mut prefill.layer_time, layers, tokens, took, decoding);
+                    self.throttle.record_prefill(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_run += layers as u64;
                 }
                 Err(error) if prefill.request.beginning == Beginning::Restored => {
@@ -734,7 +734,7 @@ impl Scheduler {
             }
         };
 
-        self.throttle.has_stepped(timing.total);
+        self.throttle.record_step(timing.total);
         let learned = |a: &Advance| Some((self.running.get(&a.row)?.chat, a.drafted, a.accepted));
         let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
         self.policy.observe(&StepView {

@@ -12,12 +12,12 @@ use crate::cache::LEAST_GAIN;
 pub(super) fn chunk_ends(message_starts: &[usize], end: usize) -> Vec<usize> {
     let mut chunk_ends = Vec::new();
     let mut last = 0;
-    for &mark in message_starts.iter().filter(|&&mark| mark <= end) {
-        fill(&mut chunk_ends, &mut last, mark);
+    for &start in message_starts.iter().filter(|&&start| start <= end) {
+        fill(&mut chunk_ends, &mut last, start);
         // A shorter chunk would cost more than it may ever save.
-        if mark >= last + LEAST_GAIN {
-            chunk_ends.push(mark);
-            last = mark;
+        if start >= last + LEAST_GAIN {
+            chunk_ends.push(start);
+            last = start;
         }
     }
     fill(&mut chunk_ends, &mut last, end);
@@ -58,7 +58,7 @@ mod tests {
             let message_starts: Vec<usize> = message_starts.into_iter().collect();
             let (short, long) = (ends.0.min(ends.1), ends.0.max(ends.1));
             let all = chunk_ends(&message_starts, long);
-            let alike: Vec<usize> = all.iter().copied().filter(|&cut| cut <= short).collect();
+            let alike: Vec<usize> = all.iter().copied().filter(|&end| end <= short).collect();
             prop_assert_eq!(chunk_ends(&message_starts, short), alike);
             let chunks: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
             prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=PREFILL_CHUNK).contains(chunk)), "{:?}", chunks);

@@ -61,7 +61,7 @@ impl PrefillTask {
         };
         let mut task = Self::with_states(row, states);
         (task.read, task.last) = (prefix.len(), hidden);
-        task.hand_over_last();
+        task.push_last_pair();
         Ok(task)
     }
 
@@ -96,7 +96,7 @@ impl PrefillTask {
     }
 
     fn chunk_end(&self) -> usize {
-        self.chunk_ends.iter().copied().find(|&cut| cut > self.read).unwrap_or(self.row.committed())
+        self.chunk_ends.iter().copied().find(|&end| end > self.read).unwrap_or(self.row.committed())
     }
 
     /// What the prefix cache may store of the row now: its tokens so far, its caches, a snapshot of its states, and
@@ -107,7 +107,7 @@ impl PrefillTask {
             return None;
         }
         let message_starts = &self.row.spec.message_starts;
-        let first = self.chunk_ends.iter().find(|cut| message_starts.contains(cut));
+        let first = self.chunk_ends.iter().find(|end| message_starts.contains(end));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
         let snapshot = StateSnapshot { states: self.states.clone(), hidden: self.last.clone() };
         Some((&self.row.ctx[..self.read], &self.row.cache, snapshot, likely))
@@ -175,13 +175,13 @@ impl PrefillTask {
         }
         mlx::eval(self.arrays())?;
         self.read = end;
-        self.hand_over_last();
+        self.push_last_pair();
         Ok(())
     }
 
     /// When all is read, makes the last hidden state and the token after it a pending pair, from which the first step
     /// drafts.
-    fn hand_over_last(&mut self) {
+    fn push_last_pair(&mut self) {
         if self.is_read()
             && let Some(last) = self.last.clone()
         {

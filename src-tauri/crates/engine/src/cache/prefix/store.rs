@@ -120,7 +120,7 @@ impl PrefixStore {
         let Some(id) = self.attach(tokens, cache, snapshot, likely)? else { return Ok(()) };
         // A snapshot must not evict the one that it stands on, or a prompt that is too long would in the end leave
         // nothing stored. One that does not fit beside that one is dropped before it evicts any other.
-        if self.needed(id) + self.nodes[&base].anchor_bytes() > self.budget {
+        if self.needed(id) + self.nodes[&base].snapshot_bytes() > self.budget {
             self.evict(id);
         }
         self.shrink(Some(base));
@@ -140,7 +140,7 @@ impl PrefixStore {
             nodes[&ROOT].children.iter().copied().partition(|child| tokens.starts_with(&nodes[child].tokens));
         self.nodes.entry(ROOT).and_modify(|root| root.children = kept);
         while let Some(node) = open.pop().and_then(|id| self.nodes.remove(&id)) {
-            self.bytes -= node.own_bytes() + node.anchor_bytes();
+            self.bytes -= node.own_bytes() + node.snapshot_bytes();
             open.extend(node.children);
         }
     }
@@ -202,9 +202,9 @@ impl PrefixStore {
     /// Evicts snapshots, the one of least [`Self::worth`] first and `spared` never, until the budget holds.
     fn shrink(&mut self, spared: Option<NodeId>) {
         while self.bytes > self.budget {
-            let anchored =
+            let snapshotted =
                 self.nodes.iter().filter(|(id, node)| node.snapshot.is_some() && Some(**id) != spared);
-            let worth = anchored.map(|(&id, node)| (self.worth(id, node), id));
+            let worth = snapshotted.map(|(&id, node)| (self.worth(id, node), id));
             let Some((_, least)) = worth.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
             self.evict(least);
         }
@@ -223,12 +223,12 @@ impl PrefixStore {
 
     /// Bytes that going on from a snapshot needs: its own, and the keys, values and tokens of its path.
     fn needed(&self, id: NodeId) -> u64 {
-        self.nodes[&id].anchor_bytes() + self.path(id).map(|(_, node)| node.own_bytes()).sum::<u64>()
+        self.nodes[&id].snapshot_bytes() + self.path(id).map(|(_, node)| node.own_bytes()).sum::<u64>()
     }
 
     /// Bytes that evicting a snapshot frees: keys and values too, where no other snapshot needs them.
     fn freed(&self, id: NodeId, node: &Node) -> u64 {
-        let states = node.anchor_bytes();
+        let states = node.snapshot_bytes();
         if !node.children.is_empty() {
             return states;
         }
@@ -260,7 +260,7 @@ impl Node {
         self.segment.bytes() + size_of_val(self.tokens.as_slice()) as u64
     }
 
-    fn anchor_bytes(&self) -> u64 {
+    fn snapshot_bytes(&self) -> u64 {
         self.snapshot.as_ref().map_or(0, StateSnapshot::bytes)
     }
 }
@@ -279,8 +279,8 @@ impl PrefixStore {
             parts.reverse();
             parts.concat()
         };
-        let anchored = self.nodes.iter().filter(|(_, node)| node.snapshot.is_some());
-        let bytes = self.nodes.values().map(|node| node.own_bytes() + node.anchor_bytes());
-        (anchored.map(|(&id, _)| tokens(id)).collect(), bytes.sum())
+        let snapshotted = self.nodes.iter().filter(|(_, node)| node.snapshot.is_some());
+        let bytes = self.nodes.values().map(|node| node.own_bytes() + node.snapshot_bytes());
+        (snapshotted.map(|(&id, _)| tokens(id)).collect(), bytes.sum())
     }
 }

@@ -31,7 +31,7 @@ const LIVE_INTERVAL: Duration = Duration::from_millis(250);
 const HEARTBEAT: Duration = Duration::from_millis(250);
 
 /// How long what runs may take to end once standard input has ended.
-const FAREWELL: Duration = Duration::from_secs(60);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(60);
 
 /// How long after a reply the model stays where it can answer at once.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -50,7 +50,7 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
             }
         }
         let _ = sender.send(InboxMessage::End);
-        thread::sleep(FAREWELL);
+        thread::sleep(SHUTDOWN_GRACE);
         // The thread that owns MLX is stuck, and nobody is left who would end this process and free its memory.
         let _ = kill_process(getpid(), Signal::KILL);
     })?;
@@ -175,7 +175,7 @@ impl Server {
     /// Answers a request that was cancelled before it began.
     fn reject_cancelled(&mut self, request: &Request) -> io::Result<()> {
         match *request {
-            Request::Generate { id, .. } => self.never_began(id),
+            Request::Generate { id, .. } => self.finish_cancelled(id),
             Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
             Request::Load { id, .. } | Request::Count { id, .. } | Request::DiscardConversion { id, .. } => {
                 self.out.fail(id, &EngineError::Cancelled)
@@ -185,7 +185,7 @@ impl Server {
     }
 
     /// Says that a reply was cancelled before anything was written of it.
-    fn never_began(&mut self, id: RequestId) -> io::Result<()> {
+    fn finish_cancelled(&mut self, id: RequestId) -> io::Result<()> {
         let stats = ReplyStats::default();
         self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
     }
@@ -341,7 +341,7 @@ impl Server {
             return Ok(());
         }
         for id in self.preparing.cancel(ids) {
-            self.never_began(id)?;
+            self.finish_cancelled(id)?;
         }
         let progress = self.session.as_mut().map(|session| session.cancel(ids)).unwrap_or_default();
         self.emit(progress)

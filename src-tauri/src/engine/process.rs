@@ -20,13 +20,13 @@ use super::watchdog::Hang;
 /// The longest event, in bytes. What one step adds to a reply is far shorter.
 const LONGEST_EVENT: usize = 1 << 20;
 /// The longest line of stderr, in bytes, that is logged whole.
-const LONGEST_WORDS: usize = 2048;
+const MAX_STDERR_LINE: usize = 2048;
 /// Lines of stderr that are logged in a second; what is said beyond them is only counted.
 const LOGGED_A_SECOND: u32 = 100;
 /// How long a process that has closed its output may take to end.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long one that was killed may take; it may have to give back much memory.
-const DEATH: Duration = Duration::from_secs(10);
+const KILL_GRACE: Duration = Duration::from_secs(10);
 
 /// The running program. Dropping it ends it.
 #[derive(Debug)]
@@ -109,7 +109,8 @@ impl Process {
         if timeout(EXIT_GRACE, self.child.wait()).await.is_err() {
             let _ = self.child.start_kill();
         }
-        match timeout(DEATH, self.child.wait()).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
+        match timeout(KILL_GRACE, self.child.wait()).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+        {
             Ok(status) => {
                 let last_stderr_line = timeout(EXIT_GRACE, &mut self.last_stderr_line).await;
                 Ending::Exited {
@@ -123,7 +124,7 @@ impl Process {
 
     /// Ends the program and waits until it is gone, but not for ever: what waits within the system cannot be ended.
     pub(super) async fn kill(mut self) {
-        match timeout(DEATH, self.child.kill()).await {
+        match timeout(KILL_GRACE, self.child.kill()).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!("the engine could not be ended: {error}"),
             Err(_) => tracing::error!("the engine was killed and has not ended yet"),
@@ -141,7 +142,7 @@ fn cause(status: ExitStatus) -> String {
 
 /// The end of a sentence about a process that has said something last, or has not.
 fn after(last_stderr_line: Option<&str>) -> String {
-    last_stderr_line.map_or_else(|| ".".into(), |words| format!(": {words}"))
+    last_stderr_line.map_or_else(|| ".".into(), |line| format!(": {line}"))
 }
 
 async fn write_requests(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<Request>) {
@@ -163,7 +164,7 @@ async fn write_requests(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceive
 
 /// Logs what the engine says on stderr and returns its last line.
 async fn log_lines(stderr: impl AsyncRead + Unpin) -> Option<String> {
-    let mut lines = Lines::new(stderr, LONGEST_WORDS);
+    let mut lines = Lines::new(stderr, MAX_STDERR_LINE);
     let mut last = None;
     let (mut second, mut said) = (Instant::now(), 0);
     while let Ok(Some(line)) = lines.next().await {

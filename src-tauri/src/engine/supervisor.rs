@@ -158,7 +158,7 @@ impl Supervisor {
             watchdog.expect(self.duty(), Instant::now());
             let deadline = watchdog.deadline();
             tokio::select! {
-                command = self.commands.recv() => self.obey(command)?,
+                command = self.commands.recv() => self.handle(command)?,
                 event = process.next_event() => match event {
                     Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
                     Ok(event) => {
@@ -184,13 +184,13 @@ impl Supervisor {
         loop {
             tokio::select! {
                 () = &mut done => return ControlFlow::Continue(()),
-                command = self.commands.recv() => self.obey(command)?,
+                command = self.commands.recv() => self.handle(command)?,
             }
         }
     }
 
     /// Breaks when the app closes.
-    fn obey(&mut self, command: Option<EngineCommand>) -> ControlFlow<()> {
+    fn handle(&mut self, command: Option<EngineCommand>) -> ControlFlow<()> {
         match command {
             Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
             Some(EngineCommand::Generate(job)) => self.generate(job),

@@ -19,7 +19,7 @@ pub(crate) const ENGINE_DIED: &str = "engine_died";
 /// The longest line of output that is read whole, in bytes: more than any file's text that is sent with a message.
 const LONGEST_OUTPUT: usize = 16 << 20;
 /// The longest line of standard error that is read whole, in bytes.
-const LONGEST_WORDS: usize = 2048;
+const MAX_STDERR_LINE: usize = 2048;
 
 /// What a command is told for keys and values in 8 bits.
 pub(crate) const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
@@ -132,7 +132,7 @@ fn refused(line: &str) -> ErrorReport {
 }
 
 async fn last_line(stderr: impl AsyncRead + Unpin) -> Option<String> {
-    let mut lines = Lines::new(stderr, LONGEST_WORDS);
+    let mut lines = Lines::new(stderr, MAX_STDERR_LINE);
     let mut last = None;
     while let Ok(Some(line)) = lines.next().await {
         last = Some(line.text()).filter(|line| !line.trim().is_empty()).or(last);

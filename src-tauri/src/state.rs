@@ -83,7 +83,7 @@ impl App {
         let machine = MachineName { chip: machine.chip, ram_bytes: machine.ram_bytes };
         let benchmarks = Arc::new(History::open(places.data.join("benchmarks.jsonl"), machine));
         let tool = Tool::new(engine_program.clone());
-        let around = Dependencies {
+        let dependencies = Dependencies {
             engine_program,
             built_in_model: built_in_model.to_owned(),
             hub: HubOptions::from_env(),
@@ -92,7 +92,7 @@ impl App {
             engine: engine.watch(),
             benchmarks: Arc::clone(&benchmarks),
         };
-        let (library, moves) = ModelLibrary::new(places, around);
+        let (library, moves) = ModelLibrary::new(places, dependencies);
         let (untitled, titles) = mpsc::unbounded_channel();
         let app = Self {
             engine,

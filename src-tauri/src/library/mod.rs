@@ -128,15 +128,15 @@ impl ModelLibrary {
     /// The library with its files in `places`. Folders that move are told on the returned channel.
     pub(crate) fn new(
         places: &Places,
-        around: Dependencies,
+        dependencies: Dependencies,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
-        let hub = hub_with(impatient(around.hub.clone()));
-        let patient_hub = hub_with(around.hub);
+        let hub = hub_with(impatient(dependencies.hub.clone()));
+        let patient_hub = hub_with(dependencies.hub);
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
-        let tool = Tool::new(around.engine_program);
+        let tool = Tool::new(dependencies.engine_program);
         let catalogue = CatalogueSource::from_env(places.cache.join("catalogue.json"));
         let local_models_file = places.data.join("shelf.json");
         let jobs_file = places.data.join("jobs.json");
@@ -151,11 +151,11 @@ impl ModelLibrary {
             inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
             notes: ModelStatistics::open(places.data.join("models.json"), machine_name),
             location: places.location.clone(),
-            benchmarks: around.benchmarks,
-            built_in: around.built_in_model,
-            settings: around.settings,
-            replies: around.replies,
-            engine: around.engine,
+            benchmarks: dependencies.benchmarks,
+            built_in: dependencies.built_in_model,
+            settings: dependencies.settings,
+            replies: dependencies.replies,
+            engine: dependencies.engine,
             state: Mutex::new(state),
             queue: tokio::sync::Mutex::new(None),
             told: watch::Sender::new(None),
@@ -342,7 +342,7 @@ impl ModelLibrary {
                 let folder = path.to_string_lossy();
                 self.settings.update(|settings| settings.forget_model(&folder)).written().await?;
                 self.lock().local_models.retain(|model| model.path != path);
-                self.stir();
+                self.request_rescan();
                 Ok(())
             }
             ModelOrigin::BuiltIn | ModelOrigin::HuggingFaceCache | ModelOrigin::LmStudio => {
@@ -368,7 +368,7 @@ impl ModelLibrary {
         state.local_models.retain(|other| other.path != model.path);
         state.deleted.push((model, trashed));
         drop(state);
-        self.stir();
+        self.request_rescan();
         Ok(())
     }
 
@@ -393,7 +393,7 @@ impl ModelLibrary {
         state.deleted.retain(|(_, trashed)| *trashed != brought_back);
         state.local_models.push(model);
         drop(state);
-        self.stir();
+        self.request_rescan();
         Ok(())
     }
 
@@ -415,7 +415,7 @@ impl ModelLibrary {
             Ok::<(), ErrorReport>(())
         })
         .await?;
-        self.stir();
+        self.request_rescan();
         Ok(folder)
     }
 
@@ -435,7 +435,7 @@ impl ModelLibrary {
                 state.jobs.enter(library.root());
             }
             self.keep_jobs();
-            self.stir();
+            self.request_rescan();
             return Ok(());
         }
         self.library()?;
@@ -601,7 +601,7 @@ impl ModelLibrary {
             }
             let was_online = std::mem::replace(&mut self.lock().online, online);
             if online != was_online {
-                self.stir();
+                self.request_rescan();
             }
             // What was being fetched goes on when the disk is back: the queue on it says that it runs.
             if !online && !is_moving {
@@ -673,7 +673,7 @@ impl ModelLibrary {
     }
 
     /// Models may have come or gone.
-    fn stir(&self) {
+    fn request_rescan(&self) {
         self.rescan.notify_one();
         self.changed.notify_one();
         self.work.notify_one();

@@ -61,7 +61,7 @@ impl Running {
         };
         let settings = Arc::new(SettingsFile::open(places.settings.clone()).unwrap());
         let (engine, state) = watch::channel(EngineState::Starting);
-        let around = Dependencies {
+        let dependencies = Dependencies {
             engine_program: program,
             built_in_model: demo_model(),
             hub,
@@ -73,7 +73,7 @@ impl Running {
                 MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
             )),
         };
-        let (library, moves) = ModelLibrary::new(&places, around);
+        let (library, moves) = ModelLibrary::new(&places, dependencies);
         let library = Arc::new(library);
         library.start();
         Self { library, settings, moves, engine, folder }

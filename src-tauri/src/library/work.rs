@@ -256,7 +256,7 @@ impl ModelLibrary {
         {
             tracing::warn!("{error}");
         }
-        self.stir();
+        self.request_rescan();
     }
 
     /// Does what is to be done, one job after the other.
@@ -373,7 +373,7 @@ impl ModelLibrary {
             (Ok(Ended::Stopped | Ended::Later), _) => self.lock().jobs.set_stage(id, JobStage::Queued),
         }
         self.keep_jobs();
-        self.stir();
+        self.request_rescan();
     }
 
     /// Ends a job that does not run. A measurement that follows a download is only left out.

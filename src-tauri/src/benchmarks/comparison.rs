@@ -34,7 +34,7 @@ impl App {
         page: Channel<ComparisonProgress>,
     ) -> Result<Option<Comparison>, ErrorReport> {
         let cancelled = self.comparing.subscribe();
-        let _occupied = self.replies.occupy().ok_or_else(engine_busy)?;
+        let _occupied = self.replies.lease_engine().ok_or_else(engine_busy)?;
         if self.library.is_converting() {
             return Err(converting());
         }

@@ -29,7 +29,7 @@ pub(crate) struct Replies {
     count: watch::Sender<usize>,
     ended: broadcast::Sender<EndedReply>,
     /// Whether something else has the engine.
-    occupied: AtomicBool,
+    leased: AtomicBool,
 }
 
 /// A reply that is no longer being written.
@@ -46,7 +46,7 @@ impl Default for Replies {
         Self {
             running: Mutex::default(),
             count: watch::Sender::default(),
-            occupied: AtomicBool::new(false),
+            leased: AtomicBool::new(false),
             ended: broadcast::Sender::new(ENDS),
         }
     }
@@ -61,8 +61,8 @@ pub(crate) struct EngineLease {
 
 impl Drop for EngineLease {
     fn drop(&mut self) {
-        self.replies.occupied.store(false, Ordering::Relaxed);
-        self.replies.tell_count();
+        self.replies.leased.store(false, Ordering::Relaxed);
+        self.replies.publish_count();
     }
 }
 
@@ -120,7 +120,7 @@ impl Replies {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
         self.lock().insert(id, Running { chat, request: generation.id, pages });
-        self.tell_count();
+        self.publish_count();
         let replies = Arc::clone(self);
         async move {
             let begun = Instant::now();
@@ -136,7 +136,7 @@ impl Replies {
                 failed: message.error.is_some(),
             });
             let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
-            replies.tell_count();
+            replies.publish_count();
             written
         }
     }
@@ -175,20 +175,21 @@ impl Replies {
 
     /// Takes the engine for something that is no reply of a chat. It counts as one, so that whatever waits for replies
     /// to end waits for it too. `None` while a reply is being written.
-    pub(crate) fn occupy(self: &Arc<Self>) -> Option<EngineLease> {
+    pub(crate) fn lease_engine(self: &Arc<Self>) -> Option<EngineLease> {
         let running = self.lock();
-        if !running.is_empty() || self.occupied.swap(true, Ordering::Relaxed) {
+        if !running.is_empty() || self.leased.swap(true, Ordering::Relaxed) {
             return None;
         }
         drop(running);
-        self.tell_count();
+        self.publish_count();
         Some(EngineLease { replies: Arc::clone(self) })
     }
 
     /// Waits until a reply is no longer being written.
     pub(crate) async fn ended(&self, message: MessageId) {
         let mut count = self.watch();
-        // Not in `wait_for`: it asks while it holds what `tell_count` waits for, which holds what `request` waits for.
+        // Not in `wait_for`: it asks while it holds what `publish_count` waits for, which holds what `request` waits
+        // for.
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
@@ -209,9 +210,9 @@ impl Replies {
         let _ = self.watch().wait_for(|&count| count == 0).await;
     }
 
-    fn tell_count(&self) {
+    fn publish_count(&self) {
         let running = self.lock();
-        self.count.send_replace(running.len() + usize::from(self.occupied.load(Ordering::Relaxed)));
+        self.count.send_replace(running.len() + usize::from(self.leased.load(Ordering::Relaxed)));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {

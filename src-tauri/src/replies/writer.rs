@@ -160,7 +160,7 @@ impl Writer {
         }
         let id = self.message.id;
         let noted =
-            self.dependencies.chats.call(move |store| store.set_reply_means(id, &name, &settings)).await;
+            self.dependencies.chats.call(move |store| store.set_reply_model(id, &name, &settings)).await;
         if let Err(error) = noted {
             tracing::error!("who writes a reply could not be noted: {error}");
         }

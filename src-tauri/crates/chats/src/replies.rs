@@ -62,7 +62,7 @@ impl Store {
 
     /// Replaces the model and the settings that a reply is stored with. [`Store::begin_reply`] was given the ones that
     /// were expected; these are the ones that the engine has begun it with.
-    pub fn set_reply_means(
+    pub fn set_reply_model(
         &mut self,
         id: MessageId,
         model: &str,
@@ -77,8 +77,8 @@ impl Store {
         })
     }
 
-    /// Adds to the end of a reply that is being written. A reply that was deleted meanwhile goes on, so that undoing brings
-    /// all of it back.
+    /// Adds to the end of a reply that is being written. A reply that was deleted meanwhile goes on, so that undoing
+    /// brings all of it back.
     pub fn append_to_reply(
         &mut self,
         id: MessageId,
@@ -238,7 +238,7 @@ mod tests {
         let (_folder, mut store) = store();
         let reply = finished_reply(&mut store);
         let other = GenerationSettings { max_tokens: 3, ..settings() };
-        store.set_reply_means(reply.id, "another", &other).unwrap();
+        store.set_reply_model(reply.id, "another", &other).unwrap();
         let known = Message { model: Some("another".into()), ..reply };
         assert_eq!(store.message(known.id).unwrap(), known);
         let json: String = store

@@ -26,7 +26,7 @@ pub struct QueueOptions {
     /// The wait before a download that the network failed is tried again; it doubles each time.
     pub base_delay: Duration,
     /// The longest such wait.
-    pub longest_wait: Duration,
+    pub max_delay: Duration,
     /// How each is made.
     pub download: DownloadOptions,
 }
@@ -36,7 +36,7 @@ impl Default for QueueOptions {
         Self {
             at_once: 1,
             base_delay: Duration::from_secs(30),
-            longest_wait: Duration::from_secs(600),
+            max_delay: Duration::from_secs(600),
             download: DownloadOptions::default(),
         }
     }
@@ -366,7 +366,7 @@ impl Worker {
                 entry.item.state = ItemState::Retrying { error: error.into(), seconds };
             }
             Err(error) if passes(&error) => {
-                let longest = self.options.longest_wait;
+                let longest = self.options.max_delay;
                 let wait = self.options.base_delay.saturating_mul(1 << entry.failures.min(16)).min(longest);
                 entry.failures += 1;
                 entry.not_before = Instant::now() + wait;

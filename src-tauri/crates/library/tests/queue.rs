@@ -18,7 +18,7 @@ async fn hub() -> (TestHub, Files) {
 fn start(hub: &TestHub, library: &Library) -> Queue {
     let options = QueueOptions {
         base_delay: Duration::from_millis(20),
-        longest_wait: Duration::from_millis(100),
+        max_delay: Duration::from_millis(100),
         download: options(),
         ..QueueOptions::default()
     };

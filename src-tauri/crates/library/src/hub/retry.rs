@@ -14,7 +14,7 @@ pub struct RetryPolicy {
     /// The wait after the first failure; it doubles with each further one.
     pub base_delay: Duration,
     /// The longest wait between two attempts of our own accord.
-    pub longest_wait: Duration,
+    pub max_delay: Duration,
     /// The longest wait that a server may ask for.
     pub longest_asked_wait: Duration,
 }
@@ -24,7 +24,7 @@ impl Default for RetryPolicy {
         Self {
             attempts: 8,
             base_delay: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(30),
+            max_delay: Duration::from_secs(30),
             longest_asked_wait: Duration::from_secs(600),
         }
     }
@@ -80,7 +80,7 @@ impl<'a> Retry<'a> {
             });
         }
         let doubled = self.policy.base_delay.saturating_mul(1 << (self.failures - 1).min(16));
-        let longest = doubled.min(self.policy.longest_wait);
+        let longest = doubled.min(self.policy.max_delay);
         // A wait between half and whole keeps many requests that failed together from coming back together.
         let wait = longest.mul_f64(0.5 + fastrand::f64() / 2.0);
         match asked {
@@ -115,7 +115,7 @@ mod tests {
         let policy = RetryPolicy {
             attempts: 6,
             base_delay: Duration::from_secs(1),
-            longest_wait: Duration::from_secs(5),
+            max_delay: Duration::from_secs(5),
             longest_asked_wait: Duration::from_secs(60),
         };
         let mut retry = Retry::new(&policy);

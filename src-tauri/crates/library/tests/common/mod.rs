@@ -77,7 +77,7 @@ pub fn client_with(hub: &TestHub, tokens: Arc<dyn TokenSource>) -> Hub {
     let retry = RetryPolicy {
         attempts: 5,
         base_delay: Duration::from_millis(5),
-        longest_wait: Duration::from_millis(50),
+        max_delay: Duration::from_millis(50),
         longest_asked_wait: Duration::from_secs(5),
     };
     let options = HubOptions {

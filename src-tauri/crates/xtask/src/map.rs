@@ -39,7 +39,8 @@ fn missing(workspace: &Workspace, document: &str) -> Vec<String> {
     let mut parts = document.split('`');
     let mut before = parts.next().unwrap_or_default();
     while let (Some(code), after) = (parts.next(), parts.next().unwrap_or_default()) {
-        let names_one = before.trim_end().ends_with("::") || matches!(before.trim(), "," | "or" | "and");
+        let goes_on = matches!(before.trim(), "," | "or" | "and") && place(workspace, code).is_none();
+        let names_one = goes_on || before.trim_end().ends_with("::");
         if let Some((path, text)) = file.take().filter(|_| names_one) {
             let name = code.rsplit("::").next().unwrap_or(code);
             if !has_word(&text, name) {

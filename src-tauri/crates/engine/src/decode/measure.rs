@@ -91,8 +91,8 @@ impl<'a> Meter<'a> {
         Ok(Self { model, batch: Batch::of(task), drafts, passes, verdicts })
     }
 
-    /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Only
-    /// the verdicts of the first round count: it compiles kernels and fills caches.
+    /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Of the
+    /// first round, which compiles kernels and fills caches, the verdicts count and the times do not.
     fn rounds(&mut self, widths: &[usize], rounds: usize, until: Instant) -> Result<()> {
         let mut passes = vec![Vec::with_capacity(rounds); widths.len()];
         for round in 0..=rounds {

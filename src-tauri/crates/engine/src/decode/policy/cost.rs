@@ -117,8 +117,8 @@ impl Cost {
                 let all_agree = surprises.iter().zip(&surprises[1..]).all(|(&a, &b)| agree((a, b)));
                 if surprises.len() == BELIEVED && all_agree {
                     let believed = median(surprises.drain(..));
-                    // More tokens never take less. Where the widest ones take less than was thought, those beyond do too:
-                    // nobody looks at what is thought to be far too dear.
+                    // More tokens never take less. Where the widest ones take less than was thought, those beyond do
+                    // too: what is thought to be far too dear is never probed.
                     let known = self.passes.get(&width).filter(|_| widest);
                     let factor = known.map_or(1.0, |known| (believed / known).min(1.0));
                     for (&other, seconds) in &mut self.passes {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(corrected(3.0), [3.3, 3.4, 3.45]);
     }
 
-    /// Nobody looks at widths that are thought to be far too dear: they follow those that are.
+    /// Widths that are thought to be far too dear are never probed: they follow those that are.
     #[test]
     fn what_the_widest_steps_are_wrong_by_those_beyond_are_as_well() {
         let figures = [(1, 2.0), (2, 6.0), (4, 10.0), (8, 20.0)];

@@ -2,6 +2,7 @@
 
 mod lines;
 mod process;
+pub(crate) mod progress;
 mod reports;
 mod supervisor;
 #[cfg(test)]
@@ -14,12 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ChatMessage, EngineState, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats,
-    ModelInfo, PartialReply, ReplyStats, RequestId, TokenText,
+    ChatMessage, EngineState, ErrorReport, GenerationSettings, KvPrecision, ModelInfo, PartialReply,
+    RequestId,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use lines::Lines;
+use progress::ProgressSender;
+pub(crate) use progress::{Begun, Progress, ProgressReceiver};
 pub(crate) use reports::closed;
 pub(crate) use supervisor::Supervisor;
 pub(crate) use watchdog::Patience;
@@ -91,37 +94,7 @@ pub(crate) struct Generation {
     /// Names it for [`Engine::cancel`].
     pub(crate) id: RequestId,
     /// What happens to it; one of the last three ends it.
-    pub(crate) progress: mpsc::UnboundedReceiver<Progress>,
-}
-
-/// Who writes a reply, and how.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Begun {
-    /// The model that is loaded.
-    pub(crate) model: ModelInfo,
-    /// What it was told.
-    pub(crate) settings: GenerationSettings,
-}
-
-/// What happens to a reply.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Progress {
-    /// The engine was asked for it. Comes first, unless it never comes to that.
-    Begun(Box<Begun>),
-    /// It waits for others.
-    Waiting { ahead: u32 },
-    /// The prompt is being read.
-    Reading { done: u32, total: u32 },
-    /// New text.
-    Tokens(Vec<TokenText>),
-    /// The numbers so far.
-    Live(LiveStats),
-    /// It is complete, or was cancelled.
-    Finished { reason: FinishReason, stats: Box<ReplyStats> },
-    /// The engine could not write it.
-    Failed(ErrorReport),
-    /// The engine stopped in the middle.
-    Interrupted(ErrorReport),
+    pub(crate) progress: ProgressReceiver,
 }
 
 /// From the shell to the supervisor.
@@ -139,7 +112,7 @@ enum EngineCommand {
 struct Job {
     id: RequestId,
     prompt: Prompt,
-    progress: mpsc::UnboundedSender<Progress>,
+    progress: ProgressSender,
 }
 
 /// Numbers requests for as long as the app runs.
@@ -182,7 +155,7 @@ impl Engine {
 
     /// Asks for a reply. It waits while the engine starts or loads a model.
     pub(crate) fn generate(&self, prompt: Prompt) -> Generation {
-        let (sender, progress) = mpsc::unbounded_channel();
+        let (sender, progress) = progress::channel();
         let id = self.ids.next();
         self.send(EngineCommand::Generate(Job { id, prompt, progress: sender }));
         Generation { id, progress }

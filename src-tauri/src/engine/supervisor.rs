@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::process::{Ending, Process, Requests};
+use super::progress::ProgressSender;
 use super::reports::{closed, given_up, no_model, not_started, stopped, superseded};
 use super::watchdog::{Duty, Patience, Watchdog};
 use super::{Begun, EngineCommand, Job, Model, Progress, RequestIds};
@@ -80,7 +81,7 @@ struct Load {
 /// A reply that the process writes.
 #[derive(Debug)]
 struct Running {
-    listener: mpsc::UnboundedSender<Progress>,
+    progress: ProgressSender,
     /// Entries of text that may still come: more than that is a fault of the engine.
     room: u64,
     /// When it was told to end it.
@@ -249,15 +250,15 @@ impl Supervisor {
             return self.waiting.push_back(job);
         }
         let EngineState::Ready { model, .. } = self.state.borrow().clone() else {
-            let _ = job.progress.send(Progress::Failed(self.failure.clone()));
+            job.progress.send(Progress::Failed(self.failure.clone()));
             return;
         };
         let Job { id, prompt, progress } = job;
         let settings = prompt.settings.of(&model);
         let room = ENTRIES_A_TOKEN * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model, settings: settings.clone() };
-        let _ = progress.send(Progress::Begun(Box::new(begun)));
-        self.running.insert(id, Running { listener: progress, room, cancelled: None });
+        progress.send(Progress::Begun(Box::new(begun)));
+        self.running.insert(id, Running { progress, room, cancelled: None });
         self.send(Request::Generate {
             id,
             messages: prompt.messages,
@@ -281,7 +282,7 @@ impl Supervisor {
             && let Some(job) = self.waiting.remove(index)
         {
             let stats = Box::default();
-            let _ = job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
+            job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
         } else if let Some(running) = self.running.get_mut(&id) {
             // Whoever asks again does not make it wait longer.
             running.cancelled.get_or_insert_with(Instant::now);
@@ -292,7 +293,7 @@ impl Supervisor {
     /// Says that nothing can answer, and why.
     fn fail(&mut self, error: ErrorReport) {
         for job in self.waiting.drain(..) {
-            let _ = job.progress.send(Progress::Failed(error.clone()));
+            job.progress.send(Progress::Failed(error.clone()));
         }
         self.state.send_replace(EngineState::Failed { error: error.clone() });
         self.failure = error;
@@ -305,7 +306,7 @@ impl Supervisor {
             self.failures = 0;
         }
         for (_, running) in self.running.drain() {
-            let _ = running.listener.send(Progress::Interrupted(error.clone()));
+            running.progress.send(Progress::Interrupted(error.clone()));
         }
         for (_, answer) in self.counting.drain() {
             let _ = answer.send(Err(error.clone()));
@@ -335,7 +336,7 @@ impl Supervisor {
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => {
-                    let _ = job.progress.send(Progress::Failed(error.clone()));
+                    job.progress.send(Progress::Failed(error.clone()));
                 }
                 EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 EngineCommand::Cancel(_) => {}

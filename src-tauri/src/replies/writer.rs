@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::outbox::{Outbox, Reading};
 use super::provenance::Traced;
 use super::{Dependencies, Written};
-use crate::engine::{Begun, Model, Progress, closed};
+use crate::engine::{Begun, Model, Progress, ProgressReceiver, closed};
 
 /// The page is told at most once in this time.
 const FRAME: Duration = Duration::from_millis(16);
@@ -68,7 +68,7 @@ impl Writer {
     /// Writes until the reply ends, and returns the page that listened last.
     pub(super) async fn run(
         mut self,
-        mut progress: mpsc::UnboundedReceiver<Progress>,
+        mut progress: ProgressReceiver,
         mut pages: mpsc::UnboundedReceiver<Attach>,
     ) -> (Channel<ReplyEvent>, Written) {
         let mut outbox = Outbox::default();
@@ -201,6 +201,7 @@ mod tests {
 
     use super::*;
     use crate::chats::Chats;
+    use crate::engine::progress;
     use crate::settings::Settings;
     use crate::testing::page;
 
@@ -218,7 +219,7 @@ mod tests {
             .await
             .unwrap();
         let (page, mut events) = page();
-        let (engine, progress) = mpsc::unbounded_channel();
+        let (engine, progress) = progress::channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
         let dependencies = Dependencies {
@@ -233,9 +234,7 @@ mod tests {
         for number in 0..300 {
             let text = format!("{number} ");
             written += &text;
-            engine
-                .send(Progress::Tokens(vec![TokenText { text, part: Part::Answer, draft_position: None }]))
-                .unwrap();
+            engine.send(Progress::Tokens(vec![TokenText { text, part: Part::Answer, draft_position: None }]));
             sleep(Duration::from_millis(1)).await;
         }
         let mut heard = String::new();

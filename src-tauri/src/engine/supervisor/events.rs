@@ -92,7 +92,7 @@ impl Supervisor {
 
     fn report(&self, id: RequestId, progress: Progress) -> bool {
         let Some(running) = self.running.get(&id) else { return false };
-        let _ = running.listener.send(progress);
+        running.progress.send(progress);
         true
     }
 

@@ -1,0 +1,121 @@
+//! What happens to a reply, on its way to whoever follows it.
+
+use std::sync::Arc;
+
+use foretoken_protocol::{
+    ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, ReplyStats, TokenText,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+/// The most figures that may wait to be read.
+const MAX_UNREAD: usize = 64;
+
+/// Who writes a reply, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Begun {
+    /// The model that is loaded.
+    pub(crate) model: ModelInfo,
+    /// What it was told.
+    pub(crate) settings: GenerationSettings,
+}
+
+/// What happens to a reply.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Progress {
+    /// The engine was asked for it. Comes first, unless it never comes to that.
+    Begun(Box<Begun>),
+    /// It waits for others.
+    Waiting { ahead: u32 },
+    /// The prompt is being read.
+    Reading { done: u32, total: u32 },
+    /// New text.
+    Tokens(Vec<TokenText>),
+    /// The numbers so far.
+    Live(LiveStats),
+    /// It is complete, or was cancelled.
+    Finished { reason: FinishReason, stats: Box<ReplyStats> },
+    /// The engine could not write it.
+    Failed(ErrorReport),
+    /// The engine stopped in the middle.
+    Interrupted(ErrorReport),
+}
+
+impl Progress {
+    /// Whether the next one of its kind says all that it says.
+    fn is_figure(&self) -> bool {
+        matches!(self, Self::Waiting { .. } | Self::Reading { .. } | Self::Live(_))
+    }
+}
+
+/// A channel for what happens to one reply. Nothing ever waits for its reader. Text, of which an engine may write no
+/// more than was asked for, is never lost; figures are left out while many are unread, so that a flood of them takes
+/// no memory.
+pub(crate) fn channel() -> (ProgressSender, ProgressReceiver) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    (ProgressSender { sender, unread: Arc::new(Semaphore::new(MAX_UNREAD)) }, ProgressReceiver(receiver))
+}
+
+/// The supervisor's end.
+#[derive(Debug)]
+pub(crate) struct ProgressSender {
+    sender: mpsc::UnboundedSender<(Progress, Option<OwnedSemaphorePermit>)>,
+    /// A permit for each figure that may still wait to be read; it comes back when the figure is.
+    unread: Arc<Semaphore>,
+}
+
+impl ProgressSender {
+    /// Tells whoever follows the reply, if somebody still does.
+    pub(crate) fn send(&self, progress: Progress) {
+        let permit = if progress.is_figure() {
+            let Ok(permit) = Arc::clone(&self.unread).try_acquire_owned() else { return };
+            Some(permit)
+        } else {
+            None
+        };
+        let _ = self.sender.send((progress, permit));
+    }
+}
+
+/// The end of whoever follows the reply.
+#[derive(Debug)]
+pub(crate) struct ProgressReceiver(mpsc::UnboundedReceiver<(Progress, Option<OwnedSemaphorePermit>)>);
+
+impl ProgressReceiver {
+    /// What happens next, or `None` where nobody tells any more. Nothing is lost if the future is dropped before it is
+    /// ready.
+    pub(crate) async fn recv(&mut self) -> Option<Progress> {
+        self.0.recv().await.map(|(progress, _)| progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reader_that_is_behind_misses_figures_and_no_text() {
+        let (sender, mut receiver) = channel();
+        for done in 0..1000 {
+            sender.send(Progress::Reading { done, total: 1000 });
+            sender.send(Progress::Tokens(Vec::new()));
+        }
+        drop(sender);
+        let (mut figures, mut text) = (Vec::new(), 0);
+        while let Some(progress) = receiver.recv().await {
+            match progress {
+                Progress::Reading { done, .. } => figures.push(done),
+                _ => text += 1,
+            }
+        }
+        assert_eq!((figures, text), ((0..64).collect(), 1000));
+    }
+
+    #[tokio::test]
+    async fn what_was_read_makes_room() {
+        let (sender, mut receiver) = channel();
+        for ahead in 0..1000 {
+            sender.send(Progress::Waiting { ahead });
+            assert_eq!(receiver.recv().await, Some(Progress::Waiting { ahead }));
+        }
+    }
+}

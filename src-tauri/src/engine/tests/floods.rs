@@ -97,8 +97,8 @@ async fn floods_for_minutes_take_no_memory() {
     for (writing, code) in [
         (r#"exec yes '{"type":"reading","id":'$id',"done":1,"total":2}'"#, "engine_hung"),
         (r#"exec yes '{"type":"heartbeat"}'"#, ""),
-        ("(exec yes \"$(printf '\\377')\" >&2) & sleep 1000", "engine_hung"),
-        ("(exec tr '\\0' x </dev/zero >&2) & sleep 1000", "engine_hung"),
+        ("(exec yes \"$(printf '\\377')\" >&2) & exec sleep 1000", "engine_hung"),
+        ("(exec tr '\\0' x </dev/zero >&2) & exec sleep 1000", "engine_hung"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let engine = started_with(Fake { writing, ..Fake::default() }.program(folder.path()), long);

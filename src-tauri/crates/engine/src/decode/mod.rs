@@ -17,7 +17,7 @@ mod verify;
 pub use batch::{Advance, Batch, Departed, StepFailed, StepTiming, Stepped};
 pub use measure::{Calibration, PassTimes};
 pub use memory::{Footprint, TooLarge};
-pub use policy::{Policy, PolicyState};
+pub use policy::{Chat, Policy, PolicyState, RowView, StepView};
 pub use prefill_task::{PREFILL_CHUNK, PrefillTask};
 pub use row::{KnownDrafts, Row, RowId, RowSpec};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};

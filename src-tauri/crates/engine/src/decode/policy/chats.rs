@@ -9,7 +9,7 @@ const MOST_CHATS: usize = 64;
 
 /// Names a chat as it was when a reply in it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::decode) struct Chat(u64);
+pub struct Chat(u64);
 
 /// How often drafts were right in the chats that were at work last.
 #[derive(Debug, Clone, Default)]

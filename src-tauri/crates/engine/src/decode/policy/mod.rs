@@ -28,7 +28,7 @@ use std::time::Duration;
 use foretoken_protocol::Drafting;
 
 use acceptance::DEPTHS;
-pub(super) use chats::Chat;
+pub use chats::Chat;
 use chats::Chats;
 use choice::{Plan, best, one_less, one_more};
 use cost::{MAX_WIDTH, Speed};
@@ -41,13 +41,13 @@ const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
 
 /// A row as the policy sees it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RowView {
+pub struct RowView {
     /// What its request asks for.
-    pub(super) drafting: Drafting,
+    pub drafting: Drafting,
     /// The most drafts that it can use now.
-    pub(super) room: usize,
+    pub room: usize,
     /// Where it belongs.
-    pub(super) chat: Chat,
+    pub chat: Chat,
 }
 
 impl RowView {
@@ -70,15 +70,15 @@ impl RowView {
 
 /// What a step did, as the policy sees it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StepView<'a> {
+pub struct StepView<'a> {
     /// Chat, drafts verified and drafts accepted, by row.
-    pub(super) rows: &'a [(Chat, usize, usize)],
+    pub rows: &'a [(Chat, usize, usize)],
     /// Tokens that went through the model.
-    pub(super) width: usize,
+    pub width: usize,
     /// The longest chain.
-    pub(super) depth: usize,
+    pub depth: usize,
     /// The whole step, without the reading of prompts before it; `None` where it was held up to time its parts.
-    pub(super) took: Option<Duration>,
+    pub took: Option<Duration>,
 }
 
 /// Chooses how many drafts each row gets in each step.
@@ -109,12 +109,12 @@ impl Policy {
     }
 
     /// The chat that a request belongs to.
-    pub(super) fn join(&mut self, prompt: &[u32], message_starts: &[usize]) -> Chat {
+    pub fn join(&mut self, prompt: &[u32], message_starts: &[usize]) -> Chat {
         self.chats.join(prompt, message_starts)
     }
 
     /// Drafts for each row of the next step.
-    pub(super) fn depths(&mut self, rows: &[RowView]) -> Vec<usize> {
+    pub fn depths(&mut self, rows: &[RowView]) -> Vec<usize> {
         let fixed: Vec<usize> = rows.iter().map(RowView::fixed).collect();
         let is_fixed = |row: &RowView| matches!(row.drafting, Drafting::Fixed { .. });
         if rows.iter().all(|row| row.most() == 0) {
@@ -165,7 +165,7 @@ impl Policy {
     }
 
     /// Learns from a step.
-    pub(super) fn observe(&mut self, step: &StepView<'_>) {
+    pub fn observe(&mut self, step: &StepView<'_>) {
         let PolicyState { cost, accepted } = &mut self.figures;
         for &(chat, drafted, right) in step.rows {
             accepted.observe(drafted, right);

@@ -65,6 +65,14 @@ pub struct CacheLost {
     pub row: Box<Row>,
 }
 
+impl CacheLost {
+    /// The row, to be read again.
+    pub(super) fn recompute(self) -> Row {
+        tracing::warn!("a row is read again, since what was kept of it is lost: {self}");
+        *self.row
+    }
+}
+
 impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
@@ -98,9 +106,9 @@ impl SwappedRow {
         &self.row
     }
 
-    /// The row with its tokens alone; all parts are dropped.
-    pub fn into_row(self) -> Row {
-        self.row
+    /// The row with its tokens alone, after one of its parts could not be swapped.
+    pub(super) fn lost(self, error: SpillError) -> CacheLost {
+        CacheLost { error, row: Box::new(self.row) }
     }
 
     /// Bytes that are in memory.

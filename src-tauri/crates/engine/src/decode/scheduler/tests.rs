@@ -6,8 +6,9 @@ use std::path::Path;
 use foretoken_protocol::Sampling;
 
 use super::*;
-use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::cache::{DeltaState, RowCache, RowKv, StateSnapshot};
 use crate::checkpoint::{Config, Index, Layout};
+use crate::decode::prefill_task::PrefillTask;
 use crate::mlx::{Array, Dtype};
 
 /// Tokens of the shorter and the longer stored beginning in these tests.

@@ -1,0 +1,72 @@
+//! Admission: requests leave the queue strictly in order of arrival, as far as memory and rows allow, and those that
+//! wait are told how many come before them.
+
+use super::prefill::MAX_PREFILLS;
+use super::request::{Request, Stage};
+use super::{Scheduler, SchedulerEvent};
+use crate::decode::row::RowId;
+use crate::model::Qwen;
+
+impl Scheduler {
+    /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
+    pub(super) fn admit(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
+        while self.prefills() < MAX_PREFILLS
+            && self.admitted().count() < self.most_rows
+            && let Some(id) = self.next_admissible()
+        {
+            self.start(model, id, events);
+        }
+        let queue = self.requests.iter_mut().filter(|(_, request)| request.stage.is_queued());
+        for (place, (&row, request)) in queue.enumerate() {
+            if request.reported_ahead != Some(place) {
+                request.reported_ahead = Some(place);
+                events.push(SchedulerEvent::Waiting { row, ahead: place });
+            }
+        }
+    }
+
+    /// The requests that wait, in order of arrival.
+    pub(super) fn queue(&self) -> impl Iterator<Item = (&RowId, &Request)> {
+        self.requests.iter().filter(|(_, request)| request.stage.is_queued())
+    }
+
+    /// The first request in the queue, if it can be admitted now.
+    fn next_admissible(&self) -> Option<RowId> {
+        self.queue().next().filter(|(_, next)| self.can_admit(next)).map(|(&id, _)| id)
+    }
+
+    /// Puts a request into the queue, or back into it, at its place.
+    pub(super) fn enqueue(&mut self, id: RowId, stage: Stage) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        if let Some(row) = stage.row() {
+            request.bytes = self.footprint.projected(row, self.limits.reserve);
+        }
+        (request.stage, request.reported_ahead) = (stage, None);
+    }
+
+    /// Whether a request that waits can be admitted now: there is memory for it, and no other row is being swapped in
+    /// if it is to be. A request that is alone is always admitted: there is memory for its prompt, and there may be for
+    /// the rest.
+    fn can_admit(&self, Request { stage, bytes, .. }: &Request) -> bool {
+        let held_by_others = self.resident_bytes() - stage.resident_bytes();
+        let alone = held_by_others == 0 && self.admitted().next().is_none();
+        let taken = self.reserved_bytes() + held_by_others;
+        let swapping_in = || self.requests.values().any(|other| matches!(other.stage, Stage::SwappingIn(_)));
+        let is_free = matches!(stage, Stage::Waiting(_)) || !swapping_in();
+        is_free && (alone || taken.saturating_add(*bytes) <= self.limits.memory)
+    }
+
+    /// Lets a request begin: its tokens are read, or what was swapped out of it is swapped in.
+    fn start(&mut self, model: &Qwen, id: RowId, events: &mut Vec<SchedulerEvent>) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        let bytes = request.bytes;
+        match std::mem::take(&mut request.stage) {
+            Stage::Waiting(row) => self.start_prefill(model, row, events),
+            Stage::Swapped(swapped) => {
+                self.rebalance(bytes);
+                self.set_stage(id, Stage::SwappingIn(swapped));
+            }
+            admitted => request.stage = admitted,
+        }
+    }
+}

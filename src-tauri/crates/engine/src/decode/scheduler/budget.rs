@@ -1,0 +1,41 @@
+//! Memory: what requests take, what is set aside for them, and what they leave to the prefix cache.
+
+use super::Scheduler;
+use super::request::Request;
+use crate::decode::row::Row;
+
+impl Scheduler {
+    /// Bytes set aside for the requests that were admitted.
+    pub fn reserved_bytes(&self) -> u64 {
+        let set_aside = |(row, request): (&Row, Option<&Request>)| {
+            // A reply may outgrow what was reckoned with.
+            request.map_or(0, |request| request.bytes).max(self.footprint.next(row))
+        };
+        self.admitted().map(set_aside).sum()
+    }
+
+    /// The most bytes that the requests which were admitted may take after the next step.
+    pub fn needed_bytes(&self) -> u64 {
+        self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
+    }
+
+    /// Bytes that preempted rows still have in memory.
+    pub fn resident_bytes(&self) -> u64 {
+        self.requests.values().map(|request| request.stage.resident_bytes()).sum()
+    }
+
+    /// Rows that are prefilled, swapped in or decoded, with their requests. A cancelled row that is still in the batch
+    /// has none.
+    pub(super) fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Request>)> {
+        let admitted = self.requests.values().filter(|request| !request.stage.is_queued());
+        let outside = admitted.filter_map(|request| Some((request.stage.row()?, Some(request))));
+        outside.chain(self.batch.rows().iter().map(|row| (row, self.requests.get(&row.id))))
+    }
+
+    /// Gives the prefix cache the memory that rows leave. `more`: bytes of a row that is about to begin.
+    pub(super) fn rebalance(&mut self, more: u64) {
+        let taken = self.reserved_bytes().saturating_add(self.resident_bytes()).saturating_add(more);
+        let left = self.limits.memory.saturating_sub(taken);
+        self.prefixes.set_budget(left.min(self.limits.prefix_cache_bytes));
+    }
+}

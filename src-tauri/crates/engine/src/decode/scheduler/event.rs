@@ -1,0 +1,59 @@
+//! What the scheduler tells of its requests.
+
+use thiserror::Error;
+
+use crate::decode::batch::{Advance, StepTiming};
+use crate::decode::row::RowId;
+use crate::mlx::MlxError;
+
+/// What happens to a request.
+#[derive(Debug)]
+pub enum SchedulerEvent {
+    /// It waits in the queue. A request that is preempted waits again; [`Self::Prefilling`] ends it.
+    Waiting {
+        /// The request.
+        row: RowId,
+        /// Requests that come before it.
+        ahead: usize,
+    },
+    /// Its prompt is being read; after a step that failed, what it has written is read with it. A preempted request
+    /// that comes back has nothing to read, so `done` is `total` at once.
+    Prefilling {
+        /// The request.
+        row: RowId,
+        /// Tokens read so far. In the first report these are the tokens that the prefix cache had.
+        done: usize,
+        /// Tokens to read.
+        total: usize,
+    },
+    /// A step has moved it forward, and ended it if the advance says so.
+    Advanced {
+        /// What the step did for it.
+        advance: Advance,
+        /// What the step took.
+        timing: StepTiming,
+    },
+    /// It has ended with an error.
+    Failed {
+        /// The request.
+        row: RowId,
+        /// Why.
+        error: RowError,
+    },
+}
+
+/// Why a request could not be written to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RowError {
+    /// MLX failed.
+    #[error(transparent)]
+    Mlx(#[from] MlxError),
+    /// The model's logits are infinite or undefined, so that no token can be drawn.
+    #[error(
+        "The model computed numbers that are infinite or undefined after {emitted} tokens of the reply, so it cannot go on."
+    )]
+    NotFinite {
+        /// Tokens of the reply until then.
+        emitted: usize,
+    },
+}

@@ -1,0 +1,91 @@
+//! Faults: which row makes steps fail is found by letting each make one alone; a row that began behind what the prefix
+//! cache had is read in full before it is given up.
+
+use super::request::{Beginning, Quarantine, Stage};
+use super::{RowError, Scheduler, SchedulerEvent};
+use crate::decode::batch::{Batch, StepFailed};
+use crate::decode::row::{Row, RowId};
+use crate::mlx;
+use crate::model::Qwen;
+
+impl Scheduler {
+    /// Ends a request with an error.
+    pub(super) fn fail(&mut self, id: RowId, error: impl Into<RowError>, events: &mut Vec<SchedulerEvent>) {
+        self.requests.shift_remove(&id);
+        events.push(SchedulerEvent::Failed { row: id, error: error.into() });
+    }
+
+    /// Whether a request began behind a stored beginning, which may be the cause of what goes wrong with it.
+    pub(super) fn is_restored(&self, id: RowId) -> bool {
+        self.requests.get(&id).is_some_and(|request| request.beginning == Beginning::Restored)
+    }
+
+    /// Removes a row's beginning from the prefix cache, where it is unusable or may be, and queues the row to read all
+    /// of its tokens.
+    pub(super) fn distrust(&mut self, row: Row) {
+        self.prefixes.forget(row.context());
+        if let Some(request) = self.requests.get_mut(&row.id) {
+            request.beginning = Beginning::First;
+        }
+        self.enqueue(row.id, Stage::Waiting(row));
+    }
+
+    /// A row that may have made a step fail makes one by itself, and then joins the others.
+    pub(super) fn step_isolated(
+        &mut self,
+        model: &Qwen,
+        mut batch: Batch,
+        events: &mut Vec<SchedulerEvent>,
+    ) -> mlx::Result<()> {
+        let ended = self.advance(model, &mut batch, events);
+        self.batch.merge(batch)?;
+        self.end(model, ended);
+        Ok(())
+    }
+
+    /// Handles a failed step. A row that was alone in it ends with the error, or is read from its first token where it
+    /// had begun behind a stored beginning. Of several rows any may be the cause, so each is read again and makes its
+    /// next step alone. Where each has done that already, they fail only together, and from then on fewer rows decode
+    /// at a time.
+    pub(super) fn quarantine(&mut self, failed: StepFailed, events: &mut Vec<SchedulerEvent>) {
+        let StepFailed { error, mut rows } = failed;
+        tracing::warn!("a step with {} rows failed: {error}", rows.len());
+        let alone = rows.len() == 1;
+        // Those that were cancelled have no request any more.
+        rows.retain(|row| self.requests.contains_key(&row.id));
+        let is_cleared = |row: &Row| self.requests[&row.id].quarantine == Quarantine::Cleared;
+        let cleared = !rows.is_empty() && rows.iter().all(is_cleared);
+        if cleared && !alone {
+            self.most_rows = rows.len().saturating_sub(1).max(1);
+        }
+        let quarantine = if cleared { Quarantine::Cleared } else { Quarantine::Isolated };
+        for row in rows {
+            match alone {
+                true if self.is_restored(row.id) => self.distrust(row),
+                true => self.fail(row.id, error.clone(), events),
+                false => {
+                    if let Some(request) = self.requests.get_mut(&row.id) {
+                        request.quarantine = quarantine;
+                    }
+                    self.enqueue(row.id, Stage::Waiting(row));
+                }
+            }
+        }
+        mlx::clear_cache();
+    }
+
+    /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
+    /// behind a stored beginning, which may be the cause, is read from its first token instead.
+    pub(super) fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
+        let error = RowError::NotFinite { emitted: row.emitted().len() };
+        tracing::warn!("{error}");
+        if self.is_restored(row.id) {
+            return self.distrust(row);
+        }
+        self.prefixes.forget(row.context());
+        // One that was cancelled has no request any more.
+        if self.requests.contains_key(&row.id) {
+            self.fail(row.id, error, events);
+        }
+    }
+}

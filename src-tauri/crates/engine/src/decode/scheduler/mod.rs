@@ -1,0 +1,229 @@
+//! The scheduler of a model's requests: admits them in order of arrival as memory allows, prefills prompts between
+//! decode steps, batches all rows that decode, preempts the youngest request where memory runs short, keeps the prefix
+//! cache, and finds out which row makes steps fail.
+
+mod admission;
+mod budget;
+mod event;
+mod faults;
+mod preemption;
+mod prefill;
+mod request;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use foretoken_protocol::Drafting;
+use indexmap::IndexMap;
+
+use super::batch::Batch;
+use super::memory::{Footprint, TooLarge};
+use super::policy::{Policy, PolicyState};
+use super::prefill_throttle::PrefillThrottle;
+use super::row::{Row, RowId, RowSpec};
+use crate::cache::PrefixStore;
+use crate::mlx;
+use crate::model::Qwen;
+pub use event::{RowError, SchedulerEvent};
+use request::{Beginning, Quarantine, Request, Stage};
+
+/// Rows in one step.
+const MAX_ROWS: usize = 32;
+/// Emitted tokens after which MLX gives back the buffers that it keeps for later.
+const CLEAR_INTERVAL: usize = 256;
+
+/// What a scheduler may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes for the caches and states of all rows, and for the prefix cache.
+    pub memory: u64,
+    /// Tokens of a reply for which there must be memory when its request is admitted, or fewer where the reply cannot
+    /// become as long. A reply that becomes longer goes on while there is memory; where there is none, the youngest
+    /// request is preempted and swapped out to a temporary file.
+    pub reserve: usize,
+    /// The most bytes of `memory` for the prefix cache. Rows come first: it gets what they leave, or less.
+    pub prefix_cache_bytes: u64,
+    /// The longest that prefill, or swapping of rows, holds up running rows at a time. The least that is done is one
+    /// layer over one chunk, or one part of a row swapped.
+    pub max_stall: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory: u64::MAX, reserve: 4096, prefix_cache_bytes: 0, max_stall: Duration::from_millis(200) }
+    }
+}
+
+/// All requests on one model: they come and go at any time, wait in order for memory, have their prompts read between
+/// the steps of the others, and advance together, each with as many drafts as pay.
+///
+/// What a row writes depends on its own request alone.
+#[derive(Debug)]
+pub struct Scheduler {
+    limits: Limits,
+    footprint: Footprint,
+    throttle: PrefillThrottle,
+    policy: Policy,
+    /// All requests that have not ended, in order of arrival.
+    requests: IndexMap<RowId, Request>,
+    /// The rows of all running requests, and cancelled ones that could not be taken out yet.
+    batch: Batch,
+    /// Rows that were cancelled and could not be taken out of the batch yet.
+    leaving: Vec<RowId>,
+    /// The prefix cache.
+    prefixes: PrefixStore,
+    /// Tokens since MLX last gave back buffers.
+    emitted: usize,
+    /// Layers of prompts run so far.
+    layers_run: u64,
+    /// Turns of prompts so far.
+    turns: u64,
+    /// The most rows in a step: [`MAX_ROWS`], fewer while rows run whose steps fail only when they make them together.
+    most_rows: usize,
+}
+
+impl Scheduler {
+    /// An idle scheduler for a model.
+    pub fn new(model: &Qwen, limits: Limits, policy: Policy) -> Self {
+        Self {
+            limits,
+            footprint: Footprint::of(model),
+            throttle: PrefillThrottle::new(limits.max_stall),
+            policy,
+            requests: IndexMap::new(),
+            batch: Batch::default(),
+            leaving: Vec::new(),
+            prefixes: PrefixStore::default(),
+            emitted: 0,
+            layers_run: 0,
+            turns: 0,
+            most_rows: MAX_ROWS,
+        }
+    }
+
+    /// The policy that chooses how many drafts each row gets.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Goes on with other figures of what steps cost and how often drafts are right.
+    pub fn set_policy_state(&mut self, figures: PolicyState) {
+        self.policy.set_state(figures);
+    }
+
+    /// The rows that take part in steps.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// Requests in the queue, in order of arrival: those not admitted yet and those preempted.
+    pub fn waiting(&self) -> impl Iterator<Item = RowId> {
+        self.queue().map(|(&id, _)| id)
+    }
+
+    /// Requests whose prompts are being read, and a preempted one that is being swapped in, in order of arrival.
+    pub fn prefilling(&self) -> impl Iterator<Item = RowId> {
+        let prefilling = |stage: &Stage| matches!(stage, Stage::Prefilling(_) | Stage::SwappingIn(_));
+        self.requests.iter().filter(move |(_, request)| prefilling(&request.stage)).map(|(&id, _)| id)
+    }
+
+    /// Layers that prompts have been run through so far, each over one chunk.
+    pub fn layers_run(&self) -> u64 {
+        self.layers_run
+    }
+
+    /// The prefix cache.
+    pub fn prefixes(&self) -> &PrefixStore {
+        &self.prefixes
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_idle(&self) -> bool {
+        self.requests.is_empty() && self.batch.rows().is_empty()
+    }
+
+    /// Queues a request. `id` must be new; [`RowSpec::drafts`] follows from `drafting`.
+    pub fn submit(
+        &mut self,
+        id: RowId,
+        spec: RowSpec,
+        drafting: Drafting,
+    ) -> std::result::Result<(), TooLarge> {
+        let spec = RowSpec { drafts: drafting != Drafting::Off, ..spec };
+        let available = self.limits.memory;
+        let needed = self.footprint.row(spec.prompt.len() + 1);
+        if needed > available {
+            return Err(TooLarge { needed, available });
+        }
+        let row = Row::new(id, spec);
+        let request = Request {
+            drafting,
+            chat: self.policy.join(row.context(), &row.spec.message_starts),
+            bytes: self.footprint.projected(&row, self.limits.reserve),
+            quarantine: Quarantine::Unsuspected,
+            beginning: Beginning::Stored,
+            reported_ahead: None,
+            stage: Stage::Waiting(row),
+        };
+        self.requests.insert(id, request);
+        Ok(())
+    }
+
+    /// Ends requests, whatever they are doing, and frees what they hold. Unknown ids are ignored.
+    pub fn cancel(&mut self, model: &Qwen, ids: &[RowId]) {
+        self.requests.retain(|id, _| !ids.contains(id));
+        self.leaving.extend(ids);
+        self.release(model);
+        self.tidy();
+    }
+
+    /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
+    /// is not reported.
+    fn release(&mut self, model: &Qwen) {
+        if self.leaving.is_empty() {
+            return;
+        }
+        match self.batch.remove(&self.leaving) {
+            Ok(mut departed) => {
+                self.leaving.clear();
+                self.rebalance(0);
+                departed.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
+            }
+            Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
+        }
+    }
+
+    /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
+    /// throttle allows, and makes one step with all rows that are ready.
+    pub fn pump(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
+        let mut events = Vec::new();
+        self.release(model);
+        self.preempt();
+        self.admit(model, &mut events);
+        self.swap(model, &mut events);
+        self.prefill(model, &mut events);
+        self.step(model, &mut events);
+        events
+    }
+
+    fn set_stage(&mut self, id: RowId, stage: Stage) {
+        if let Some(request) = self.requests.get_mut(&id) {
+            request.stage = stage;
+        }
+    }
+
+    /// Returns the buffers that MLX keeps for reuse: when nothing is left to do, and else after every
+    /// [`CLEAR_INTERVAL`] tokens.
+    fn tidy(&mut self) {
+        let idle = self.is_idle();
+        if idle {
+            self.most_rows = MAX_ROWS;
+        }
+        if self.emitted >= CLEAR_INTERVAL || idle {
+            self.emitted = 0;
+            mlx::clear_cache();
+        }
+    }
+}

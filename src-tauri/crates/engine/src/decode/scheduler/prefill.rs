@@ -1,0 +1,124 @@
+//! Chunked prefill between decode steps: at most [`MAX_PREFILLS`] prompts are read by turns, some layers at a time,
+//! from the end of what the prefix cache has of them.
+
+use std::time::Instant;
+
+use super::request::{Beginning, Prefill, Request, Stage};
+use super::{Scheduler, SchedulerEvent};
+use crate::decode::batch::Batch;
+use crate::decode::prefill_task::{PREFILL_CHUNK, PrefillTask};
+use crate::decode::row::{Row, RowId};
+use crate::mlx;
+use crate::model::Qwen;
+
+/// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
+pub(super) const MAX_PREFILLS: usize = 2;
+
+impl Scheduler {
+    /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
+    pub(super) fn start_prefill(&mut self, model: &Qwen, row: Row, events: &mut Vec<SchedulerEvent>) {
+        let id = row.id;
+        let Some(&Request { bytes, beginning, .. }) = self.requests.get(&id) else { return };
+        let prefix = match beginning {
+            Beginning::First => None,
+            Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
+        };
+        self.rebalance(bytes);
+        let (task, beginning) = match prefix {
+            Some(prefix) => match PrefillTask::resume(row, &prefix) {
+                Ok(task) => (Ok(task), Beginning::Restored),
+                Err(lost) => return self.distrust(lost.recompute()),
+            },
+            None => (PrefillTask::new(model, row), beginning),
+        };
+        let task = match task {
+            Ok(task) => task,
+            Err(error) => return self.fail(id, error, events),
+        };
+        let (done, total) = task.progress();
+        events.push(SchedulerEvent::Prefilling { row: id, done, total });
+        let prefill = Prefill { task, layer_time: self.throttle.expected(), turn: self.next_turn() };
+        if let Some(request) = self.requests.get_mut(&id) {
+            (request.stage, request.beginning) = (Stage::Prefilling(prefill), beginning);
+        }
+    }
+
+    /// The number of prompts that are being read.
+    pub(super) fn prefills(&self) -> usize {
+        self.requests.values().filter(|request| matches!(request.stage, Stage::Prefilling(_))).count()
+    }
+
+    /// Runs some layers of the prompt whose turn it is. After each chunk it is the next prompt's turn.
+    pub(super) fn prefill(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
+        let Some((id, mut prefill)) = self.take_prefill() else { return };
+        let decoding = !self.batch.rows().is_empty();
+        let tokens = prefill.task.chunk_tokens();
+        let before = prefill.task.progress();
+        if !prefill.task.is_read() {
+            let layers = self.throttle.layers(prefill.layer_time, tokens, decoding);
+            if layers == 0 {
+                return self.set_stage(id, Stage::Prefilling(prefill));
+            }
+            let begin = Instant::now();
+            match prefill.task.advance(model, layers) {
+                Ok(layers) => {
+                    let took = begin.elapsed();
+                    self.throttle.record_prefill(&mut prefill.layer_time, layers, tokens, took, decoding);
+                    self.layers_run += layers as u64;
+                }
+                Err(error) if self.is_restored(id) => {
+                    tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
+                    return self.distrust(prefill.task.into_row());
+                }
+                Err(error) => return self.fail(id, error, events),
+            }
+        }
+        let (done, total) = prefill.task.progress();
+        if (done, total) != before {
+            self.cache_prompt(&prefill.task);
+            events.push(SchedulerEvent::Prefilling { row: id, done, total });
+        }
+        if !prefill.task.is_read() {
+            if done != before.0 {
+                prefill.turn = self.next_turn();
+            }
+            return self.set_stage(id, Stage::Prefilling(prefill));
+        }
+        self.join_batch(model, id, Batch::of(prefill.task), events);
+        if total > PREFILL_CHUNK {
+            // The buffers of a prefill are larger than any that a step needs.
+            mlx::clear_cache();
+        }
+    }
+
+    /// Takes the prompt whose turn it is out of its request.
+    fn take_prefill(&mut self) -> Option<(RowId, Prefill)> {
+        let turn = |request: &Request| match &request.stage {
+            Stage::Prefilling(prefill) => Some(prefill.turn),
+            _ => None,
+        };
+        let prefills =
+            self.requests.iter_mut().filter_map(|(&id, request)| Some((turn(request)?, id, request)));
+        let (_, id, request) = prefills.min_by_key(|&(turn, ..)| turn)?;
+        match std::mem::take(&mut request.stage) {
+            Stage::Prefilling(prefill) => Some((id, prefill)),
+            _ => None,
+        }
+    }
+
+    /// A turn behind those of all prompts that are being read.
+    fn next_turn(&mut self) -> u64 {
+        self.turns += 1;
+        self.turns
+    }
+
+    /// Puts a prompt that is being read into the prefix cache, as far as it was read.
+    fn cache_prompt(&mut self, task: &PrefillTask) {
+        if self.prefixes.budget() > 0
+            && let Some((tokens, cache, snapshot, likely)) = task.to_store()
+            && let Err(error) = self.prefixes.insert(tokens, cache, &snapshot, likely)
+        {
+            tracing::warn!("a prompt could not be cached: {error}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One decode step of the rows in the batch: the draft depths that the policy chooses, what the step did for each
+//! request, and what is left of rows that have ended.
+
+use foretoken_protocol::Drafting;
+
+use super::request::Quarantine;
+use super::{MAX_ROWS, Scheduler, SchedulerEvent};
+use crate::cache::StateSnapshot;
+use crate::decode::batch::{Advance, Batch, Departed, Stepped};
+use crate::decode::policy::{Chat, RowView, StepView};
+use crate::decode::row::RowId;
+use crate::model::Qwen;
+
+impl Scheduler {
+    /// One step with all rows that are ready.
+    pub(super) fn step(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
+        let mut batch = std::mem::take(&mut self.batch);
+        let ended = self.advance(model, &mut batch, events);
+        self.batch = batch;
+        self.end(model, ended);
+    }
+
+    /// Lets a row, which comes in a batch of its own, take part in steps. An isolated row makes one alone first.
+    pub(super) fn join_batch(
+        &mut self,
+        model: &Qwen,
+        id: RowId,
+        batch: Batch,
+        events: &mut Vec<SchedulerEvent>,
+    ) {
+        let joined = match self.requests.get(&id).map(|request| request.quarantine) {
+            Some(Quarantine::Isolated) => self.step_isolated(model, batch, events),
+            _ => self.batch.merge(batch),
+        };
+        if let Err(error) = joined {
+            self.fail(id, error, events);
+        }
+    }
+
+    /// One step of a batch. Returns the rows that it has ended.
+    pub(super) fn advance(
+        &mut self,
+        model: &Qwen,
+        batch: &mut Batch,
+        events: &mut Vec<SchedulerEvent>,
+    ) -> Vec<Departed> {
+        if batch.rows().is_empty() {
+            return Vec::new();
+        }
+        let views: Vec<RowView> = batch
+            .rows()
+            .iter()
+            .map(|row| {
+                let (drafting, chat) = match self.requests.get(&row.id) {
+                    Some(request) => (request.drafting, request.chat),
+                    None => (Drafting::Off, Chat::default()),
+                };
+                RowView { drafting, room: row.draft_room(), chat }
+            })
+            .collect();
+        let depths = self.policy.depths(&views);
+        let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
+            Ok(stepped) => stepped,
+            Err(failed) => {
+                self.quarantine(failed, events);
+                return Vec::new();
+            }
+        };
+
+        self.throttle.record_step(timing.total);
+        let learned = |a: &Advance| Some((self.requests.get(&a.row)?.chat, a.drafted, a.accepted));
+        let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
+        self.policy.observe(&StepView {
+            rows: &rows,
+            width: depths.len() + depths.iter().sum::<usize>(),
+            depth: depths.iter().copied().max().unwrap_or(0),
+            took: timing.sample.is_none().then_some(timing.total),
+        });
+        lost.into_iter().for_each(|row| self.give_up(row, events));
+        let alone = depths.len() == 1;
+        for advance in advances {
+            self.emitted += advance.tokens.len();
+            let Some(request) = self.requests.get_mut(&advance.row) else { continue };
+            request.quarantine = match request.quarantine {
+                Quarantine::Isolated | Quarantine::Cleared if alone => Quarantine::Cleared,
+                _ => Quarantine::Unsuspected,
+            };
+            if advance.finish.is_some() {
+                self.requests.shift_remove(&advance.row);
+            }
+            events.push(SchedulerEvent::Advanced { advance, timing });
+        }
+        ended
+    }
+
+    /// Puts rows that have ended into the prefix cache and frees their memory.
+    pub(super) fn end(&mut self, model: &Qwen, mut ended: Vec<Departed>) {
+        if !ended.is_empty() {
+            self.rebalance(0);
+            // Rows that failed only together, for want of memory, may have enough now.
+            self.most_rows = (self.most_rows + 1).min(MAX_ROWS);
+            ended.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
+        }
+        // Their memory is no longer needed, before more of it is asked for.
+        drop(ended);
+        self.tidy();
+    }
+
+    /// Puts a row that has left the batch into the prefix cache: all of its tokens but the last, which was never fed.
+    pub(super) fn cache_prefix(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
+        if self.prefixes.budget() == 0 {
+            return;
+        }
+        let kept = row.read_pending(model).and_then(|()| {
+            let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
+            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, false)
+        });
+        if let Err(error) = kept {
+            tracing::warn!("a reply could not be cached: {error}");
+        }
+    }
+}

@@ -2,7 +2,9 @@
 //! [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a
 //! lookup finds it.
 
-use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
+use crate::cache::delta_state::DeltaState;
+use crate::cache::row_cache::RowCache;
+use crate::cache::row_kv::{KvCopy, RowKv};
 use crate::mlx::{self, Array, Result};
 
 /// What a row has besides keys and values after some number of its tokens. A prompt can go on from a stored place only

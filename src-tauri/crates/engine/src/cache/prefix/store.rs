@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::entry::{Prefix, Segment, StateSnapshot, settle};
-use crate::cache::RowCache;
+use crate::cache::row_cache::RowCache;
 use crate::mlx::Result;
 
 /// The fewest tokens that a snapshot must save over the one before it. Reading so few takes little more than a pass,

@@ -1,0 +1,26 @@
+//! The attention caches of one row, one per layer.
+
+use super::row_kv::RowKv;
+use crate::mlx::Array;
+
+/// One row's attention caches. The recurrent states lie in the batch, row by row: see
+/// [`DeltaState`](super::DeltaState).
+#[derive(Debug, Default)]
+pub struct RowCache {
+    /// One per full-attention layer.
+    pub kv: Vec<RowKv>,
+    /// The MTP head's, where the model has one.
+    pub head: Option<RowKv>,
+}
+
+impl RowCache {
+    /// Asks for room for so many positions at once.
+    pub fn reserve(&mut self, positions: usize) {
+        self.kv.iter_mut().chain(&mut self.head).for_each(|kv| kv.reserve(positions));
+    }
+
+    /// The arrays to evaluate with a step.
+    pub fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.kv.iter().chain(&self.head).flat_map(RowKv::buffers)
+    }
+}

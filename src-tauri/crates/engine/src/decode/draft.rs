@@ -1,10 +1,13 @@
 //! What the MTP head proposes for a step.
 
-use super::batch::{Batch, MAX_PENDING};
+use super::batch::Batch;
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
 use crate::sample::{Drafts, Judged, SamplePosition, Seen, draft, judges};
+
+/// The number of pending pairs at which a row that does not draft has the MTP head read them.
+const MAX_PENDING: usize = 64;
 
 /// Drafts of all rows, still lazy, depth after depth.
 #[derive(Debug, Default)]

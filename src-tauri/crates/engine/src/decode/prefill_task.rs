@@ -1,18 +1,12 @@
-//! Chunked prefill of one row: its prompt goes through the model in chunks of at most [`PREFILL_CHUNK`] tokens, and
-//! each chunk some layers at a time, so that other rows make decode steps in between.
+//! Chunked prefill of one row: its prompt goes through the model in chunks (see [`chunk_ends`]), and each chunk some
+//! layers at a time, so that other rows make decode steps in between.
 
 use super::chunk_ends::chunk_ends;
-use super::row::{Row, RowId};
-use super::swapped_row::CacheLost;
-use crate::cache::{DeltaState, Prefix, RowCache, RowKv, StateSnapshot};
+use super::row::{CacheLost, Row};
+use super::spec::RowId;
+use crate::cache::{DeltaState, Prefix, RowCache, StateSnapshot};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Phase, Qwen};
-
-/// The most tokens of a prompt that go through the model together.
-pub const PREFILL_CHUNK: usize = 512;
-/// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
-/// anyhow.
-const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
 /// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
@@ -48,14 +42,14 @@ impl PrefillTask {
     /// A row that reads all of its tokens.
     pub fn new(model: &Qwen, mut row: Row) -> Result<Self> {
         row.cache = model.empty_row();
-        row.cache.reserve(positions(&row));
+        row.cache.reserve(row.initial_positions());
         Ok(Self::with_states(row, model.empty_states(1)?))
     }
 
     /// A row that goes on behind a stored beginning of its tokens.
     pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, CacheLost> {
         let StateSnapshot { states, hidden } = prefix.snapshot().clone();
-        row.cache = match prefix.cache(positions(&row)) {
+        row.cache = match prefix.cache(row.initial_positions()) {
             Ok(cache) => cache,
             Err(error) => return Err(CacheLost { error: error.into(), row: Box::new(row) }),
         };
@@ -192,9 +186,4 @@ impl PrefillTask {
     fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.row.cache.arrays().chain(self.states.iter().flat_map(DeltaState::arrays))
     }
-}
-
-/// Positions that a row gets room for in its caches before it begins.
-pub(super) fn positions(row: &Row) -> usize {
-    row.context().len() + row.room().min(FIRST_TOKENS)
 }

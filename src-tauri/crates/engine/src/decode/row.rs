@@ -1,66 +1,18 @@
 //! One sequence being decoded: what was asked of it, its tokens and KV caches, and the pairs of hidden state and token
 //! that the MTP head has not read yet. `Row::commit` accepts or rejects the drafts of a step and rolls the caches back.
 
-use foretoken_protocol::{FinishReason, Sampling};
+use foretoken_protocol::FinishReason;
+use thiserror::Error;
 
-use super::batch::Advance;
-use crate::cache::RowCache;
+use super::spec::{RowId, RowSpec};
+use crate::cache::{RowCache, RowKv, SpillError};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Packed, Qwen};
-use crate::sample::{History, SamplePosition, Sampler, Seen, penalised};
+use crate::sample::{History, Logprobs, SamplePosition, Sampler, Seen, penalised};
 
-/// Names a row of a batch.
-pub type RowId = u64;
-
-/// What is asked of a row.
-#[derive(Debug, Clone)]
-pub struct RowSpec {
-    /// The prompt's tokens, at least one.
-    pub prompt: Vec<u32>,
-    /// Index in the prompt at which the reply begins that is continued; the prompt's length for a new reply.
-    pub reply_from: usize,
-    /// How tokens are drawn.
-    pub sampling: Sampling,
-    /// Decides all noise.
-    pub seed: u64,
-    /// Tokens that XTC never excludes.
-    pub xtc_exempt: Vec<u32>,
-    /// Emit at most this many, at least one.
-    pub max_tokens: usize,
-    /// Tokens that end the reply.
-    pub stop_ids: Vec<u32>,
-    /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
-    /// is cut.
-    pub message_starts: Vec<usize>,
-    /// Whether drafts may be used. The MTP head reads along in any case, for prompts that go on where this row ends.
-    pub drafts: bool,
-    /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each
-    /// position.
-    pub logprobs: Option<usize>,
-    /// Drafts to use in place of the head's, for measuring and testing.
-    pub known_drafts: Option<KnownDrafts>,
-}
-
-/// A known continuation that stands in for what the MTP head would have drafted, right with a given rate. The head
-/// runs all the same, so a step costs what it costs.
-#[derive(Debug, Clone)]
-pub struct KnownDrafts {
-    /// The tokens after the prompt.
-    pub continuation: Vec<u32>,
-    /// Share of drafts that are right, 0 to 1.
-    pub rate: f64,
-}
-
-impl KnownDrafts {
-    /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
-    pub fn draft(&self, index: usize) -> u32 {
-        let right = self.continuation.get(index).copied().unwrap_or(0);
-        // The multiples of the golden ratio modulo 1, a low-discrepancy sequence, keep the share right over any
-        // stretch.
-        let u = (index as f64 * 0.618_033_988_749_895).fract();
-        if u < self.rate { right } else { right.checked_sub(1).unwrap_or(1) }
-    }
-}
+/// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
+/// anyhow.
+const FIRST_TOKENS: usize = RowKv::LEAST_GROWTH;
 
 /// One sequence being decoded.
 #[derive(Debug)]
@@ -133,6 +85,11 @@ impl Row {
     /// Tokens in the caches: all but the last, which the next step feeds.
     pub fn committed(&self) -> usize {
         self.ctx.len() - 1
+    }
+
+    /// Positions that it gets room for in its caches before it begins.
+    pub(super) fn initial_positions(&self) -> usize {
+        self.ctx.len() + self.room().min(FIRST_TOKENS)
     }
 
     /// Its attention caches.
@@ -239,6 +196,53 @@ impl Row {
             accepted: matching.min(count),
             finish,
         }))
+    }
+}
+
+/// A row whose caches and states are lost: they could not be swapped, or a stored beginning of its tokens could not be
+/// restored.
+#[derive(Debug, Error)]
+#[error("{error}")]
+pub struct CacheLost {
+    /// Why.
+    pub error: SpillError,
+    /// The row with its tokens, which can be read again.
+    pub row: Box<Row>,
+}
+
+impl CacheLost {
+    /// The row, to be read again.
+    pub(super) fn recompute(self) -> Row {
+        tracing::warn!("a row is read again, since what was kept of it is lost: {self}");
+        *self.row
+    }
+}
+
+/// What a step did for one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advance {
+    /// The row.
+    pub row: RowId,
+    /// Tokens it emitted, at least one: accepted drafts and the model's own token after them. That one is missing where
+    /// an accepted draft is a stop token, and where its logits are not finite.
+    pub tokens: Vec<u32>,
+    /// Where the row asks for them, the log-probabilities of each of these tokens.
+    pub logprobs: Vec<Logprobs>,
+    /// Drafts that were verified.
+    pub drafted: usize,
+    /// Drafts among the tokens.
+    pub accepted: usize,
+    /// Whether the row ended, and why. It has left the batch then.
+    pub finish: Option<FinishReason>,
+}
+
+impl Advance {
+    /// Takes back all but the first `count` tokens, as where a stop text ends the reply.
+    pub fn cut(&mut self, count: usize) {
+        self.tokens.truncate(count);
+        self.logprobs.truncate(count);
+        self.drafted = self.drafted.min(count);
+        self.accepted = self.accepted.min(count);
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, ReplyStats, Sampling};
 
-use super::batch::{Advance, StepTiming};
+use super::row::Advance;
+use super::step::StepTiming;
 use crate::mlx;
 
 /// Entries that a [`DepthTrace`] has at most.

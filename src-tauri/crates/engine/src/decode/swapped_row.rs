@@ -2,11 +2,9 @@
 //! swapped in again bit for bit.
 
 use foretoken_protocol::KvPrecision;
-use thiserror::Error;
 
 use super::batch::{Batch, Departed};
-use super::prefill_task::positions;
-use super::row::Row;
+use super::row::{CacheLost, Row};
 use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled};
 use crate::mlx::{self, Array};
 
@@ -52,25 +50,6 @@ struct StoredKv {
     precision: KvPrecision,
     /// None where nothing was appended.
     arrays: Vec<Spilled>,
-}
-
-/// A row whose caches and states are lost: they could not be swapped, or a stored beginning of its tokens could not be
-/// restored.
-#[derive(Debug, Error)]
-#[error("{error}")]
-pub struct CacheLost {
-    /// Why.
-    pub error: SpillError,
-    /// The row with its tokens, which can be read again.
-    pub row: Box<Row>,
-}
-
-impl CacheLost {
-    /// The row, to be read again.
-    pub(super) fn recompute(self) -> Row {
-        tracing::warn!("a row is read again, since what was kept of it is lost: {self}");
-        *self.row
-    }
 }
 
 impl Departed {
@@ -127,7 +106,7 @@ impl SwappedRow {
     /// Swaps one part in; returns whether there was one. After an error the caches and states are lost.
     pub fn swap_in_part(&mut self) -> Result<bool, SpillError> {
         let Some(stored) = self.stored.pop() else { return Ok(false) };
-        self.held.push(stored.fetch(&mut self.spill, positions(&self.row))?);
+        self.held.push(stored.fetch(&mut self.spill, self.row.initial_positions())?);
         Ok(true)
     }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::batch::{Advance, Batch};
+use super::batch::Batch;
 use super::draft::Drafted;
-use super::row::{RowId, Verdict};
+use super::row::{Advance, Verdict};
+use super::spec::RowId;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Packed, Phase, Qwen};
 use crate::sample::{Logprobs, SamplePosition, sample};

@@ -4,7 +4,7 @@
 use super::prefill::MAX_PREFILLS;
 use super::request::{Request, Stage};
 use super::{Scheduler, SchedulerEvent};
-use crate::decode::row::RowId;
+use crate::decode::spec::RowId;
 use crate::model::Qwen;
 
 impl Scheduler {

@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
-use crate::decode::batch::{Advance, StepTiming};
-use crate::decode::row::RowId;
+use crate::decode::row::Advance;
+use crate::decode::spec::RowId;
+use crate::decode::step::StepTiming;
 use crate::mlx::MlxError;
 
 /// What happens to a request.

@@ -3,8 +3,10 @@
 
 use super::request::{Beginning, Quarantine, Stage};
 use super::{RowError, Scheduler, SchedulerEvent};
-use crate::decode::batch::{Batch, StepFailed};
-use crate::decode::row::{Row, RowId};
+use crate::decode::batch::Batch;
+use crate::decode::row::Row;
+use crate::decode::spec::RowId;
+use crate::decode::step::StepFailed;
 use crate::mlx;
 use crate::model::Qwen;
 

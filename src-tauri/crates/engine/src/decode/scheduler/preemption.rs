@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::request::{Prefill, Stage};
 use super::{Scheduler, SchedulerEvent};
-use crate::decode::row::RowId;
+use crate::decode::spec::RowId;
 use crate::decode::swapped_row::SwappedRow;
 use crate::model::Qwen;
 

@@ -6,8 +6,10 @@ use std::time::Instant;
 use super::request::{Beginning, Prefill, Request, Stage};
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
-use crate::decode::prefill_task::{PREFILL_CHUNK, PrefillTask};
-use crate::decode::row::{Row, RowId};
+use crate::decode::chunk_ends::PREFILL_CHUNK;
+use crate::decode::prefill_task::PrefillTask;
+use crate::decode::row::Row;
+use crate::decode::spec::RowId;
 use crate::mlx;
 use crate::model::Qwen;
 

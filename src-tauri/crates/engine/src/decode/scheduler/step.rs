@@ -6,9 +6,11 @@ use foretoken_protocol::Drafting;
 use super::request::Quarantine;
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
-use crate::decode::batch::{Advance, Batch, Departed, Stepped};
+use crate::decode::batch::{Batch, Departed};
 use crate::decode::policy::{Chat, RowView, StepView};
-use crate::decode::row::RowId;
+use crate::decode::row::Advance;
+use crate::decode::spec::RowId;
+use crate::decode::step::Stepped;
 use crate::model::Qwen;
 
 impl Scheduler {

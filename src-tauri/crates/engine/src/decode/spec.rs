@@ -1,0 +1,56 @@
+//! What is asked of a row: prompt, sampling, limits, and for tests its drafts.
+
+use foretoken_protocol::Sampling;
+
+/// Names a row of a batch.
+pub type RowId = u64;
+
+/// What is asked of a row.
+#[derive(Debug, Clone)]
+pub struct RowSpec {
+    /// The prompt's tokens, at least one.
+    pub prompt: Vec<u32>,
+    /// Index in the prompt at which the reply begins that is continued; the prompt's length for a new reply.
+    pub reply_from: usize,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// Decides all noise.
+    pub seed: u64,
+    /// Tokens that XTC never excludes.
+    pub xtc_exempt: Vec<u32>,
+    /// Emit at most this many, at least one.
+    pub max_tokens: usize,
+    /// Tokens that end the reply.
+    pub stop_ids: Vec<u32>,
+    /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
+    /// is cut.
+    pub message_starts: Vec<usize>,
+    /// Whether drafts may be used. The MTP head reads along in any case, for prompts that go on where this row ends.
+    pub drafts: bool,
+    /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each
+    /// position.
+    pub logprobs: Option<usize>,
+    /// Drafts to use in place of the head's, for measuring and testing.
+    pub known_drafts: Option<KnownDrafts>,
+}
+
+/// A known continuation that stands in for what the MTP head would have drafted, right with a given rate. The head
+/// runs all the same, so a step costs what it costs.
+#[derive(Debug, Clone)]
+pub struct KnownDrafts {
+    /// The tokens after the prompt.
+    pub continuation: Vec<u32>,
+    /// Share of drafts that are right, 0 to 1.
+    pub rate: f64,
+}
+
+impl KnownDrafts {
+    /// The draft for the token at `index` of the reply: a pure function, so that runs can be repeated.
+    pub fn draft(&self, index: usize) -> u32 {
+        let right = self.continuation.get(index).copied().unwrap_or(0);
+        // The multiples of the golden ratio modulo 1, a low-discrepancy sequence, keep the share right over any
+        // stretch.
+        let u = (index as f64 * 0.618_033_988_749_895).fract();
+        if u < self.rate { right } else { right.checked_sub(1).unwrap_or(1) }
+    }
+}

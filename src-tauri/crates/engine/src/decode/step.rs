@@ -1,0 +1,134 @@
+//! One step of a batch: it drafts with the MTP head, verifies all rows' drafts in one forward pass over
+//! T = Σ (1 + drafts) tokens, and rolls back what was rejected.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use super::batch::{Batch, Departed};
+use super::row::{Advance, Row};
+use super::spec::RowId;
+use super::verify::VerifyGraph;
+use crate::mlx::{self, DeviceKind, MlxError, Result};
+use crate::model::Qwen;
+
+/// One step in so many evaluates its drafts, and then its logits, by themselves, which times drafting and sampling.
+const TIMING_INTERVAL: u64 = 16;
+
+/// What a step did.
+#[derive(Debug, Default)]
+pub struct Stepped {
+    /// What it did for each row that emitted tokens, in the order of the rows. Missing are the lost rows, and those
+    /// whose logits are not finite perhaps because of their drafts: these make the next step without drafts.
+    pub advances: Vec<Advance>,
+    /// Where its time went.
+    pub timing: StepTiming,
+    /// The rows that have ended.
+    pub ended: Vec<Departed>,
+    /// The rows that have left because their logits are not finite, with their tokens but without caches and states.
+    pub lost: Vec<Row>,
+}
+
+/// Where a step's time went.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepTiming {
+    /// The whole step.
+    pub total: Duration,
+    /// Building the graph, handing it to a GPU, and handling its results.
+    pub host: Duration,
+    /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
+    pub draft: Option<Duration>,
+    /// Waiting for what is drawn from the logits; known for one step in sixteen.
+    pub sample: Option<Duration>,
+    /// Rows that the step was made for.
+    pub rows: usize,
+}
+
+/// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the
+/// tokens from before the step.
+#[derive(Debug, Error)]
+#[error("{error}")]
+pub struct StepFailed {
+    /// Why.
+    pub error: MlxError,
+    /// The rows, in order.
+    pub rows: Vec<Row>,
+}
+
+impl Batch {
+    /// Drafts for all rows, and one forward pass that verifies the drafts. `depths[b]`: drafts wanted for row b; fewer
+    /// are used where its budget or its head does not allow as many. Waits for the device once; also before that in
+    /// steps that time their parts, and where the head reads many pending pairs; without rows, not at all. After an
+    /// error the batch is empty.
+    pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> std::result::Result<Stepped, StepFailed> {
+        if self.rows.is_empty() {
+            return Ok(Stepped::default());
+        }
+        let tokens: HashMap<RowId, usize> = self.rows.iter().map(|row| (row.id, row.ctx.len())).collect();
+        self.try_step(model, depths).map_err(|error| {
+            let mut rows = std::mem::take(self).rows;
+            rows.iter_mut().for_each(|row| row.forget(tokens[&row.id]));
+            StepFailed { error, rows }
+        })
+    }
+
+    fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<Stepped> {
+        let begin = Instant::now();
+        let depths = self.possible(depths);
+        let drafted = self.draft(model, &depths)?;
+        let mut timing = StepTiming { rows: self.rows.len(), ..StepTiming::default() };
+        let mut waited = Duration::ZERO;
+        let drafts = drafted.drafts().tokens.as_ref();
+        let steps = &mut self.steps[usize::from(drafts.is_some())];
+        *steps += 1;
+        // From the second on, so that short replies have a figure too; the first may compile kernels.
+        let timed = *steps % TIMING_INTERVAL == 2;
+        if timed && let Some(drafts) = drafts {
+            let waited_from = Instant::now();
+            mlx::eval([drafts])?;
+            waited = waited_from.elapsed();
+            timing.draft = Some(waited);
+        }
+
+        let VerifyGraph { host_tokens, hidden, logits } = self.verify_graph(model, &drafted)?;
+        if timed {
+            let waited_from = Instant::now();
+            mlx::eval([&logits])?;
+            waited += waited_from.elapsed();
+        }
+        drop(logits);
+        let handing_over = Instant::now();
+        mlx::async_eval([&host_tokens, &hidden].into_iter().chain(self.arrays()))?;
+        // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
+        let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
+        let host_tokens = host_tokens.to_vec::<u32>()?;
+        let rest = wait.elapsed();
+        waited += rest;
+        timing.sample = timed.then_some(rest);
+
+        let (advances, lost) = self.commit(&host_tokens, &drafted, &hidden)?;
+        let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
+        // All at once: where that fails, `step` still has every row to hand back.
+        let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
+        let (gone, ended): (Vec<_>, Vec<_>) =
+            self.remove(&leaving)?.into_iter().partition(|departed| lost.contains(&departed.row.id));
+        let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
+        timing.total = begin.elapsed();
+        timing.host = timing.total.saturating_sub(waited);
+        Ok(Stepped { advances, timing, ended, lost })
+    }
+
+    /// The number of primitives of each name in the graph of the next step. Nothing of it is computed, and the batch is
+    /// used up.
+    pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
+        let drafted = self.draft(model, &self.possible(depths))?;
+        let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
+        mlx::primitives([&host_tokens, &hidden].into_iter().chain(self.arrays()))
+    }
+
+    /// For each row the wanted number of drafts, or fewer where it cannot use as many.
+    fn possible(&self, depths: &[usize]) -> Vec<usize> {
+        self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect()
+    }
+}

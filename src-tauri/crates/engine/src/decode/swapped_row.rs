@@ -16,9 +16,9 @@ pub struct SwappedRow {
     row: Row,
     spill: Spill,
     /// The first parts, in memory.
-    held: Vec<Part>,
+    resident: Vec<Part>,
     /// The other parts, in the file; the last element here is the part behind those in memory.
-    stored: Vec<Stored>,
+    swapped: Vec<SwappedPart>,
     /// The tokens after the hidden states of `Part::Hidden`.
     next: Vec<u32>,
 }
@@ -38,15 +38,15 @@ enum Part {
 
 /// A part in the file.
 #[derive(Debug)]
-enum Stored {
+enum SwappedPart {
     Hidden(Spilled),
     State([Spilled; 2]),
-    Head(StoredKv),
-    Kv(StoredKv),
+    Head(SwappedKv),
+    Kv(SwappedKv),
 }
 
 #[derive(Debug)]
-struct StoredKv {
+struct SwappedKv {
     precision: KvPrecision,
     /// None where nothing was appended.
     arrays: Vec<Spilled>,
@@ -71,8 +71,9 @@ impl Departed {
         match prepare() {
             Ok((spill, hidden)) => {
                 let parts = hidden.map(Part::Hidden).into_iter().chain(states.into_iter().map(Part::State));
-                let held = parts.chain(head.map(Part::Head)).chain(kv.into_iter().map(Part::Kv)).collect();
-                Ok(SwappedRow { row, spill, held, stored: Vec::new(), next: pending.next })
+                let resident =
+                    parts.chain(head.map(Part::Head)).chain(kv.into_iter().map(Part::Kv)).collect();
+                Ok(SwappedRow { row, spill, resident, swapped: Vec::new(), next: pending.next })
             }
             Err(error) => Err(CacheLost { error, row: Box::new(row) }),
         }
@@ -92,29 +93,29 @@ impl SwappedRow {
 
     /// Bytes that are in memory.
     pub fn resident_bytes(&self) -> u64 {
-        self.held.iter().map(Part::bytes).sum()
+        self.resident.iter().map(Part::bytes).sum()
     }
 
     /// Swaps one part out, which frees its memory; returns whether there was one. After an error the caches and states
     /// are lost.
     pub fn swap_out_part(&mut self) -> Result<bool, SpillError> {
-        let Some(part) = self.held.pop() else { return Ok(false) };
-        self.stored.push(part.store(&mut self.spill)?);
+        let Some(part) = self.resident.pop() else { return Ok(false) };
+        self.swapped.push(part.swap_out(&mut self.spill)?);
         Ok(true)
     }
 
     /// Swaps one part in; returns whether there was one. After an error the caches and states are lost.
     pub fn swap_in_part(&mut self) -> Result<bool, SpillError> {
-        let Some(stored) = self.stored.pop() else { return Ok(false) };
-        self.held.push(stored.fetch(&mut self.spill, self.row.initial_positions())?);
+        let Some(part) = self.swapped.pop() else { return Ok(false) };
+        self.resident.push(part.swap_in(&mut self.spill, self.row.initial_positions())?);
         Ok(true)
     }
 
     /// The row as it was, in a batch of its own. All parts must have been swapped in.
     pub fn resume(self) -> Batch {
-        let Self { mut row, held, next, .. } = self;
+        let Self { mut row, resident, next, .. } = self;
         let mut states = Vec::new();
-        for part in held {
+        for part in resident {
             match part {
                 Part::Hidden(hidden) => row.pending.push(hidden, &next),
                 Part::State(state) => states.push(state),
@@ -136,41 +137,41 @@ impl Part {
         }
     }
 
-    fn store(self, spill: &mut Spill) -> Result<Stored, SpillError> {
+    fn swap_out(self, spill: &mut Spill) -> Result<SwappedPart, SpillError> {
         Ok(match self {
-            Self::Hidden(hidden) => Stored::Hidden(spill.write(&hidden)?),
+            Self::Hidden(hidden) => SwappedPart::Hidden(spill.write(&hidden)?),
             Self::State(state) => {
                 let (state, tail) = state.resolve(&[0])?;
-                Stored::State([spill.write(&state)?, spill.write(&tail)?])
+                SwappedPart::State([spill.write(&state)?, spill.write(&tail)?])
             }
-            Self::Head(kv) => Stored::Head(StoredKv::of(kv, spill)?),
-            Self::Kv(kv) => Stored::Kv(StoredKv::of(kv, spill)?),
+            Self::Head(kv) => SwappedPart::Head(SwappedKv::swap_out(kv, spill)?),
+            Self::Kv(kv) => SwappedPart::Kv(SwappedKv::swap_out(kv, spill)?),
         })
     }
 }
 
-impl Stored {
+impl SwappedPart {
     /// Reads the part back. `room`: positions that keys and values get room for.
-    fn fetch(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
+    fn swap_in(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
         Ok(match self {
             Self::Hidden(hidden) => Part::Hidden(spill.read(&hidden)?),
             Self::State([state, tail]) => {
                 Part::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
             }
-            Self::Head(kv) => Part::Head(kv.fetch(spill, room)?),
-            Self::Kv(kv) => Part::Kv(kv.fetch(spill, room)?),
+            Self::Head(kv) => Part::Head(kv.swap_in(spill, room)?),
+            Self::Kv(kv) => Part::Kv(kv.swap_in(spill, room)?),
         })
     }
 }
 
-impl StoredKv {
-    fn of(kv: RowKv, spill: &mut Spill) -> Result<Self, SpillError> {
+impl SwappedKv {
+    fn swap_out(kv: RowKv, spill: &mut Spill) -> Result<Self, SpillError> {
         let copy = kv.copy(0..kv.len())?;
         let arrays = copy.iter().flat_map(KvCopy::arrays).map(|array| spill.write(array));
         Ok(Self { precision: kv.precision(), arrays: arrays.collect::<Result<_, _>>()? })
     }
 
-    fn fetch(self, spill: &mut Spill, room: usize) -> Result<RowKv, SpillError> {
+    fn swap_in(self, spill: &mut Spill, room: usize) -> Result<RowKv, SpillError> {
         if self.arrays.is_empty() {
             let mut empty = RowKv::new(self.precision);
             empty.reserve(room);

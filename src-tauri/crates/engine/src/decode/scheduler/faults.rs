@@ -1,7 +1,7 @@
 //! Faults: which row makes steps fail is found by letting each make one alone; a row that began behind what the prefix
 //! cache had is read in full before it is given up.
 
-use super::request::{Beginning, Quarantine, Stage};
+use super::request::{PrefixLookup, Quarantine, Stage};
 use super::{RowError, Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
 use crate::decode::row::Row;
@@ -17,17 +17,17 @@ impl Scheduler {
         events.push(SchedulerEvent::Failed { row: id, error: error.into() });
     }
 
-    /// Whether a request began behind a stored beginning, which may be the cause of what goes wrong with it.
-    pub(super) fn is_restored(&self, id: RowId) -> bool {
-        self.requests.get(&id).is_some_and(|request| request.beginning == Beginning::Restored)
+    /// Whether a request began behind a cached prefix, which may be the cause of what goes wrong with it.
+    pub(super) fn is_prefix_hit(&self, id: RowId) -> bool {
+        self.requests.get(&id).is_some_and(|request| request.lookup == PrefixLookup::Hit)
     }
 
-    /// Removes a row's beginning from the prefix cache, where it is unusable or may be, and queues the row to read all
-    /// of its tokens.
+    /// Removes a row's tokens from the prefix cache, where what it has of them is unusable or may be, and queues the
+    /// row to be read from its first token.
     pub(super) fn distrust(&mut self, row: Row) {
         self.prefixes.forget(row.context());
         if let Some(request) = self.requests.get_mut(&row.id) {
-            request.beginning = Beginning::First;
+            request.lookup = PrefixLookup::Bypassed;
         }
         self.enqueue(row.id, Stage::Waiting(row));
     }
@@ -46,9 +46,9 @@ impl Scheduler {
     }
 
     /// Handles a failed step. A row that was alone in it ends with the error, or is read from its first token where it
-    /// had begun behind a stored beginning. Of several rows any may be the cause, so each is read again and makes its
-    /// next step alone. Where each has done that already, they fail only together, and from then on fewer rows decode
-    /// at a time.
+    /// had begun behind a cached prefix. Of several rows any may be the cause, so each is read again and makes its next
+    /// step alone. Where each has done that already, they fail only together, and from then on fewer rows decode at a
+    /// time.
     pub(super) fn quarantine(&mut self, failed: StepFailed, events: &mut Vec<SchedulerEvent>) {
         let StepFailed { error, mut rows } = failed;
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
@@ -63,7 +63,7 @@ impl Scheduler {
         let quarantine = if cleared { Quarantine::Cleared } else { Quarantine::Isolated };
         for row in rows {
             match alone {
-                true if self.is_restored(row.id) => self.distrust(row),
+                true if self.is_prefix_hit(row.id) => self.distrust(row),
                 true => self.fail(row.id, error.clone(), events),
                 false => {
                     if let Some(request) = self.requests.get_mut(&row.id) {
@@ -76,12 +76,12 @@ impl Scheduler {
         mlx::clear_cache();
     }
 
-    /// Ends a row whose logits are not finite, and removes from the prefix cache what is stored of it. A row that began
-    /// behind a stored beginning, which may be the cause, is read from its first token instead.
+    /// Ends a row whose logits are not finite, and removes from the prefix cache what is cached of it. A row that began
+    /// behind a cached prefix, which may be the cause, is read from its first token instead.
     pub(super) fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
         let error = RowError::NotFinite { emitted: row.emitted().len() };
         tracing::warn!("{error}");
-        if self.is_restored(row.id) {
+        if self.is_prefix_hit(row.id) {
             return self.distrust(row);
         }
         self.prefixes.forget(row.context());

@@ -28,7 +28,7 @@ use crate::cache::PrefixStore;
 use crate::mlx;
 use crate::model::Qwen;
 pub use event::{RowError, SchedulerEvent};
-use request::{Beginning, Quarantine, Request, Stage};
+use request::{PrefixLookup, Quarantine, Request, Stage};
 
 /// Rows in one step.
 const MAX_ROWS: usize = 32;
@@ -164,7 +164,7 @@ impl Scheduler {
             chat: self.policy.join(row.context(), &row.spec.message_starts),
             bytes: self.footprint.projected(&row, self.limits.reserve),
             quarantine: Quarantine::Unsuspected,
-            beginning: Beginning::Stored,
+            lookup: PrefixLookup::Allowed,
             reported_ahead: None,
             stage: Stage::Waiting(row),
         };

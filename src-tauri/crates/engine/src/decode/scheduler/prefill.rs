@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::request::{Beginning, Prefill, Request, Stage};
+use super::request::{Prefill, PrefixLookup, Request, Stage};
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
 use crate::decode::chunk_ends::PREFILL_CHUNK;
@@ -17,21 +17,21 @@ use crate::model::Qwen;
 pub(super) const MAX_PREFILLS: usize = 2;
 
 impl Scheduler {
-    /// Starts the prefill of a row, behind the longest beginning of it that the prefix cache has.
+    /// Starts the prefill of a row, behind the longest prefix of it that is cached.
     pub(super) fn start_prefill(&mut self, model: &Qwen, row: Row, events: &mut Vec<SchedulerEvent>) {
         let id = row.id;
-        let Some(&Request { bytes, beginning, .. }) = self.requests.get(&id) else { return };
-        let prefix = match beginning {
-            Beginning::First => None,
-            Beginning::Stored | Beginning::Restored => self.prefixes.find(row.context()),
+        let Some(&Request { bytes, lookup, .. }) = self.requests.get(&id) else { return };
+        let prefix = match lookup {
+            PrefixLookup::Bypassed => None,
+            PrefixLookup::Allowed | PrefixLookup::Hit => self.prefixes.find(row.context()),
         };
         self.rebalance(bytes);
-        let (task, beginning) = match prefix {
+        let (task, lookup) = match prefix {
             Some(prefix) => match PrefillTask::resume(row, &prefix) {
-                Ok(task) => (Ok(task), Beginning::Restored),
+                Ok(task) => (Ok(task), PrefixLookup::Hit),
                 Err(lost) => return self.distrust(lost.recompute()),
             },
-            None => (PrefillTask::new(model, row), beginning),
+            None => (PrefillTask::new(model, row), lookup),
         };
         let task = match task {
             Ok(task) => task,
@@ -41,7 +41,7 @@ impl Scheduler {
         events.push(SchedulerEvent::Prefilling { row: id, done, total });
         let prefill = Prefill { task, layer_time: self.throttle.expected(), turn: self.next_turn() };
         if let Some(request) = self.requests.get_mut(&id) {
-            (request.stage, request.beginning) = (Stage::Prefilling(prefill), beginning);
+            (request.stage, request.lookup) = (Stage::Prefilling(prefill), lookup);
         }
     }
 
@@ -68,7 +68,7 @@ impl Scheduler {
                     self.throttle.record_prefill(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_run += layers as u64;
                 }
-                Err(error) if self.is_restored(id) => {
+                Err(error) if self.is_prefix_hit(id) => {
                     tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
                     return self.distrust(prefill.task.into_row());
                 }

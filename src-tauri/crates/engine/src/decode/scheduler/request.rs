@@ -17,7 +17,7 @@ pub(super) struct Request {
     /// Bytes set aside for it.
     pub(super) bytes: u64,
     pub(super) quarantine: Quarantine,
-    pub(super) beginning: Beginning,
+    pub(super) lookup: PrefixLookup,
     /// Since it began to wait, the number of requests ahead of it that was last reported.
     pub(super) reported_ahead: Option<usize>,
 }
@@ -48,15 +48,15 @@ pub(super) struct Prefill {
     pub(super) turn: u64,
 }
 
-/// Where a request begins to read.
+/// What a request may have of the prefix cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beginning {
-    /// Behind the longest beginning of it that the prefix cache has, if any.
-    Stored,
-    /// It began behind a stored beginning, which may be the cause where something goes wrong.
-    Restored,
-    /// At its first token, since what was stored of it was unusable.
-    First,
+pub(super) enum PrefixLookup {
+    /// Its tokens are looked up; it is read from the end of the longest cached prefix, if any.
+    Allowed,
+    /// It has begun behind a cached prefix, which may be the cause where something goes wrong.
+    Hit,
+    /// It is read from its first token, since what was cached of it was unusable.
+    Bypassed,
 }
 
 /// What is known of whether a row makes steps fail.

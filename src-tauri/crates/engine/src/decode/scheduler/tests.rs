@@ -11,7 +11,7 @@ use crate::checkpoint::{Config, Index, Layout};
 use crate::decode::prefill_task::PrefillTask;
 use crate::mlx::{Array, Dtype};
 
-/// Tokens of the shorter and the longer stored beginning in these tests.
+/// Tokens of the shorter and the longer cached prefix in these tests.
 const FIRST: usize = 100;
 const SECOND: usize = 180;
 
@@ -90,7 +90,7 @@ fn changed(snapshot: &StateSnapshot, change: impl Fn(&Array) -> Array) -> StateS
 /// Whatever is wrong with what was stored, and wherever that shows, the reply is that of a prompt that was read in
 /// full, and what was wrong is forgotten.
 #[test]
-fn a_stored_beginning_that_is_of_no_use_is_read_anew() {
+fn an_unusable_cached_prefix_is_read_again() {
     let model = demo();
     let prompt: Vec<u32> = (0..=SECOND as u32 + 40).map(|i| (i * 37 + i * i) % 900 + 20).collect();
     let (expected, none, _) = write(&model, &mut scheduler(&model), &prompt);
@@ -147,10 +147,10 @@ fn undefined(kv: &RowKv) -> RowKv {
     other
 }
 
-/// Two chats begin alike, and what is stored of that beginning is unusable: once one of them has found out, neither
+/// Two chats share a prefix, and what is cached of it is unusable: once one of them has found out, neither
 /// goes on from it.
 #[test]
-fn what_was_of_no_use_to_one_chat_is_not_tried_again_in_another() {
+fn a_prefix_that_was_unusable_in_one_chat_is_not_tried_again_in_another() {
     let model = demo();
     let prompt = |own: usize| -> Vec<u32> {
         let token = |i: usize| (i * 37 + i * i + if i < FIRST { 0 } else { own }) % 900 + 20;

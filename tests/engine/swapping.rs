@@ -83,17 +83,17 @@ impl<'a> Rows<'a> {
 /// Takes a row out and moves so many parts of it to a file; says how many there were.
 fn swap_out(batch: &mut Batch, id: RowId, parts: usize) -> (SwappedRow, usize) {
     let mut departed = batch.remove(&[id]).unwrap();
-    let mut parked = departed.pop().unwrap().swap_out().unwrap();
+    let mut swapped = departed.pop().unwrap().swap_out().unwrap();
     assert!(departed.is_empty() && batch.rows().iter().all(|row| row.id != id));
-    assert_eq!(parked.row().cache().arrays().count(), 0);
-    let moved = (0..parts).take_while(|_| parked.swap_out_part().unwrap()).count();
-    (parked, moved)
+    assert_eq!(swapped.row().cache().arrays().count(), 0);
+    let moved = (0..parts).take_while(|_| swapped.swap_out_part().unwrap()).count();
+    (swapped, moved)
 }
 
 /// Brings a row back, whatever lies in the file.
-fn bring_back(mut parked: SwappedRow) -> Batch {
-    while parked.swap_in_part().unwrap() {}
-    parked.resume()
+fn bring_back(mut swapped: SwappedRow) -> Batch {
+    while swapped.swap_in_part().unwrap() {}
+    swapped.resume()
 }
 
 /// Takes a row out and brings it back by way of a file.
@@ -226,11 +226,11 @@ fn a_row_may_turn_round_after_any_part() {
             let mut batch = rows.all();
             (0..3).for_each(|_| rows.step(&mut batch, 2));
             let before = all_bits(&batch)[&1].clone();
-            let (parked, moved) = swap_out(&mut batch, 1, parts);
-            let nothing_left = parked.resident_bytes() == 0;
+            let (swapped, moved) = swap_out(&mut batch, 1, parts);
+            let nothing_left = swapped.resident_bytes() == 0;
             // The others go on meanwhile.
             rows.step(&mut batch, 2);
-            batch.merge(bring_back(parked)).unwrap();
+            batch.merge(bring_back(swapped)).unwrap();
             assert_eq!(all_bits(&batch)[&1], before, "{name}, {parts} parts");
             rows.finish(&mut batch, 2, &format!("{name}, {parts} parts"));
             if moved < parts {
@@ -243,7 +243,7 @@ fn a_row_may_turn_round_after_any_part() {
 
 /// The caches and states of a swapped-out row take no memory, and come back with room to grow.
 #[test]
-fn a_parked_row_takes_no_memory() {
+fn a_swapped_out_row_takes_no_memory() {
     let model = tiny_dense(Stored::F32);
     mlx::clear_cache();
     let mut batch = Batch::default();
@@ -252,9 +252,9 @@ fn a_parked_row_takes_no_memory() {
     let held: usize = batch.rows()[0].cache().arrays().map(Array::nbytes).sum();
     let capacity = |batch: &Batch| batch.rows()[0].cache().kv[0].buffers()[0].dim(2);
     let before = (mlx::active_memory(), capacity(&batch));
-    let (parked, _) = swap_out(&mut batch, 0, usize::MAX);
+    let (swapped, _) = swap_out(&mut batch, 0, usize::MAX);
     let freed = before.0 - mlx::active_memory();
     assert!(freed >= held, "{freed} of {held} bytes");
-    let batch = bring_back(parked);
+    let batch = bring_back(swapped);
     assert_eq!(capacity(&batch), before.1);
 }

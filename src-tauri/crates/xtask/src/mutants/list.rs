@@ -126,14 +126,14 @@ pub(super) const MUTANTS: [Mutant; 17] = [
         tests: "test(stop_tokens_end_rows_among_accepted_drafts)",
     },
     Mutant {
-        name: "a parked row loses its last position",
+        name: "a swapped-out row loses its last position",
         file: "decode/swapped_row.rs",
         from: "kv.copy(0..kv.len())?",
         to: "kv.copy(0..kv.len().saturating_sub(1))?",
         tests: "test(every_row_may_move_after_every_step)",
     },
     Mutant {
-        name: "a parked row comes back whatever the file says",
+        name: "a swapped-out row comes back whatever the file says",
         file: "cache/spill.rs",
         from: "if crc32fast::hash(&read) != array.checksum {",
         to: "if crc32fast::hash(&read) != array.checksum && array.bytes == 0 {",

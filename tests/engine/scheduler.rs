@@ -339,7 +339,7 @@ fn prompts_are_read_between_the_steps_of_others() {
         assert_eq!(desk.tokens(0).len(), before.1 + 1, "a step in every turn");
     }
     let layers = (desk.scheduler.layers_run() - begin) as usize;
-    assert_eq!(layers, 3 * model.layers.len(), "three cells");
+    assert_eq!(layers, 3 * model.layers.len(), "three chunks");
     assert!(turns >= layers);
     desk.scheduler.cancel(&model, &[0]);
     desk.finish();

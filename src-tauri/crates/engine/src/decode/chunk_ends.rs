@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_end_where_messages_do() {
+    fn chunks_end_where_messages_begin() {
         assert_eq!(
             chunk_ends(&[], 3 * PREFILL_CHUNK + 1),
             [PREFILL_CHUNK, 2 * PREFILL_CHUNK, 3 * PREFILL_CHUNK]

@@ -113,7 +113,7 @@ fn beginnings_that_are_alike_are_stored_once() {
 }
 
 #[test]
-fn anchors_that_save_little_are_not_stored() {
+fn snapshots_that_save_little_are_not_stored() {
     let mut store = store(u64::MAX);
     insert(&mut store, &tokens(0..100), true);
     let before = store.bytes();

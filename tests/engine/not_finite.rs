@@ -52,7 +52,7 @@ fn run(scheduler: &mut Scheduler, model: &Qwen, specs: &[(RowSpec, Drafting)]) -
     outcome
 }
 
-fn remembering(model: &Qwen) -> Scheduler {
+fn caching(model: &Qwen) -> Scheduler {
     let limits = Limits { prefix_cache_bytes: u64::MAX, ..Limits::default() };
     Scheduler::new(model, limits, Policy::default())
 }
@@ -84,7 +84,7 @@ fn a_reply_ends_where_the_numbers_do_and_the_others_go_on() {
                 .enumerate()
                 .map(|(i, row)| (forced(&row.spec, &row.tokens, rate), drafting(i + which)))
                 .collect();
-            let mut scheduler = remembering(&model);
+            let mut scheduler = caching(&model);
             let Outcome { tokens, failed } = run(&mut scheduler, &model, &specs);
             let emitted = place + 1;
             assert_eq!(failed, BTreeMap::from([(which as RowId, RowError::NotFinite { emitted })]));
@@ -97,7 +97,7 @@ fn a_reply_ends_where_the_numbers_do_and_the_others_go_on() {
 }
 
 #[test]
-fn nothing_of_it_is_remembered() {
+fn nothing_of_it_is_cached() {
     let healthy = tiny_dense(Stored::F32);
     let mut dice = Dice::new(72);
     let prompt = dice.prompt(300);
@@ -108,7 +108,7 @@ fn nothing_of_it_is_remembered() {
     for (token, emitted) in [(token, place + 1), (prompt[150], 0)] {
         let model = poisoned(token, f32::INFINITY);
         for drafting in [Drafting::Off, Drafting::Fixed { depth: 2 }] {
-            let mut scheduler = remembering(&model);
+            let mut scheduler = caching(&model);
             for _ in 0..2 {
                 let outcome = run(&mut scheduler, &model, &[(spec(&prompt), drafting)]);
                 assert_eq!(outcome.failed[&0], RowError::NotFinite { emitted });

@@ -38,20 +38,20 @@ fn state(task: PrefillTask) -> RowState {
     states(&batch).remove(0)
 }
 
-/// A scheduler with a memory, and what it has said.
+/// A scheduler with a prefix cache, and what it has said.
 struct Desk<'a> {
     model: &'a Qwen,
     scheduler: Scheduler,
     replies: BTreeMap<RowId, Reply>,
     /// Tokens that each request did not have to read.
-    remembered: BTreeMap<RowId, usize>,
+    cached: BTreeMap<RowId, usize>,
     next: RowId,
 }
 
 impl<'a> Desk<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         let scheduler = Scheduler::new(model, limits, eager_policy());
-        Self { model, scheduler, replies: BTreeMap::new(), remembered: BTreeMap::new(), next: 0 }
+        Self { model, scheduler, replies: BTreeMap::new(), cached: BTreeMap::new(), next: 0 }
     }
 
     fn submit(&mut self, spec: &RowSpec, drafting: Drafting) -> RowId {
@@ -64,9 +64,7 @@ impl<'a> Desk<'a> {
         for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { .. } => {}
-                SchedulerEvent::Prefilling { row, done, .. } => {
-                    _ = self.remembered.entry(row).or_insert(done)
-                }
+                SchedulerEvent::Prefilling { row, done, .. } => _ = self.cached.entry(row).or_insert(done),
                 SchedulerEvent::Advanced { advance, .. } => {
                     self.replies.entry(advance.row).or_default().add(&advance);
                 }
@@ -85,14 +83,14 @@ impl<'a> Desk<'a> {
         while !self.scheduler.is_idle() {
             self.pump();
         }
-        (self.tokens(id).to_vec(), self.remembered[&id])
+        (self.tokens(id).to_vec(), self.cached[&id])
     }
 }
 
 /// Prompts that part from a stored one before, at and behind every place where it was cut go on from the last place
 /// before, and what they then have is what they have when they read everything, bit for bit.
 #[test]
-fn what_is_read_behind_a_remembered_place_is_the_same_bit_for_bit() {
+fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
     let model = tiny_dense(Stored::F32);
     let mut dice = Dice::new(1);
     let mut chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(PREFILL_CHUNK + 200));
@@ -151,9 +149,9 @@ fn only_what_is_new_is_read() {
         let (mut end, mut before) = (0, Vec::new());
         for turn in 0..4 {
             let spec = spec(&chat, 48);
-            let (reply, remembered) = desk.reply(&spec, Drafting::Off);
+            let (reply, cached) = desk.reply(&spec, Drafting::Off);
             assert_eq!(reply, alone(&model, &spec, 0).tokens, "{template:?}, turn {turn}");
-            assert_eq!(remembered, end, "{template:?}, turn {turn}");
+            assert_eq!(cached, end, "{template:?}, turn {turn}");
             end = match template {
                 // All but the last token of the reply, which nobody has fed.
                 Template::Keeps => spec.prompt.len() + reply.len() - 1,
@@ -164,19 +162,19 @@ fn only_what_is_new_is_read() {
         }
         // The same question again, and another chat under the same system prompt.
         let (last, question_end) = before.last().unwrap();
-        let (_, remembered) = desk.reply(&spec(last, 48), Drafting::Auto);
-        assert_eq!(remembered, *question_end, "{template:?}");
+        let (_, cached) = desk.reply(&spec(last, 48), Drafting::Auto);
+        assert_eq!(cached, *question_end, "{template:?}");
         let other = Chat::new(template, system, dice.prompt(80));
-        let (_, remembered) = desk.reply(&spec(&other, 8), Drafting::Auto);
-        assert_eq!(remembered, 63, "{template:?}: the system prompt");
+        let (_, cached) = desk.reply(&spec(&other, 8), Drafting::Auto);
+        assert_eq!(cached, 63, "{template:?}: the system prompt");
         // An earlier question, in other words. Of the reply before it all is cached that was fed.
         for _ in 0..4 {
             let mut edited = last.clone();
             let question = dice.prompt(50);
             let same = edited.edits(&mut dice, question);
             let spec = spec(&edited, 8);
-            let (reply, remembered) = desk.reply(&spec, Drafting::Auto);
-            assert!((same - 2..=same).contains(&remembered), "{remembered} of {same}");
+            let (reply, cached) = desk.reply(&spec, Drafting::Auto);
+            assert!((same - 2..=same).contains(&cached), "{cached} of {same}");
             assert_eq!(reply, alone(&model, &spec, 0).tokens);
         }
     }
@@ -193,8 +191,8 @@ fn drafts_are_as_good_as_before() {
     let mut desk = Desk::new(&model, ROOMY);
     // The first does not draft itself.
     let (cold, _) = desk.reply(&spec, Drafting::Off);
-    let (warm, remembered) = desk.reply(&spec, deep);
-    assert!(remembered >= 32, "{remembered}");
+    let (warm, cached) = desk.reply(&spec, deep);
+    assert!(cached >= 32, "{cached}");
     assert_eq!(cold, warm);
     let expected = alone(&model, &spec, 3);
     assert_eq!(desk.replies[&2], expected);
@@ -281,7 +279,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
             }
         }
     }
-    (desk.remembered.values().sum(), of_all)
+    (desk.cached.values().sum(), of_all)
 }
 
 #[test]
@@ -290,13 +288,13 @@ fn random_chats() {
     const SEEDS: u64 = 6;
     let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
     let model = tiny_dense(Stored::F32);
-    let (mut remembered, mut of_all) = (0, 0);
+    let (mut cached, mut of_all) = (0, 0);
     for seed in 0..seeds {
         let (some, all) = fuzz(&model, seed);
-        (remembered, of_all) = (remembered + some, of_all + all);
+        (cached, of_all) = (cached + some, of_all + all);
     }
-    println!("{remembered} of {of_all} tokens were remembered");
-    assert!(3 * remembered > of_all);
+    println!("{cached} of {of_all} tokens were cached");
+    assert!(3 * cached > of_all);
 }
 
 const QUESTION: &str =
@@ -313,7 +311,7 @@ fn load() -> Session {
 /// A chat with the demo model as the app has it, in bfloat16: what is told to be cached is what need not be read, and
 /// the text is that of an engine that caches nothing.
 #[test]
-fn a_chat_with_the_demo_model_reads_the_same_with_and_without_memory() {
+fn a_chat_with_the_demo_model_reads_the_same_with_and_without_the_prefix_cache() {
     let settings = GenerationSettings {
         sampling: Sampling::default(),
         drafting: Drafting::Auto,

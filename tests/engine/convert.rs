@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use foretoken_engine::EngineError;
 use foretoken_engine::checkpoint::{
-    CheckpointError, Config, Files, FloatType, Index, Inspection, Layout, Metadata, WeightKind, inspect,
+    CheckpointError, Config, Files, FloatType, Index, Layout, Metadata, WeightKind,
 };
 use foretoken_engine::convert::{Conversion, Limits, discard};
+use foretoken_engine::inspect::{Inspection, inspect};
 use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
 use foretoken_protocol::{

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use foretoken_engine::checkpoint::{Files, Metadata, inspect};
+use foretoken_engine::checkpoint::{Files, Metadata};
 use foretoken_engine::decode::Batch;
+use foretoken_engine::inspect::inspect;
 use foretoken_engine::mlx::{self, Dtype};
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::fixtures::{demo_model, fixture, load_keeping, write_converted, write_raw};

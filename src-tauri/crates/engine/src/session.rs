@@ -9,21 +9,17 @@ use foretoken_protocol::{
     PartialReply, Role, Sampling,
 };
 
-use crate::checkpoint::{Config, Files, Index, Layout, Metadata, model_info, room_for_rows};
-use crate::decode::{Calibration, Footprint, Limits, Policy, PolicyState, Scheduler, TooLarge};
+use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
+use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler, TooLarge};
 use crate::error::EngineError;
+use crate::inspect::model_info;
+use crate::memory::MemoryBudget;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
 pub use crate::text::TokenPrompt;
 use crate::text::{ChatTemplate, MESSAGE_START, Prompter, ReplyStart, Tokenizer, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
-/// Share of what rows and earlier turns may take together that earlier turns take, where rows leave it to them.
-const PREFIX_CACHE_SHARE: f64 = 0.5;
-/// The most that earlier turns take: more is worth more to other programs.
-const MAX_PREFIX_CACHE: u64 = 16 << 30;
-/// What they take where MLX does not know how much memory there is.
-const PREFIX_CACHE_BYTES: u64 = 1 << 30;
 /// What a model is asked whose drafts nobody knows.
 const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
 /// How a prompt without a template is continued.
@@ -87,10 +83,8 @@ impl Prepared {
     ) -> Result<Session, EngineError> {
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt } = self;
         let model = Qwen::load(&config, &layout, progress)?;
-        let footprint = Footprint::of(&model);
-        let limits = limits(mlx::usable_memory(), |usable| {
-            room_for_rows(&config, &layout, usable, |context| footprint.row(context as usize))
-        });
+        let MemoryBudget { rows, prefix_cache } = MemoryBudget::of(&config, &layout, mlx::usable_memory());
+        let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
@@ -216,19 +210,6 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
             figures
         }
     }
-}
-
-/// What rows and the memory of earlier turns may take beside the weights, where models have `usable` bytes, of which there
-/// is so much `room` for rows.
-fn limits(usable: u64, room: impl Fn(u64) -> u64) -> Limits {
-    let (memory, prefix_cache_bytes) = match usable {
-        0 => (u64::MAX, PREFIX_CACHE_BYTES),
-        usable => {
-            let memory = room(usable);
-            (memory, ((PREFIX_CACHE_SHARE * memory as f64) as u64).min(MAX_PREFIX_CACHE))
-        }
-    };
-    Limits { memory, prefix_cache_bytes, ..Limits::default() }
 }
 
 impl From<TooLarge> for EngineError {

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use cap::Cap;
-use foretoken_engine::checkpoint::{Files, Metadata, inspect};
+use foretoken_engine::checkpoint::{Files, Metadata};
+use foretoken_engine::inspect::inspect;
 use foretoken_protocol::KvPrecision;
 use serde_json::{Value, json};
 

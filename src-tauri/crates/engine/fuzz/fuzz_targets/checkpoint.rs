@@ -5,7 +5,8 @@
 #[path = "../parts.rs"]
 mod parts;
 
-use foretoken_engine::checkpoint::{Config, FileHeader, Index, Layout, Metadata, inspect};
+use foretoken_engine::checkpoint::{Config, FileHeader, Index, Layout, Metadata};
+use foretoken_engine::inspect::inspect;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -9,7 +9,7 @@ mod spill;
 
 pub use delta_state::{DeltaState, TapeEntry};
 pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
-pub use quantized_heads::{QuantizedHeads, kv_group_size};
+pub use quantized_heads::QuantizedHeads;
 pub use row_cache::RowCache;
 pub use row_kv::{KeysValues, KvCopy, RowKv};
 pub use spill::{Spill, SpillError, Spilled};

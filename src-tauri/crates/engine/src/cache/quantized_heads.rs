@@ -4,14 +4,6 @@ use crate::mlx::{self, Array, Dtype, QuantMode, Result};
 
 /// Bits of a number in [`KvPrecision::Eight`](foretoken_protocol::KvPrecision::Eight).
 const BITS: i32 = 8;
-/// Numbers that share a scale and a bias there: the first of these that divides the size of a head.
-const GROUPS: [usize; 2] = [64, 32];
-
-/// Numbers that share a scale and a bias where keys and values of heads of this size are kept in 8 bits; `None` where
-/// they cannot be.
-pub fn kv_group_size(head_dim: usize) -> Option<usize> {
-    GROUPS.into_iter().find(|&group| head_dim > 0 && head_dim.is_multiple_of(group))
-}
 
 /// Vectors in 8 bits.
 #[derive(Debug)]
@@ -23,8 +15,9 @@ pub struct QuantizedHeads {
 
 /// `[…, D]` → packed numbers, scales and biases, in the order that [`QuantizedHeads::new`] takes.
 pub(super) fn quantize_heads(x: &Array) -> Result<Vec<Array>> {
-    // Whoever chose 8 bits has asked `kv_group_size`; MLX refuses what does not divide.
-    let group = kv_group_size(x.dim(-1) as usize).unwrap_or(GROUPS[0]);
+    let size = x.dim(-1) as usize;
+    // Whoever chose 8 bits has asked whether there is a group size; MLX refuses what does not divide.
+    let group = mlx::group_size(size).unwrap_or(size);
     mlx::quantize(x, group as i32, BITS, QuantMode::Affine)
 }
 

@@ -12,32 +12,32 @@ use tempfile::TempDir;
 
 use super::{CheckpointError, Config, Index, Layout};
 
-pub(super) const HIDDEN: usize = 64;
+pub(crate) const HIDDEN: usize = 64;
 const VOCAB: usize = 256;
 const MLP: usize = 128;
-pub(super) const EXPERTS: usize = 4;
+pub(crate) const EXPERTS: usize = 4;
 /// Width of an expert.
-pub(super) const EXPERT: usize = 64;
+pub(crate) const EXPERT: usize = 64;
 
 /// Data type, as in a header, and shape.
 type Entry = (String, Vec<usize>);
 
 /// A checkpoint before it is written.
 #[derive(Debug, Clone)]
-pub(super) struct Fixture {
-    pub(super) config: Value,
-    pub(super) files: BTreeMap<String, Shard>,
+pub(crate) struct Fixture {
+    pub(crate) config: Value,
+    pub(crate) files: BTreeMap<String, Shard>,
     /// Other JSON files, by name.
-    pub(super) json: BTreeMap<String, Value>,
+    pub(crate) json: BTreeMap<String, Value>,
     /// What the bfloat16 tensors with such a part in their names hold, the first that fits; all others hold zeros.
-    pub(super) values: Vec<(&'static str, f32)>,
+    pub(crate) values: Vec<(&'static str, f32)>,
 }
 
 /// A tensor file before it is written.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shard {
-    pub(super) format: Option<&'static str>,
-    pub(super) tensors: BTreeMap<String, Entry>,
+pub(crate) struct Shard {
+    pub(crate) format: Option<&'static str>,
+    pub(crate) tensors: BTreeMap<String, Entry>,
 }
 
 fn config() -> Value {
@@ -124,7 +124,7 @@ fn text_tensors() -> Tensors {
 
 impl Fixture {
     /// As Qwen publishes: bfloat16, two files, a vision tower.
-    pub(super) fn raw() -> Self {
+    pub(crate) fn raw() -> Self {
         let mut trunk = Shard { format: Some("pt"), ..Shard::default() };
         let mut rest = trunk.clone();
         for (name, shape) in text_tensors() {
@@ -155,7 +155,7 @@ impl Fixture {
     }
 
     /// The same with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has them.
-    pub(super) fn moe() -> Self {
+    pub(crate) fn moe() -> Self {
         let fixture = Self::raw().set("intermediate_size", Value::Null);
         let mut fixture = fixture.with_experts(|mlp| {
             vec![
@@ -168,7 +168,7 @@ impl Fixture {
     }
 
     /// The same with an expert a tensor, where `part` is in its path.
-    pub(super) fn one_by_one(self, part: &str) -> Self {
+    pub(crate) fn one_by_one(self, part: &str) -> Self {
         self.map_tensors(|name, shape| {
             let Some((mlp, projection)) = name.split_once(".experts.").filter(|_| name.contains(part)) else {
                 return vec![(name, shape)];
@@ -187,7 +187,7 @@ impl Fixture {
     }
 
     /// The same as a conversion to MLX writes it.
-    pub(super) fn converted_moe(bits: Option<usize>) -> Self {
+    pub(crate) fn converted_moe(bits: Option<usize>) -> Self {
         let fixture = Self::converted(None).set("intermediate_size", Value::Null);
         let mut fixture = fixture.with_experts(|mlp| {
             let stack = |name: &str, shape: [usize; 2]| {
@@ -207,7 +207,7 @@ impl Fixture {
     }
 
     /// Qwen3-Next: a flat config, fused projections, every expert a tensor.
-    pub(super) fn next() -> Self {
+    pub(crate) fn next() -> Self {
         let mut fixture = Self::moe().one_by_one("").without("model.visual").map_tensors(|name, shape| {
             let Some((layer, projection)) = name.split_once(".linear_attn.in_proj_") else {
                 return vec![(name.replace("model.language_model.", "model."), shape)];
@@ -263,7 +263,7 @@ impl Fixture {
     }
 
     /// Puts other tensors in the place of each.
-    pub(super) fn map_tensors(mut self, map: impl Fn(String, Vec<usize>) -> Tensors) -> Self {
+    pub(crate) fn map_tensors(mut self, map: impl Fn(String, Vec<usize>) -> Tensors) -> Self {
         for shard in self.files.values_mut() {
             shard.tensors = std::mem::take(&mut shard.tensors)
                 .into_iter()
@@ -276,7 +276,7 @@ impl Fixture {
     }
 
     /// Quantizes every matrix, and says so.
-    pub(super) fn quantized(mut self, bits: usize, group_size: usize, mode: &str) -> Self {
+    pub(crate) fn quantized(mut self, bits: usize, group_size: usize, mode: &str) -> Self {
         for shard in self.files.values_mut() {
             shard.quantize(bits, group_size, mode == "affine");
         }
@@ -286,7 +286,7 @@ impl Fixture {
     }
 
     /// Takes the MTP head out, as a file of its own.
-    pub(super) fn split_head(mut self) -> (Self, Shard) {
+    pub(crate) fn split_head(mut self) -> (Self, Shard) {
         let mut head = Shard::default();
         for shard in self.files.values_mut() {
             head.format = shard.format;
@@ -296,14 +296,14 @@ impl Fixture {
     }
 
     /// The same with a head in a file of its own.
-    pub(super) fn with_file(mut self, name: &str, shard: Shard) -> Self {
+    pub(crate) fn with_file(mut self, name: &str, shard: Shard) -> Self {
         self.files.insert(name.into(), shard);
         self
     }
 
     /// As a conversion to MLX writes it: one file, other names, other layouts, norms of one; quantized where `bits` is
     /// given.
-    pub(super) fn converted(bits: Option<usize>) -> Self {
+    pub(crate) fn converted(bits: Option<usize>) -> Self {
         let mut shard = Shard { format: Some("mlx"), ..Shard::default() };
         for (name, mut shape) in text_tensors() {
             let raw = match name.starts_with("mtp.") {
@@ -325,13 +325,13 @@ impl Fixture {
     }
 
     /// Sets a key of the text config; `null` takes it out.
-    pub(super) fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn set(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.config["text_config"][key] = value.into();
         self
     }
 
     /// Takes out every tensor whose name contains `part`.
-    pub(super) fn without(mut self, part: &str) -> Self {
+    pub(crate) fn without(mut self, part: &str) -> Self {
         let mut removed = 0;
         for shard in self.files.values_mut() {
             let before = shard.tensors.len();
@@ -343,21 +343,21 @@ impl Fixture {
     }
 
     /// Adds a tensor to the first file.
-    pub(super) fn with(mut self, name: &str, dtype: &str, shape: &[usize]) -> Self {
+    pub(crate) fn with(mut self, name: &str, dtype: &str, shape: &[usize]) -> Self {
         let shard = self.files.values_mut().next().expect("a fixture has a file");
         shard.tensors.insert(name.into(), (dtype.into(), shape.into()));
         self
     }
 
     /// Changes a tensor in whatever file it is.
-    pub(super) fn change(mut self, name: &str, dtype: &str, shape: &[usize]) -> Self {
+    pub(crate) fn change(mut self, name: &str, dtype: &str, shape: &[usize]) -> Self {
         let entry = self.files.values_mut().find_map(|shard| shard.tensors.get_mut(name)).expect(name);
         *entry = (dtype.into(), shape.into());
         self
     }
 
     /// Writes config and files; the tensors are all zeros.
-    pub(super) fn write(&self) -> TempDir {
+    pub(crate) fn write(&self) -> TempDir {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::write(dir.path().join("config.json"), self.config.to_string()).expect("config.json");
         for (name, value) in &self.json {
@@ -389,14 +389,14 @@ impl Fixture {
     }
 
     /// Writes it and plans its loading.
-    pub(super) fn plan(&self) -> Result<Layout, CheckpointError> {
+    pub(crate) fn plan(&self) -> Result<Layout, CheckpointError> {
         plan(self.write().path())
     }
 }
 
 impl Shard {
     /// As a tool writes it that gives all names another prefix than `from`.
-    pub(super) fn renamed(mut self, from: &str, to: &str, format: Option<&'static str>) -> Self {
+    pub(crate) fn renamed(mut self, from: &str, to: &str, format: Option<&'static str>) -> Self {
         self.format = format;
         let names = std::mem::take(&mut self.tensors).into_iter();
         let renamed = |name: String| format!("{to}{}", name.strip_prefix(from).expect(from));
@@ -405,7 +405,7 @@ impl Shard {
     }
 
     /// Packs every matrix; affine mode has scales of a float type and biases, the others 8-bit scales.
-    pub(super) fn quantize(&mut self, bits: usize, group_size: usize, affine: bool) {
+    pub(crate) fn quantize(&mut self, bits: usize, group_size: usize, affine: bool) {
         let matrices = self.tensors.extract_if(.., |name, (_, shape)| {
             shape.len() > 1 && !name.ends_with("conv1d.weight") && !name.contains("visual")
         });
@@ -426,7 +426,7 @@ impl Shard {
     }
 
     /// The header, and how many bytes of data it describes.
-    pub(super) fn header(&self) -> (Value, u64) {
+    pub(crate) fn header(&self) -> (Value, u64) {
         let mut header = serde_json::Map::new();
         if let Some(format) = self.format {
             header.insert("__metadata__".into(), json!({"format": format}));
@@ -450,7 +450,7 @@ impl Shard {
 }
 
 /// Writes a tensor file with any header and `data` zeros.
-pub(super) fn write_file(path: &Path, header: &[u8], data: u64) {
+pub(crate) fn write_file(path: &Path, header: &[u8], data: u64) {
     let mut file = File::create(path).expect("a tensor file");
     file.write_all(&(header.len() as u64).to_le_bytes()).expect("the length");
     file.write_all(header).expect("the header");
@@ -458,12 +458,12 @@ pub(super) fn write_file(path: &Path, header: &[u8], data: u64) {
 }
 
 /// Plans the loading of a folder.
-pub(super) fn plan(dir: &Path) -> Result<Layout, CheckpointError> {
+pub(crate) fn plan(dir: &Path) -> Result<Layout, CheckpointError> {
     let config = Config::read(dir)?;
     Layout::plan(&config, &Index::read(dir, &config)?)
 }
 
 /// The demo checkpoint that the app ships.
-pub(super) fn demo() -> PathBuf {
+pub(crate) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../resources/demo-model/checkpoint")
 }

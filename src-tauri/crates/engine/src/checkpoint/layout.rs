@@ -18,7 +18,7 @@ use super::plan::TensorPlan;
 use super::planner::{Part, Planned};
 use super::quantization::QuantSpec;
 use super::sort::{Sorted, TextTensors, check_layers};
-use crate::cache::kv_group_size;
+use crate::mlx;
 
 /// How the weight of a linear layer or an embedding is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ pub struct Skipped {
 
 /// What a plan is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub enum Purpose {
     /// To load the model: what depends on tensor values is decided by reading them.
     Load,
     /// To describe the model: the values may not be on this machine, and what depends on them is then assumed.
@@ -114,7 +114,7 @@ impl Layout {
     pub fn keeping_kv(self, config: &Config, kv_precision: KvPrecision) -> Result<Self, CheckpointError> {
         let head_dim = config.attention.head_dim;
         match kv_precision {
-            KvPrecision::Eight if kv_group_size(head_dim).is_none() => {
+            KvPrecision::Eight if mlx::group_size(head_dim).is_none() => {
                 Err(CheckpointError::KvNotQuantizable { head_dim })
             }
             kv_precision => Ok(Self { kv_precision, ..self }),
@@ -122,11 +122,7 @@ impl Layout {
     }
 
     /// [`Self::plan`] for a purpose.
-    pub(super) fn plan_for(
-        purpose: Purpose,
-        config: &Config,
-        index: &Index,
-    ) -> Result<Self, CheckpointError> {
+    pub fn plan_for(purpose: Purpose, config: &Config, index: &Index) -> Result<Self, CheckpointError> {
         let mut sorted = Sorted::of(index, classify)?;
         check_layers(config, &sorted.trunk)?;
         let mut notes = Vec::new();
@@ -201,6 +197,16 @@ impl Layout {
     /// Parameters of the language model, MTP head included; a packed weight counts each of its numbers.
     pub fn parameters(&self) -> u64 {
         self.parameters
+    }
+
+    /// Parameters that a token goes through: of stacked experts only those chosen for it.
+    pub fn active_parameters(&self, config: &Config) -> u64 {
+        let chosen = config.moe.as_ref().map_or(0, |moe| moe.experts_per_token);
+        let resting = self.weights.values().map(|weight| {
+            let others = weight.experts.map_or(0, |experts| experts.saturating_sub(chosen));
+            (others as u64).saturating_mul(weight.rows as u64 * weight.columns as u64)
+        });
+        self.parameters.saturating_sub(resting.fold(0, u64::saturating_add))
     }
 
     /// Bytes of memory that the loaded tensors take.

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::checkpoint::{self, Files, Metadata};
+use foretoken_engine::checkpoint::{Files, Metadata};
+use foretoken_engine::inspect::inspect;
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -32,8 +33,7 @@ impl Inspect {
     pub(super) fn run(self) -> Result<(), CliError> {
         let files = if self.headers_only { Files::HeadersOnly } else { Files::Whole };
         let metadata = Metadata::read(&self.dir, files).map_err(engine)?;
-        let inspection =
-            checkpoint::inspect(&metadata, self.context, kv_precision(self.kv_bits)).map_err(engine)?;
+        let inspection = inspect(&metadata, self.context, kv_precision(self.kv_bits)).map_err(engine)?;
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&inspection).map_err(io::Error::from)?)?;

@@ -2,9 +2,7 @@
 //! that prompts that begin alike are cut alike and can share what the prefix cache stores.
 
 use crate::cache::LEAST_GAIN;
-
-/// The most tokens of a prompt that go through the model together.
-pub const PREFILL_CHUNK: usize = 512;
+use crate::memory::PREFILL_CHUNK;
 
 /// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin
 /// (`message_starts`, in order), and wherever a chunk would be longer than [`PREFILL_CHUNK`].

@@ -3,8 +3,8 @@
 mod batch;
 mod chunk_ends;
 mod draft;
+mod footprint;
 mod measure;
-mod memory;
 mod policy;
 mod prefill_task;
 mod prefill_throttle;
@@ -17,9 +17,8 @@ mod swapped_row;
 mod verify;
 
 pub use batch::{Batch, Departed};
-pub use chunk_ends::PREFILL_CHUNK;
+pub use footprint::{Footprint, TooLarge};
 pub use measure::{Calibration, PassTimes};
-pub use memory::{Footprint, TooLarge};
 pub use policy::{Chat, Policy, PolicyState, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
@@ -28,3 +27,5 @@ pub use spec::{KnownDrafts, RowId, RowSpec};
 pub use stats::Recorder;
 pub use step::{StepFailed, StepTiming, Stepped};
 pub use swapped_row::SwappedRow;
+
+pub use crate::memory::PREFILL_CHUNK;

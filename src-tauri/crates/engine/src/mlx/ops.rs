@@ -598,6 +598,12 @@ pub fn dequantize(
     })
 }
 
+/// Numbers side by side that share a scale in affine quantization: the larger of 64 and 32 that divides the `width` of
+/// the vectors; `None` where they cannot be quantized.
+pub fn group_size(width: usize) -> Option<usize> {
+    [64, 32].into_iter().find(|&group| width > 0 && width.is_multiple_of(group))
+}
+
 /// Quantizes a matrix: packed weights, scales, and biases where the mode has them.
 pub fn quantize(weight: &Array, group_size: i32, bits: i32, mode: QuantMode) -> Result<Vec<Array>> {
     let mut parts = Handles::empty();

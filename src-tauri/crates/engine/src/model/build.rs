@@ -6,10 +6,9 @@ use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{
-    CheckpointError, Config, DraftHead, FloatType, LayerKind, Layout, QuantSpec, RowMemory,
-};
+use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, QuantSpec};
 use crate::error::EngineError;
+use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, Dtype};
 
 impl Qwen {

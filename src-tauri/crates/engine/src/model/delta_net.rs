@@ -9,17 +9,8 @@ use super::linear::{Linear, Projections};
 use super::packed::Packed;
 use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
+use crate::memory::delta_chunk;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
-
-/// The most tokens of a chunk in the chunked form.
-const CHUNK: u32 = 64;
-
-/// Tokens of a chunk: the number of tokens or the size of a key, whichever is less, rounded up to a power of two, and
-/// at most [`CHUNK`]. The work between the tokens of a chunk grows with its length, the work between chunks with the
-/// size of the state.
-pub(crate) fn chunk(tokens: u32, key_dim: u32) -> u32 {
-    CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
-}
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -243,7 +234,7 @@ fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
 fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (tokens, heads, key_dim, value_dim) =
         (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
-    let size = chunk(tokens as u32, key_dim as u32) as i32;
+    let size = delta_chunk(tokens as u32, key_dim as u32) as i32;
     let chunks = (tokens + size - 1) / size;
     // [1, T, Hv, …] → [Hv, N, C, …]; padding tokens have k = 0, β = 0, ln g = 0 and so leave the state alone.
     let lay_out = |a: &Array, last: i32| -> Result<Array> {

@@ -28,5 +28,4 @@ pub use rope::Rope;
 pub use weights::LoadProgress;
 pub use wide::WideLinear;
 
-pub(crate) use delta_net::chunk as delta_chunk;
-pub(crate) use weights::{FINITE_BLOCK, dtype, transform};
+pub(crate) use weights::{dtype, transform};

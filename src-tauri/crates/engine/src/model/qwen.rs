@@ -10,7 +10,8 @@ use super::packed::Packed;
 use super::wide::WideLinear;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
-use crate::checkpoint::{HiddenMode, RowMemory};
+use crate::checkpoint::HiddenMode;
+use crate::memory::RowMemory;
 use crate::mlx::{self, Array, Result};
 
 /// The part of a layer that mixes tokens.

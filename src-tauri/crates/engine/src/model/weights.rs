@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
 use crate::error::EngineError;
+use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
 
@@ -154,9 +155,6 @@ pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Arra
         Transform::ConvTranspose => tensor.swapaxes(1, 2)?.contiguous(),
     }
 }
-
-/// Numbers that are checked in one operation when a tensor is checked.
-pub(crate) const FINITE_BLOCK: usize = 1 << 22;
 
 /// Evaluates a tensor, and refuses it if it holds a NaN or an infinity.
 fn check_finite(tensor: &Array, name: &str) -> Result<(), EngineError> {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{SHARD_1, assert_error};
 use crate::checkpoint::fixture::{EXPERT, EXPERTS, Fixture, HIDDEN, plan, write_file};
-use crate::checkpoint::{Config, FileHeader, Files, Index, Layout, Metadata, inspect};
+use crate::checkpoint::{Config, FileHeader, Files, Index, Layout, Metadata};
+use crate::inspect::inspect;
 
 #[path = "../../../fuzz/parts.rs"]
 mod parts;

@@ -19,7 +19,7 @@ use foretoken_protocol::Drafting;
 use indexmap::IndexMap;
 
 use super::batch::Batch;
-use super::memory::{Footprint, TooLarge};
+use super::footprint::{Footprint, TooLarge};
 use super::policy::{Policy, PolicyState};
 use super::prefill_throttle::PrefillThrottle;
 use super::row::Row;

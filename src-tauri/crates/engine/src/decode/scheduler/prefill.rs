@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::request::{Prefill, PrefixLookup, Request, Stage};
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
-use crate::decode::chunk_ends::PREFILL_CHUNK;
 use crate::decode::prefill_task::PrefillTask;
 use crate::decode::row::Row;
 use crate::decode::spec::RowId;
+use crate::memory::PREFILL_CHUNK;
 use crate::mlx;
 use crate::model::Qwen;
 

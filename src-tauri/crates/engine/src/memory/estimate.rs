@@ -7,19 +7,13 @@
 use foretoken_protocol::KvPrecision;
 use serde::Serialize;
 
-use super::config::{Config, LayerKind};
-use super::dims::AttentionDims;
+use super::at_once::{FINITE_BLOCK, PREFILL_CHUNK, delta_chunk};
 use super::draft_head::DraftHead;
-use super::layout::{Layout, Weight};
-use super::plan::{Rows, TensorPlan, Transform};
-use crate::cache::{RowKv, kv_group_size};
-use crate::decode::PREFILL_CHUNK;
+use super::row::RowMemory;
+use crate::cache::RowKv;
+use crate::checkpoint::{AttentionDims, Config, LayerKind, Layout, Rows, TensorPlan, Transform};
 use crate::mlx::{self, DeviceKind};
-use crate::model::{FINITE_BLOCK, delta_chunk};
 
-/// A chat of this length is let in even where the numbers say that there is no room: whoever loads a model that is too
-/// big for the machine has been told, and wants to see it run.
-const LEAST_CONTEXT: u64 = 4096;
 /// Drafts of a step that the numbers are for; more add little.
 const DRAFTS: u64 = 3;
 const F32: u64 = 4;
@@ -34,7 +28,7 @@ const DELTA_STATES: u64 = 2;
 
 /// Memory for the weights and for one row, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MemoryNeed {
+pub struct MemoryEstimate {
     /// The context that the numbers are for, in tokens: prompt and reply.
     pub context: u64,
     /// The loaded tensors.
@@ -59,47 +53,9 @@ pub struct MemoryNeed {
     pub head_cache_per_token: u64,
 }
 
-/// What a row keeps between steps, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowMemory {
-    /// Keys and values of the trunk, per token.
-    pub kv_per_token: u64,
-    /// Keys and values of the MTP head, per token.
-    pub head_cache_per_token: u64,
-    /// States of the Gated DeltaNet layers, whatever the context.
-    pub recurrent_state: u64,
-}
-
-impl RowMemory {
-    /// Of a model's rows.
-    pub fn of(config: &Config, layout: &Layout) -> Self {
-        let size = layout.compute.bytes();
-        let linear = &config.linear;
-        // The state is float32 in every model: its small updates would drown in fewer bits.
-        let state = F32 * linear.value_dim() as u64 * linear.key_head_dim as u64;
-        let conv = (linear.conv_kernel as u64 - 1).saturating_mul(linear.conv_dim() as u64 * size);
-        let linear_layers = config.count(LayerKind::LinearAttention) as u64;
-        let numbers = 2 * config.attention.kv_dim() as u64;
-        let kv_of_layer = numbers * size;
-        let kept = match layout.kv_precision {
-            KvPrecision::Full => kv_of_layer,
-            // A byte each, a scale and an offset for every group.
-            KvPrecision::Eight => {
-                let group = kv_group_size(config.attention.head_dim).unwrap_or(1) as u64;
-                numbers + numbers / group * 2 * size
-            }
-        };
-        Self {
-            kv_per_token: kept * config.count(LayerKind::FullAttention) as u64,
-            head_cache_per_token: if layout.has_mtp() { kv_of_layer } else { 0 },
-            recurrent_state: state.saturating_add(conv).saturating_mul(linear_layers),
-        }
-    }
-}
-
-impl MemoryNeed {
+impl MemoryEstimate {
     /// The need of a row of `context` tokens.
-    pub(super) fn of(config: &Config, layout: &Layout, context: u64) -> Self {
+    pub fn of(config: &Config, layout: &Layout, context: u64) -> Self {
         let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } = RowMemory::of(config, layout);
         let positions = RowKv::positions_for(context);
         let copy = DraftHead::of(config, layout, mlx::device());
@@ -124,27 +80,6 @@ impl MemoryNeed {
         need.total = need.weights.saturating_add(row.max(need.loading));
         need
     }
-}
-
-/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as weights, the head's
-/// copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that of the
-/// longest one for which there is room. A row for which [`MemoryNeed::total`] is within `usable` bytes has room, then.
-pub(crate) fn room_for_rows(config: &Config, layout: &Layout, usable: u64, row: impl Fn(u64) -> u64) -> u64 {
-    let need = |context| MemoryNeed::of(config, layout, context);
-    let most = u64::from(config.max_position_embeddings);
-    let (mut fits, mut beyond) = (0, most + 1);
-    while beyond - fits > 1 {
-        let middle = fits + (beyond - fits) / 2;
-        if need(middle).total <= usable {
-            fits = middle;
-        } else {
-            beyond = middle;
-        }
-    }
-    let longest = fits.max(LEAST_CONTEXT.min(most));
-    let MemoryNeed { weights, draft_head, working_set, .. } = need(longest);
-    let taken = weights.saturating_add(draft_head).saturating_add(working_set);
-    usable.saturating_sub(taken).max(row(longest))
 }
 
 /// What loading takes beside the weights: tensors are read one after the other and checked block by block, then the
@@ -287,46 +222,4 @@ impl Passing<'_> {
 /// Whether scores of many queries are computed without being stored.
 fn has_fused_attention(head_dim: usize) -> bool {
     mlx::device() != DeviceKind::Cpu && [64, 80, 128].contains(&head_dim)
-}
-
-/// Parameters that a token goes through: of stacked experts only those chosen for it.
-pub(super) fn active_parameters(layout: &Layout, experts_per_token: usize) -> u64 {
-    let resting = layout.weights.values().map(|weight: &Weight| {
-        let others = weight.experts.map_or(0, |experts| experts.saturating_sub(experts_per_token));
-        (others as u64).saturating_mul(weight.rows as u64 * weight.columns as u64)
-    });
-    layout.parameters().saturating_sub(resting.fold(0, u64::saturating_add))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::fixture::demo;
-    use super::super::{Files, Index, Metadata};
-    use super::*;
-
-    #[test]
-    fn what_is_said_to_fit_has_room_and_a_short_chat_always_has() {
-        let metadata = Metadata::read(&demo(), Files::Whole).unwrap();
-        let config = Config::of(&metadata).unwrap();
-        let layout = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
-        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } =
-            RowMemory::of(&config, &layout);
-        let row = |positions: u64| {
-            let kept =
-                (kv_per_token + head_cache_per_token) * RowKv::most_capacity(positions as usize) as u64;
-            2 * recurrent_state + kept
-        };
-        let most = u64::from(config.max_position_embeddings);
-        for context in [1, 100, 511, 512, 513, 1000, most - 1, most] {
-            let needed = MemoryNeed::of(&config, &layout, context).total;
-            for usable in [needed, needed + 1, 2 * needed, 64 << 30] {
-                let room = room_for_rows(&config, &layout, usable, row);
-                assert!(row(context) <= room, "{context} tokens in {usable} bytes");
-            }
-        }
-        let whole = MemoryNeed::of(&config, &layout, most);
-        let around = whole.weights + whole.draft_head + whole.working_set;
-        assert_eq!(room_for_rows(&config, &layout, 1 << 40, row), (1 << 40) - around);
-        assert_eq!(room_for_rows(&config, &layout, 1, row), row(LEAST_CONTEXT.min(most)));
-    }
 }

@@ -9,15 +9,15 @@ use std::path::{self, Component, Path};
 use foretoken_protocol::{KvPrecision, ModelInfo, MtpState};
 use serde::Serialize;
 
-use super::CheckpointError;
-use super::config::{Config, HiddenMode, LayerKind};
-use super::defaults::sampling_defaults;
-use super::draft_head::DraftHead;
-use super::index::Index;
-use super::layout::{Layout, Purpose, SkipReason};
-use super::memory::{MemoryNeed, active_parameters};
-use super::metadata::Metadata;
+use crate::checkpoint::{
+    CheckpointError, Config, HiddenMode, Index, LayerKind, Layout, Metadata, Purpose, SkipReason,
+    sampling_defaults,
+};
+use crate::memory::{DraftHead, MemoryEstimate};
 use crate::mlx;
+
+#[cfg(test)]
+mod tests;
 
 /// Tokens of the context for which memory is reckoned where the caller names none; at most the model's own.
 const TYPICAL_CONTEXT: u32 = 4096;
@@ -48,7 +48,7 @@ pub struct Inspection {
     /// Longest context the model was made for, in tokens.
     pub context_length: u32,
     /// What it takes to run.
-    pub memory: MemoryNeed,
+    pub memory: MemoryEstimate,
     /// What is in the files but not loaded.
     pub skipped: Vec<SkippedGroup>,
     /// What is odd about the checkpoint though it loads, a sentence each.
@@ -83,17 +83,14 @@ pub fn inspect(
     Ok(Inspection {
         name: model_name(&metadata.folder),
         parameters: layout.parameters(),
-        active_parameters: active_parameters(
-            &layout,
-            config.moe.as_ref().map_or(0, |moe| moe.experts_per_token),
-        ),
+        active_parameters: layout.active_parameters(&config),
         hidden_mode: layout.has_mtp().then_some(layout.hidden_mode),
         format: layout.format(),
         files: index.files.len(),
         linear_attention_layers: config.count(LayerKind::LinearAttention),
         full_attention_layers: config.count(LayerKind::FullAttention),
         context_length: config.max_position_embeddings,
-        memory: MemoryNeed::of(&config, &layout, context.into()),
+        memory: MemoryEstimate::of(&config, &layout, context.into()),
         skipped: skipped_groups(&layout),
         architecture: config.architecture,
         mtp: layout.mtp,

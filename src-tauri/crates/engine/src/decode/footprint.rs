@@ -1,20 +1,16 @@
-//! The memory of a row in bytes, KV caches and recurrent states, by which requests are admitted and preempted.
+//! The memory of the scheduler's rows in bytes, by which requests are admitted and preempted.
 
 use foretoken_protocol::MAX_DEPTH;
 use thiserror::Error;
 
 use super::row::Row;
-use crate::cache::RowKv;
-use crate::checkpoint::RowMemory;
+use crate::memory::RowMemory;
 use crate::model::Qwen;
 
 /// The most positions that a step appends to a row.
 const STEP: usize = 1 + MAX_DEPTH as usize;
-/// Recurrent states that a row holds in each linear-attention layer: the one before a step's tokens and the one after
-/// them.
-const STATES: u64 = 2;
 
-/// The memory that rows of a model take.
+/// The memory that rows of a model take now and may take later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint(RowMemory);
 
@@ -44,9 +40,7 @@ impl Footprint {
 
     /// Bytes of a row of this many positions.
     pub fn row(&self, positions: usize) -> u64 {
-        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } = self.0;
-        let position = kv_per_token + head_cache_per_token;
-        STATES * recurrent_state + position * RowKv::most_capacity(positions) as u64
+        self.0.row(positions)
     }
 
     /// Bytes to set aside for a row: enough for `reserve` more tokens, at least those of a step, before it can cause

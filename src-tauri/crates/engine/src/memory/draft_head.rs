@@ -1,9 +1,7 @@
 //! Whether a model gets a 4-bit copy of its output head `[V, H]` to compute draft logits with, and the memory that the
 //! copy takes.
 
-use super::config::Config;
-use super::layout::{Layout, WeightKind};
-use super::quantization::QuantSpec;
+use crate::checkpoint::{Config, Layout, QuantSpec, WeightKind};
 use crate::mlx::{self, DeviceKind, QuantMode};
 
 /// Bits of a weight in the copy.
@@ -12,8 +10,6 @@ const BITS: usize = 4;
 const LEAST_BITS: usize = 8;
 /// The largest share of [`mlx::usable_memory`] that weights and copy may take together; the rest is for chats.
 const MOST_SHARE: f64 = 0.8;
-/// Weights that share a scale: the first of these that divides the width of the head.
-const GROUP_SIZES: [usize; 2] = [64, 32];
 
 /// A copy of the output head in 4 bits, for drafts alone.
 ///
@@ -46,7 +42,7 @@ impl DraftHead {
         if matches!(head.kind, WeightKind::Quantized(spec) if spec.bits < LEAST_BITS) {
             return None;
         }
-        let group_size = GROUP_SIZES.into_iter().find(|&size| head.columns.is_multiple_of(size))?;
+        let group_size = mlx::group_size(head.columns)?;
         let spec = QuantSpec { group_size, bits: BITS, mode: QuantMode::Affine };
         let (rows, columns) = (head.rows as u64, head.columns as u64);
         let copy = Self { spec, rows, columns, size: layout.compute.bytes() };
@@ -72,9 +68,9 @@ impl DraftHead {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::demo;
-    use super::super::{Files, Index, Metadata};
     use super::*;
+    use crate::checkpoint::fixture::demo;
+    use crate::checkpoint::{Files, Index, Metadata};
     use crate::mlx::{Array, Dtype};
 
     #[test]

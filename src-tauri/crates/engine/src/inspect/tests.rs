@@ -1,0 +1,118 @@
+//! What people are told.
+
+use std::fs;
+use std::path::Path;
+
+use foretoken_protocol::{KvPrecision, MtpState};
+
+use super::*;
+use crate::checkpoint::Files;
+use crate::checkpoint::fixture::{Fixture, HIDDEN, demo};
+
+#[test]
+fn the_demo_checkpoint_is_inspected() {
+    let inspection =
+        inspect(&Metadata::read(&demo(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
+    assert_eq!((inspection.name.as_str(), inspection.architecture.as_str()), ("demo-model", "qwen3_5"));
+    assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (3, 1));
+    let memory = &inspection.memory;
+    assert_eq!(memory.kv_per_token, 2 * 2 * 64 * 2);
+    assert_eq!(memory.head_cache_per_token, memory.kv_per_token);
+    assert_eq!(memory.recurrent_state, 3 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
+    assert_eq!((memory.kv, memory.head_cache), (4096 * memory.kv_per_token, 4096 * memory.kv_per_token));
+    let row = memory.draft_head + memory.kv + memory.head_cache + memory.recurrent_state + memory.working_set;
+    assert_eq!(memory.total, memory.weights + row.max(memory.loading));
+    assert_eq!(inspection.active_parameters, inspection.parameters);
+    let text = inspection.to_string();
+    for part in ["demo-model", "3 linear attention, 1 full attention", "present, 15 tensors, bfloat16"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let json = serde_json::to_value(&inspection).unwrap();
+    assert_eq!(json["mtp"]["state"], "present");
+}
+
+#[test]
+fn an_inspection_counts_what_is_not_loaded() {
+    let dir = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).write();
+    let inspection =
+        inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
+    let groups: Vec<_> =
+        inspection.skipped.iter().map(|group| (group.prefix.as_str(), group.tensors)).collect();
+    assert_eq!(groups, [("lm_head", 1), ("model.visual", 2)]);
+    assert!(inspection.to_string().contains("model.visual: 2 tensors, 128 B"), "{inspection}");
+}
+
+#[test]
+fn headers_without_weights_are_enough() {
+    let fixture = Fixture::raw();
+    let dir = fixture.write();
+    let whole =
+        inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), Some(1000), KvPrecision::Full).unwrap();
+    assert_eq!(whole.memory.context, 1000);
+    for (name, shard) in &fixture.files {
+        let header = shard.header().0.to_string().len() as u64;
+        let file = fs::File::options().write(true).open(dir.path().join(name)).unwrap();
+        file.set_len(8 + header).unwrap();
+    }
+    let cut =
+        inspect(&Metadata::read(dir.path(), Files::HeadersOnly).unwrap(), Some(1000), KvPrecision::Full)
+            .unwrap();
+    assert_eq!(cut, whole);
+    let claimed = Metadata::read(dir.path(), Files::Whole).unwrap();
+    assert!(Index::of(&claimed, &Config::of(&claimed).unwrap()).is_err());
+}
+
+/// Names and metadata that disagree leave the norms to their values.
+#[test]
+fn a_head_whose_norms_only_values_tell_is_inspected_without_them() {
+    let (trunk, head) = Fixture::converted(None).split_head();
+    let head = head.renamed("language_model.mtp.", "mtp.", Some("mlx"));
+    let mut fixture = trunk.with_file("mtp.safetensors", head);
+    let inspected =
+        |dir: &Path, files| inspect(&Metadata::read(dir, files).unwrap(), None, KvPrecision::Full).unwrap();
+    // Values that tell nothing are no better here than when the model is loaded.
+    assert_eq!(inspected(fixture.write().path(), Files::Whole).mtp, MtpState::Unusable);
+    fixture.values = vec![("q_norm", 1.5), ("norm", 1.0)];
+    let dir = fixture.write();
+    let whole = inspected(dir.path(), Files::Whole);
+    assert!(matches!(whole.mtp, MtpState::Present { tensors: 15, .. }) && whole.notes.is_empty(), "{whole}");
+    let mut metadata = Metadata::read(dir.path(), Files::Whole).unwrap();
+    metadata.folder = "somewhere/else".into();
+    for (name, shard) in &fixture.files {
+        let header = shard.header().0.to_string().len() as u64;
+        fs::File::options().write(true).open(dir.path().join(name)).unwrap().set_len(8 + header).unwrap();
+    }
+    let cut = Metadata::read(dir.path(), Files::HeadersOnly).unwrap();
+    for metadata in [metadata, cut] {
+        let inspection = inspect(&metadata, None, KvPrecision::Full).unwrap();
+        assert_eq!((&inspection.mtp, &inspection.memory), (&whole.mtp, &whole.memory));
+        assert!(inspection.notes[0].contains("when the weights are here"), "{:?}", inspection.notes);
+        let config = Config::of(&metadata).unwrap();
+        let strict = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
+        assert_eq!(strict.mtp, MtpState::Unusable);
+    }
+}
+
+#[test]
+fn a_loaded_model_is_described() {
+    let config = Config::read(&demo()).unwrap();
+    let index = Index::read(&demo(), &config).unwrap();
+    let layout = Layout::plan(&config, &index).unwrap();
+    let info = model_info(&demo(), &config, &layout, true).unwrap();
+    assert_eq!((info.name.as_str(), info.context_length, info.thinking), ("demo-model", 4096, true));
+    assert_eq!((info.defaults.temperature, info.defaults.top_p, info.defaults.top_k), (0.7, 0.9, 20));
+}
+
+#[test]
+fn models_are_named_by_their_folder() {
+    for (path, name) in [
+        ("/models/Qwen3.5-4B", "Qwen3.5-4B"),
+        ("/models/Qwen3.5-4B/", "Qwen3.5-4B"),
+        ("/resources/demo-model/checkpoint", "demo-model"),
+        ("/hub/models--Qwen--Qwen3.5-4B/snapshots/0123abc", "Qwen3.5-4B"),
+        ("/checkpoint", "checkpoint"),
+        ("/", "model"),
+    ] {
+        assert_eq!(model_name(Path::new(path)), name, "{path}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The memory model: what a model, a row and a chunk of a prompt need, from config and layout alone, and how what the
+//! machine has is shared out. Nothing here loads or decodes; the network and the decoder take the sizes from here of
+//! which they compute at once.
+
+mod at_once;
+mod budget;
+mod draft_head;
+mod estimate;
+mod row;
+
+pub use at_once::PREFILL_CHUNK;
+pub(crate) use at_once::{FINITE_BLOCK, delta_chunk};
+pub use budget::MemoryBudget;
+pub use draft_head::DraftHead;
+pub use estimate::MemoryEstimate;
+pub use row::RowMemory;

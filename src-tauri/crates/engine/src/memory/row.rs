@@ -1,0 +1,56 @@
+//! The memory of a row: keys and values of its tokens, and recurrent states.
+
+use foretoken_protocol::KvPrecision;
+
+use crate::cache::RowKv;
+use crate::checkpoint::{Config, LayerKind, Layout};
+use crate::mlx;
+
+/// Bytes of a number of a recurrent state. It is float32 in every model: its small updates would drown in fewer bits.
+const STATE_NUMBER: u64 = 4;
+/// Recurrent states that a row holds in each linear-attention layer: the one before a step's tokens and the one after
+/// them.
+const STATES: u64 = 2;
+
+/// What a row keeps between steps, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowMemory {
+    /// Keys and values of the trunk, per token.
+    pub kv_per_token: u64,
+    /// Keys and values of the MTP head, per token.
+    pub head_cache_per_token: u64,
+    /// States of the Gated DeltaNet layers, whatever the context.
+    pub recurrent_state: u64,
+}
+
+impl RowMemory {
+    /// Of a model's rows.
+    pub fn of(config: &Config, layout: &Layout) -> Self {
+        let size = layout.compute.bytes();
+        let linear = &config.linear;
+        let state = STATE_NUMBER * linear.value_dim() as u64 * linear.key_head_dim as u64;
+        let conv = (linear.conv_kernel as u64 - 1).saturating_mul(linear.conv_dim() as u64 * size);
+        let linear_layers = config.count(LayerKind::LinearAttention) as u64;
+        let numbers = 2 * config.attention.kv_dim() as u64;
+        let kv_of_layer = numbers * size;
+        let kept = match layout.kv_precision {
+            KvPrecision::Full => kv_of_layer,
+            // A byte each, a scale and an offset for every group.
+            KvPrecision::Eight => {
+                let group = mlx::group_size(config.attention.head_dim).unwrap_or(1) as u64;
+                numbers + numbers / group * 2 * size
+            }
+        };
+        Self {
+            kv_per_token: kept * config.count(LayerKind::FullAttention) as u64,
+            head_cache_per_token: if layout.has_mtp() { kv_of_layer } else { 0 },
+            recurrent_state: state.saturating_add(conv).saturating_mul(linear_layers),
+        }
+    }
+
+    /// Bytes of a row of this many positions, with what its buffers have in excess.
+    pub fn row(&self, positions: usize) -> u64 {
+        let position = self.kv_per_token + self.head_cache_per_token;
+        STATES * self.recurrent_state + position * RowKv::most_capacity(positions) as u64
+    }
+}

@@ -6,8 +6,9 @@ use thiserror::Error;
 
 use crate::checkpoint::CheckpointError;
 use crate::convert::ConvertError;
-use crate::decode::{RowError, StepFailed};
+use crate::decode::{RowError, StepFailed, TooLarge};
 use crate::mlx::MlxError;
+use crate::model::LoadError;
 use crate::text::TextError;
 
 /// Whatever can go wrong between a request and its answer.
@@ -40,6 +41,16 @@ pub enum EngineError {
     },
 }
 
+impl From<LoadError> for EngineError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Checkpoint(error) => Self::Checkpoint(error),
+            LoadError::Mlx(error) => Self::Mlx(error),
+            LoadError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
 impl From<StepFailed> for EngineError {
     fn from(failed: StepFailed) -> Self {
         Self::Mlx(failed.error)
@@ -55,6 +66,16 @@ impl From<RowError> for EngineError {
                 message: error.to_string(),
                 hint: "Ask again. If it happens again, download the model again, or choose another one.",
             },
+        }
+    }
+}
+
+impl From<TooLarge> for EngineError {
+    fn from(error: TooLarge) -> Self {
+        Self::Request {
+            code: "prompt_too_large",
+            message: error.to_string(),
+            hint: "Start a new chat, shorten the question, or choose a smaller model.",
         }
     }
 }

@@ -10,7 +10,7 @@ use foretoken_protocol::{
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
-use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler, TooLarge};
+use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::model_info;
 use crate::memory::MemoryBudget;
@@ -208,16 +208,6 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
                 "there will be no drafts unless they are asked for; their cost cannot be measured: {error}"
             );
             figures
-        }
-    }
-}
-
-impl From<TooLarge> for EngineError {
-    fn from(error: TooLarge) -> Self {
-        Self::Request {
-            code: "prompt_too_large",
-            message: error.to_string(),
-            hint: "Start a new chat, shorten the question, or choose a smaller model.",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From a checkpoint to a network.
 
+use super::LoadError;
 use super::weights::{LoadProgress, Weights, report};
 use super::wide::WideLinear;
 use super::{
@@ -7,7 +8,6 @@ use super::{
     MoeDims, MtpHead, Qwen, Rope,
 };
 use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, QuantSpec};
-use crate::error::EngineError;
 use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, Dtype};
 
@@ -17,7 +17,7 @@ impl Qwen {
         config: &Config,
         layout: &Layout,
         progress: &mut LoadProgress<'_>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self, LoadError> {
         let dtype = match layout.compute {
             FloatType::Bfloat16 => Dtype::Bfloat16,
             FloatType::Float16 => Dtype::Float16,
@@ -39,7 +39,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Puts the network together; `progress` hears of each layer, and that all bytes are read.
-    fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, EngineError> {
+    fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, LoadError> {
         let config = self.config;
         let bytes = layout.weight_bytes();
         let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
@@ -52,7 +52,7 @@ impl Builder<'_> {
                 report(progress, bytes, bytes)?;
                 Ok(layer)
             })
-            .collect::<Result<_, EngineError>>()?;
+            .collect::<Result<_, LoadError>>()?;
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
@@ -74,7 +74,7 @@ impl Builder<'_> {
         })
     }
 
-    fn draft_head(&self, head: &Linear, spec: QuantSpec) -> Result<Option<Linear>, EngineError> {
+    fn draft_head(&self, head: &Linear, spec: QuantSpec) -> Result<Option<Linear>, LoadError> {
         let QuantSpec { group_size, bits, .. } = spec;
         let copy =
             head.quantized_copy(group_size as i32, bits as i32, DraftHead::ROWS_AT_ONCE, self.dtype)?;
@@ -89,7 +89,7 @@ impl Builder<'_> {
         Ok(Some(copy))
     }
 
-    fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, EngineError> {
+    fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, LoadError> {
         let mixer = match kind {
             LayerKind::FullAttention => Mixer::Attention(self.attention(&format!("{path}.self_attn"))?),
             LayerKind::LinearAttention => Mixer::Delta(self.delta_net(&format!("{path}.linear_attn"))?),
@@ -107,7 +107,7 @@ impl Builder<'_> {
         Ok(layer)
     }
 
-    fn attention(&mut self, path: &str) -> Result<Attention, EngineError> {
+    fn attention(&mut self, path: &str) -> Result<Attention, LoadError> {
         let dims = &self.config.attention;
         let rope = match &dims.rope_scaling {
             None => Rope::new(dims.rope_dims as i32, dims.rope_theta),
@@ -125,7 +125,7 @@ impl Builder<'_> {
         Ok(Attention::new(dims, rope, projections, q_norm, k_norm)?)
     }
 
-    fn delta_net(&mut self, path: &str) -> Result<DeltaNet, EngineError> {
+    fn delta_net(&mut self, path: &str) -> Result<DeltaNet, LoadError> {
         let dims = &self.config.linear;
         let dims = DeltaDims {
             key_heads: dims.key_heads as i32,
@@ -138,7 +138,7 @@ impl Builder<'_> {
         let projections = self.linears(path, ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"])?;
         let out_proj = self.weights.linear(&format!("{path}.out_proj"))?;
         // Raw files keep some of these in f32; the reference conversion computes with them in the model's type.
-        let mut tensor = |name: &str| -> Result<_, EngineError> {
+        let mut tensor = |name: &str| -> Result<_, LoadError> {
             Ok(self.weights.tensor(&format!("{path}.{name}"))?.astype(self.dtype)?)
         };
         let (conv1d, dt_bias, norm) = (tensor("conv1d.weight")?, tensor("dt_bias")?, tensor("norm.weight")?);
@@ -147,7 +147,7 @@ impl Builder<'_> {
     }
 
     /// The token-wise part of a layer: a mixture of experts where there are stacks of them.
-    fn feed_forward(&mut self, path: &str) -> Result<FeedForward, EngineError> {
+    fn feed_forward(&mut self, path: &str) -> Result<FeedForward, LoadError> {
         if !self.weights.has(&format!("{path}.switch_mlp.gate_proj.weight")) {
             return Ok(FeedForward::Dense(self.mlp(path)?));
         }
@@ -169,12 +169,12 @@ impl Builder<'_> {
         Ok(FeedForward::Moe(Box::new(Moe::new(dims, gate, experts, shared)?)))
     }
 
-    fn mlp(&mut self, path: &str) -> Result<Mlp, EngineError> {
+    fn mlp(&mut self, path: &str) -> Result<Mlp, LoadError> {
         let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
         Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
     }
 
-    fn mtp_head(&mut self) -> Result<MtpHead, EngineError> {
+    fn mtp_head(&mut self) -> Result<MtpHead, LoadError> {
         let layer = "mtp.layers.0";
         let embedding_norm = self.weights.tensor("mtp.pre_fc_norm_embedding.weight")?;
         let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;
@@ -196,7 +196,7 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         names: [&str; N],
-    ) -> Result<[super::Linear; N], EngineError> {
+    ) -> Result<[super::Linear; N], LoadError> {
         let linears: Vec<_> = names
             .iter()
             .map(|name| self.weights.linear(&format!("{path}.{name}")))

@@ -4,6 +4,7 @@
 mod attention;
 mod build;
 mod delta_net;
+mod error;
 mod feed_forward;
 mod linear;
 mod mlp;
@@ -17,6 +18,7 @@ mod wide;
 
 pub use attention::{Attention, AttentionDims};
 pub use delta_net::{DeltaDims, DeltaNet};
+pub use error::LoadError;
 pub use feed_forward::FeedForward;
 pub use linear::{Embedding, Linear, Projections};
 pub use mlp::Mlp;

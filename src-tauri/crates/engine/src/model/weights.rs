@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use super::LoadError;
 use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
-use crate::error::EngineError;
 use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
 use crate::model::Linear;
@@ -23,7 +23,7 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Reads everything that the layout names.
-    pub(super) fn read(layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Self, EngineError> {
+    pub(super) fn read(layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Self, LoadError> {
         let total = layout.weight_bytes();
         let mut done = 0;
         report(progress, done, total)?;
@@ -46,13 +46,13 @@ impl Weights {
     }
 
     /// Takes a tensor out.
-    pub(super) fn tensor(&mut self, name: &str) -> Result<Array, EngineError> {
+    pub(super) fn tensor(&mut self, name: &str) -> Result<Array, LoadError> {
         Ok(self.tensors.remove(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
     }
 
     /// Takes the matrix of a module out, or the stack of its experts' matrices; a dense one if the layout does not say
     /// otherwise.
-    pub(super) fn linear(&mut self, path: &str) -> Result<Linear, EngineError> {
+    pub(super) fn linear(&mut self, path: &str) -> Result<Linear, LoadError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
             return Ok(Linear::dense(weight)?);
@@ -72,10 +72,10 @@ impl Weights {
     }
 }
 
-pub(super) fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), EngineError> {
+pub(super) fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), LoadError> {
     match progress(done, total) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(EngineError::Cancelled),
+        ControlFlow::Break(()) => Err(LoadError::Cancelled),
     }
 }
 
@@ -86,7 +86,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn open(layout: &Layout) -> Result<Self, EngineError> {
+    fn open(layout: &Layout) -> Result<Self, LoadError> {
         let (mut files, mut uses) = (HashMap::new(), HashMap::new());
         for source in layout.tensors.iter().flat_map(|plan| &plan.sources) {
             if !files.contains_key(&source.file) {
@@ -98,7 +98,7 @@ impl Stored {
     }
 
     /// The tensor of a plan before its transform, as it is stored.
-    fn assemble(&mut self, plan: &TensorPlan) -> Result<Array, EngineError> {
+    fn assemble(&mut self, plan: &TensorPlan) -> Result<Array, LoadError> {
         if let [Source { rows: Rows::All, .. }] = &plan.sources[..] {
             return self.take(&plan.sources[0]);
         }
@@ -109,7 +109,7 @@ impl Stored {
     }
 
     /// The rows that a source names, `[rows, columns]`.
-    fn rows_of(&mut self, source: &Source) -> Result<Array, EngineError> {
+    fn rows_of(&mut self, source: &Source) -> Result<Array, LoadError> {
         let stored = self.take(source)?;
         let columns = *stored.shape().last().unwrap_or(&1);
         Ok(match source.rows {
@@ -122,7 +122,7 @@ impl Stored {
     }
 
     /// The stored tensor of a source; dropped from here with its last use.
-    fn take(&mut self, source: &Source) -> Result<Array, EngineError> {
+    fn take(&mut self, source: &Source) -> Result<Array, LoadError> {
         let missing = || CheckpointError::MissingTensor { name: source.name.clone() };
         let tensors = self.files.get_mut(&source.file).ok_or_else(missing)?;
         let key = (source.file.clone(), source.name.clone());
@@ -157,7 +157,7 @@ pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Arra
 }
 
 /// Evaluates a tensor, and refuses it if it holds a NaN or an infinity.
-fn check_finite(tensor: &Array, name: &str) -> Result<(), EngineError> {
+fn check_finite(tensor: &Array, name: &str) -> Result<(), LoadError> {
     mlx::eval([tensor])?;
     let float = matches!(tensor.dtype(), Dtype::Bfloat16 | Dtype::Float16 | Dtype::Float32);
     if float && !is_finite(tensor)? {
@@ -200,7 +200,7 @@ mod tests {
     fn code(tensor: &Array) -> Option<&'static str> {
         match check_finite(tensor, "x") {
             Ok(()) => None,
-            Err(EngineError::Checkpoint(error)) => Some(error.code()),
+            Err(LoadError::Checkpoint(error)) => Some(error.code()),
             Err(error) => panic!("{error}"),
         }
     }

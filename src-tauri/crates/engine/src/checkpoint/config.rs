@@ -2,121 +2,24 @@
 //! Reads nested (`text_config`) and flat configs, and refuses values that no model can have and variations that are not
 //! implemented.
 
-use std::fmt;
 use std::path::{Component, Path};
 
 use foretoken_protocol::ErrorReport;
-use safetensors::Dtype;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::CheckpointError;
 use super::declaration::HeadDeclaration;
 use super::dims::{AttentionDims, LinearDims, MoeDims};
 use super::json::{Keys, MAX_SIZE, Object, excerpt, invalid};
+use super::kinds::{FloatType, LayerKind, MlpKind, SUPPORTED_ARCHITECTURES};
 use super::metadata::{Files, Metadata};
 use super::quantization::Quantization;
 
-/// The model types that can be loaded. Qwen3.6 and later models of the same design carry those of Qwen3.5.
-pub const SUPPORTED_ARCHITECTURES: [&str; 5] =
-    ["qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next"];
 /// The model type of an MTP head that was exported without its model.
 pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";
 
 /// The most layers that a config may ask for.
 const MAX_LAYERS: u64 = 1024;
-
-/// How a layer mixes tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LayerKind {
-    /// Gated DeltaNet: a recurrent state of fixed size.
-    LinearAttention,
-    /// Gated softmax attention: keys and values of every token.
-    FullAttention,
-}
-
-/// What follows the mixer in a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MlpKind {
-    /// One MLP for every token.
-    Dense,
-    /// A few of many experts for each token.
-    Sparse,
-}
-
-/// A floating-point type that a model can compute in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FloatType {
-    /// 8 exponent bits, 7 mantissa bits.
-    Bfloat16,
-    /// 5 exponent bits, 10 mantissa bits.
-    Float16,
-    /// 8 exponent bits, 23 mantissa bits.
-    Float32,
-}
-
-impl FloatType {
-    /// Bytes of one number.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Self::Bfloat16 | Self::Float16 => 2,
-            Self::Float32 => 4,
-        }
-    }
-
-    /// The type as tensor files write it.
-    pub fn dtype(self) -> Dtype {
-        match self {
-            Self::Bfloat16 => Dtype::BF16,
-            Self::Float16 => Dtype::F16,
-            Self::Float32 => Dtype::F32,
-        }
-    }
-
-    /// The type of a tensor, if a model can compute in it.
-    pub fn from_dtype(dtype: Dtype) -> Option<Self> {
-        [Self::Bfloat16, Self::Float16, Self::Float32].into_iter().find(|float| float.dtype() == dtype)
-    }
-
-    /// The type as configs write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bfloat16 => "bfloat16",
-            Self::Float16 => "float16",
-            Self::Float32 => "float32",
-        }
-    }
-}
-
-impl fmt::Display for FloatType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Which output of the trunk the MTP head was trained on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HiddenMode {
-    /// After the final norm.
-    #[default]
-    PostNorm,
-    /// Before the final norm.
-    PreNorm,
-}
-
-/// How RMSNorm weights are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NormEncoding {
-    /// As weight minus one, which Qwen publishes.
-    Delta,
-    /// As the weight itself, which conversions to MLX write.
-    Gamma,
-}
 
 /// The text model that a config describes, checked: sizes are positive, bounded and fit each other.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::CheckpointError;
-use super::config::{HiddenMode, NormEncoding};
 use super::json::{Keys, invalid};
+use super::kinds::{HiddenMode, NormEncoding};
 
 /// Declarations of the tool that made a head. The config of the model has one, and so may a head in files of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

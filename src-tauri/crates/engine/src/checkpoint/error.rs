@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use foretoken_protocol::ErrorReport;
 use safetensors::Dtype;
 
-use super::config::SUPPORTED_ARCHITECTURES;
+use super::kinds::SUPPORTED_ARCHITECTURES;
 
 /// Why a checkpoint cannot be used. The message says what is wrong; [`CheckpointError::hint`] what to do.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,10 @@
 //! The tensors that a config calls for.
 
 use super::CheckpointError;
-use super::config::{Config, LayerKind, MlpKind};
+use super::config::Config;
 use super::dims::MoeDims;
 use super::json::invalid;
+use super::kinds::{LayerKind, MlpKind};
 
 /// What a tensor is to the model, which decides how it may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 use foretoken_protocol::ErrorReport;
 
 use super::CheckpointError;
-use super::config::{Config, FloatType, HiddenMode, MlpKind};
+use super::config::Config;
 use super::declaration::HeadDeclaration;
 use super::expected;
-use super::index::Index;
-use super::layout::SkipReason;
+use super::index::{Index, SidecarContent};
+use super::kinds::{FloatType, HiddenMode, MlpKind};
 use super::names::classify_head;
 use super::norms::{self, HeadNorms, Trunk};
+use super::plan::SkipReason;
 use super::planner::{Part, Planned};
 use super::quantization::Quantization;
-use super::sidecar::SidecarContent;
 use super::sort::{Sorted, TextTensors, mlp_kind};
 
 const STRIPPED: &str = "The config declares an MTP head, but its tensors were removed when the checkpoint was converted, \

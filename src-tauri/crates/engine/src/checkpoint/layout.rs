@@ -5,76 +5,19 @@ use std::collections::BTreeMap;
 
 use foretoken_protocol::{KvPrecision, MtpState};
 use safetensors::Dtype;
-use serde::Serialize;
 
 use super::CheckpointError;
-use super::config::{Config, FloatType, HiddenMode, NormEncoding};
+use super::config::Config;
 use super::expected;
 use super::head;
 use super::index::Index;
+use super::kinds::{FloatType, HiddenMode, NormEncoding};
 use super::names::classify;
 use super::norms::{self, Trunk};
-use super::plan::TensorPlan;
+use super::plan::{Purpose, Skipped, TensorPlan, Weight, WeightKind};
 use super::planner::{Part, Planned};
-use super::quantization::QuantSpec;
 use super::sort::{Sorted, TextTensors, check_layers};
 use crate::mlx;
-
-/// How the weight of a linear layer or an embedding is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WeightKind {
-    /// One tensor, `weight`, of the compute type.
-    Dense,
-    /// Packed `weight` with `scales`, and `biases` in affine mode.
-    Quantized(QuantSpec),
-}
-
-/// A linear layer, an embedding, or the same layer of every expert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weight {
-    /// How it is stored.
-    pub kind: WeightKind,
-    /// How many matrices are stacked, `[experts, rows, columns]`; `None` for a single one.
-    pub experts: Option<usize>,
-    /// Output width, or rows of an embedding.
-    pub rows: usize,
-    /// Input width, or width of an embedding.
-    pub columns: usize,
-}
-
-/// Why a tensor in the files is not loaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SkipReason {
-    /// It belongs to the vision tower.
-    Vision,
-    /// It is an output head beside an embedding that is the output head already.
-    TiedHead,
-    /// It is a table that follows from the config.
-    Derived,
-    /// It belongs to an MTP head that cannot be used.
-    UnusedHead,
-}
-
-/// A tensor in the files that is not loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// Its name in the file.
-    pub name: String,
-    /// Its size in the file.
-    pub bytes: u64,
-    /// Why.
-    pub reason: SkipReason,
-}
-
-/// What a plan is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// To load the model: what depends on tensor values is decided by reading them.
-    Load,
-    /// To describe the model: the values may not be on this machine, and what depends on them is then assumed.
-    Inspect,
-}
 
 /// Which tensors to read from where, and what to make of each. Made from headers, and norms where nothing else tells
 /// how these are stored; a plan that exists is complete.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::CheckpointError;
-use super::config::NormEncoding;
 use super::index::{Index, TensorInfo};
-use super::layout::Purpose;
+use super::kinds::NormEncoding;
 use super::names::{Style, style};
+use super::plan::Purpose;
 use super::sort::TextTensors;
 use super::values;
 

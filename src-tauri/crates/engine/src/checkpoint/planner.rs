@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use safetensors::Dtype;
 
 use super::CheckpointError;
-use super::config::{Config, FloatType, NormEncoding};
+use super::config::Config;
 use super::expected::{Role, Slot};
 use super::forms::{self, Form, Piece};
-use super::layout::{Weight, WeightKind};
+use super::kinds::{FloatType, NormEncoding};
 use super::plan::{Rows, Source, TensorPlan, Transform};
+use super::plan::{Weight, WeightKind};
 use super::quantization::{QuantSpec, Quantization};
 use super::sort::TextTensors;
 use crate::mlx::QuantMode;

@@ -1,36 +1,17 @@
 //! MTP heads in files of their own beside the model, where tools put them.
 
-use std::path::PathBuf;
-
 use super::CheckpointError;
-use super::config::{Config, HEAD_ARCHITECTURE, NormEncoding};
+use super::config::{Config, HEAD_ARCHITECTURE};
 use super::declaration::HeadDeclaration;
-use super::index::Index;
+use super::index::{Index, Sidecar, SidecarContent};
 use super::json::Keys;
+use super::kinds::NormEncoding;
 use super::metadata::{FileHeader, Metadata};
 use super::names::{Name, classify, is_mtp};
 
 /// After the file that the config names, the first of these is used.
 const PLACES: [&str; 5] =
     ["mtp.safetensors", "mtp/weights.safetensors", "model-mtp.safetensors", "mtp", "optiq/mtp.safetensors"];
-
-/// A file or folder with an MTP head in it.
-#[derive(Debug)]
-pub struct Sidecar {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What is in it, or why it cannot be read.
-    pub content: Result<Box<SidecarContent>, CheckpointError>,
-}
-
-/// An MTP head in files of its own.
-#[derive(Debug)]
-pub struct SidecarContent {
-    /// Its tensors.
-    pub index: Index,
-    /// What the config beside it says.
-    pub declaration: HeadDeclaration,
-}
 
 impl Sidecar {
     /// Finds the heads beside a model, the first that counts first.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::CheckpointError;
-use super::config::{Config, LayerKind, MlpKind};
+use super::config::Config;
 use super::index::{Index, TensorInfo};
-use super::layout::{SkipReason, Skipped};
+use super::kinds::{LayerKind, MlpKind};
 use super::names::{Name, is_mtp, tensor_name, trunk_layer};
+use super::plan::{SkipReason, Skipped};
 
 /// Tensors of the language model by canonical name, with their names in the files.
 pub(super) type TextTensors<'a> = BTreeMap<String, (&'a str, &'a TensorInfo)>;

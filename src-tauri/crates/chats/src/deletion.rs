@@ -6,8 +6,9 @@ use foretoken_protocol::{ChatId, Deletion, DeletionId, MessageId};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
-use crate::store::{MESSAGE_BYTES, PIECE_BYTES, all, first, now};
-use crate::{ChatsError, Store, list, title_from, tree};
+use crate::sql::{all, first, now};
+use crate::store::{MESSAGE_BYTES, PIECE_BYTES};
+use crate::{ChatsError, Store, title_from, tree};
 
 impl Store {
     /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it followed.
@@ -35,7 +36,7 @@ impl Store {
     /// Deletes a chat with everything in it.
     pub fn delete_chat(&mut self, chat: ChatId) -> Result<DeletionId, ChatsError> {
         self.write(|db| {
-            list::must_exist(db, chat)?;
+            tree::must_exist(db, chat)?;
             let deletion = record(db, chat, None)?;
             db.execute("UPDATE chat SET deletion = ?2 WHERE id = ?1", (chat, deletion))?;
             Ok(deletion)

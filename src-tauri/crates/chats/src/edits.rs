@@ -3,7 +3,7 @@
 use foretoken_protocol::{ChatId, MessageId, UnsentEdit};
 use rusqlite::{Connection, Row};
 
-use crate::store::all;
+use crate::sql::all;
 use crate::tree::Place;
 use crate::{ChatsError, Store};
 

@@ -4,6 +4,7 @@ mod chatgpt;
 mod export;
 mod foretoken;
 mod import;
+mod importer;
 mod lm_studio;
 mod record;
 mod staging;

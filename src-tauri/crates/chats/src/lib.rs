@@ -4,18 +4,21 @@
 //! What a [`Store`] has returned from is committed: no crash of the app takes it away.
 
 mod backup;
+mod branching;
 mod deletion;
 mod edits;
 mod error;
 mod exchange;
 mod list;
 mod lock;
+mod opening;
 mod pieces;
 mod replies;
 mod rows;
 mod schema;
 mod search;
 mod settings;
+mod sql;
 mod store;
 #[cfg(test)]
 mod testing;

@@ -4,8 +4,9 @@ use foretoken_protocol::{Chat, ChatCursor, ChatId, ChatPage, ChatSummary, Tag, U
 use rusqlite::{Connection, named_params};
 
 use crate::error::Fault;
-use crate::store::{all, first, now};
+use crate::sql::{all, first, now};
 use crate::title::{one_line, title_from};
+use crate::tree::{self, must_exist};
 use crate::{ChatsError, Store, rows};
 
 impl Store {
@@ -124,12 +125,6 @@ impl Store {
     }
 }
 
-/// Fails if there is no such chat, or no more.
-pub(crate) fn must_exist(db: &Connection, id: ChatId) -> Result<(), Fault> {
-    let sql = "SELECT 1 FROM chat WHERE id = ?1 AND deletion IS NULL";
-    Ok(first(db, sql, [id], |_| Ok(()))?.ok_or(ChatsError::UnknownChat { id })?)
-}
-
 pub(crate) fn summary(db: &Connection, id: ChatId) -> Result<ChatSummary, Fault> {
     let sql = format!("SELECT {} FROM chat WHERE id = ?1 AND deletion IS NULL", rows::SUMMARY);
     Ok(first(db, &sql, [id], rows::summary)?.ok_or(ChatsError::UnknownChat { id })?)
@@ -207,7 +202,7 @@ const PLACE: &str = "deletion IS NULL AND (pinned, updated_at, id) < (?1, ?2, ?3
 
 /// The text of the first message that is shown.
 fn first_text(db: &Connection, id: ChatId) -> Result<Option<String>, Fault> {
-    let branch = crate::tree::branch(db, id)?;
+    let branch = tree::branch(db, id)?;
     Ok(branch.into_iter().next().map(|first| first.message.text))
 }
 

@@ -4,9 +4,9 @@
 use foretoken_protocol::{ChatId, DraftRun, MessageId, Provenance};
 use rusqlite::{Connection, Row};
 
+use crate::ChatsError;
 use crate::error::Fault;
-use crate::store::{all, first};
-use crate::{ChatsError, rows};
+use crate::sql::{self, all, first};
 
 /// SQL for a text of a row of `message` with its pieces. Only a reply that is being written has any.
 macro_rules! whole {
@@ -36,13 +36,13 @@ pub(crate) fn add(
     let chat = first(db, chat, [id], |row| row.get(0))?.ok_or(ChatsError::UnknownMessage { id })?;
     let insert = "INSERT INTO reply_piece (reply, number, text, thinking, provenance)
         VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM reply_piece WHERE reply = ?1), ?2, ?3, ?4)";
-    db.prepare_cached(insert)?.execute((id, text, thinking, rows::to_json(provenance)?))?;
+    db.prepare_cached(insert)?.execute((id, text, thinking, sql::to_json(provenance)?))?;
     Ok(chat)
 }
 
 /// Where the text of a message and of its pieces came from; nothing where that was never known.
 pub(crate) fn provenance(db: &Connection, id: MessageId) -> Result<Provenance, Fault> {
-    let read = |row: &Row<'_>| Ok((rows::json(row, "provenance")?, row.get("text")?, row.get("thinking")?));
+    let read = |row: &Row<'_>| Ok((sql::json(row, "provenance")?, row.get("text")?, row.get("thinking")?));
     let row = "SELECT provenance, text, thinking FROM message WHERE id = ?1";
     let row: Option<(Option<Provenance>, String, String)> = first(db, row, [id], read)?;
     let (known, text, thinking) = row.ok_or(ChatsError::UnknownMessage { id })?;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
-use crate::store::now;
+use crate::sql::{self, now};
 use crate::{ChatsError, Store, rows, tree};
 
 /// What a message is made of when it is added.
@@ -70,7 +70,7 @@ impl Store {
     ) -> Result<(), ChatsError> {
         self.write(|db| {
             let sql = "UPDATE message SET model = ?2, settings = ?3 WHERE id = ?1 AND role = 'assistant'";
-            match db.execute(sql, (id, model, rows::to_json(settings)?))? {
+            match db.execute(sql, (id, model, sql::to_json(settings)?))? {
                 1 => Ok(()),
                 _ => Err(ChatsError::UnknownMessage { id }.into()),
             }
@@ -145,7 +145,7 @@ pub(crate) fn add(
         ":thinking": message.thinking,
         ":status": rows::status_name(message.status),
         ":model": message.model,
-        ":settings": message.settings.map(rows::to_json).transpose()?,
+        ":settings": message.settings.map(sql::to_json).transpose()?,
         ":now": now,
     };
     let added = db.query_row(sql, values, |row| row.get(0))?;
@@ -187,9 +187,9 @@ pub(crate) fn set_status(
     let values = named_params! {
         ":id": id,
         ":status": rows::status_name(status),
-        ":stats": stats.map(rows::to_json).transpose()?,
-        ":error": error.map(rows::to_json).transpose()?,
-        ":provenance": (known != Provenance::default()).then(|| rows::to_json(&known)).transpose()?,
+        ":stats": stats.map(sql::to_json).transpose()?,
+        ":error": error.map(sql::to_json).transpose()?,
+        ":provenance": (known != Provenance::default()).then(|| sql::to_json(&known)).transpose()?,
     };
     let chat = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     pieces::clear(db, id)?;

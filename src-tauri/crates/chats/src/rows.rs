@@ -5,10 +5,9 @@ use foretoken_protocol::{
 };
 use rusqlite::Row;
 use rusqlite::types::Type;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::pieces::whole;
+use crate::sql::{json, list};
 
 /// The columns that [`chat`] reads.
 pub(crate) const CHAT: &str = "id, title, updated_at";
@@ -63,26 +62,6 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         model: row.get("model")?,
         created_at: row.get("created_at")?,
     })
-}
-
-/// The text of a JSON column.
-pub(crate) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
-}
-
-/// Reads a JSON column. One that this version cannot read costs its numbers, never the message.
-pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
-    let Some(text) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
-    Ok(serde_json::from_str(&text)
-        .inspect_err(|error| tracing::warn!(column, %error, "left out what cannot be read"))
-        .ok())
-}
-
-/// Reads a column in which a query has put a list together.
-pub(crate) fn list<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<T>> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 
 /// Reads a column that holds one of a few names.

@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
-use crate::lock::{Lock, beside};
-use crate::store::all;
-use crate::{ChatsError, backup, search};
+use crate::sql::all;
+use crate::{ChatsError, search};
 
 /// Entry `n` takes a database from layout `n` to `n + 1`. What has been released never changes.
-const MIGRATIONS: &[&str] = &[
+pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -19,39 +17,6 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/5.sql"),
     include_str!("migrations/6.sql"),
 ];
-
-/// Opens the database at `path`, made if it is not there, in the newest layout, for this process alone.
-///
-/// A file that is from a newer version is refused before anything is written to it, and so is one that is damaged where an
-/// older layout is to be changed. Damage in the newest is looked for later, since that takes as long as reading the file.
-pub(crate) fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
-    let sqlite = |error| ChatsError::sqlite(path, error);
-    // SQLite makes the file, not its folder.
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| ChatsError::Io { path: path.to_owned(), detail: error.to_string() })?;
-    }
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(path, flags).map_err(sqlite)?;
-    let lock = Lock::take(path)?;
-
-    // Closing would move what a write-ahead log still holds into the file, which a refused file must be spared.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite)?;
-    let found = layout(&db, path)?;
-    // The copy is checked.
-    if 0 < found && found < MIGRATIONS.len() {
-        let kept = beside(path, &format!("layout-{found}"));
-        backup::copy(&db, path, &kept).map_err(|fault| fault.at(path))?;
-    }
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
-
-    configure(&db).map_err(sqlite)?;
-    if found < MIGRATIONS.len() {
-        migrate(&mut db, path)?;
-    }
-    Ok((db, lock))
-}
 
 /// The layout of the database, one that is known here; 0 for an empty file.
 pub(crate) fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> {
@@ -93,7 +58,7 @@ pub(crate) fn check(db: &Connection, path: &Path) -> Result<(), ChatsError> {
 /// With a write-ahead log a commit is one append that the system has taken over before the call returns, so the
 /// end of this process, however sudden, loses nothing. `NORMAL` leaves out the wait for the disk on each commit:
 /// only a power cut or a crash of the system itself can take the last commits, and the file stays sound.
-fn configure(db: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn configure(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     // On macOS only this flush reaches the disk itself; elsewhere it changes nothing.
@@ -108,7 +73,7 @@ fn configure(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Brings the database to the newest layout, or leaves it as it was.
-fn migrate(db: &mut Connection, path: &Path) -> Result<(), ChatsError> {
+pub(crate) fn migrate(db: &mut Connection, path: &Path) -> Result<(), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite)?;
     for migration in &MIGRATIONS[layout(&transaction, path)?..] {
@@ -127,6 +92,7 @@ mod tests {
 
     use super::*;
     use crate::Store;
+    use crate::lock::beside;
 
     /// A file as the first version of the app left it: two branches in the first chat, nothing in the second.
     fn first_layout() -> (TempDir, std::path::PathBuf, Connection) {

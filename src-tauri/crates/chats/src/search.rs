@@ -9,7 +9,7 @@ mod terms;
 
 use foretoken_protocol::{SearchHit, SearchResults};
 
-use crate::store::{all, now};
+use crate::sql::{all, now};
 use crate::{ChatsError, Reader};
 use query::Query;
 pub(crate) use terms::terms;

@@ -6,8 +6,9 @@ use foretoken_protocol::{
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
-use crate::store::{all, first};
-use crate::{ChatsError, Store, edits, list, rows, tree};
+use crate::sql::{self, all, first};
+use crate::store::DeletedPreset;
+use crate::{ChatsError, Store, edits, list, tree};
 
 impl Store {
     /// Everything that is shown when a chat opens.
@@ -31,7 +32,7 @@ impl Store {
     /// Changes how replies are written in a chat.
     pub fn set_chat_settings(&mut self, id: ChatId, settings: &ChatSettings) -> Result<(), ChatsError> {
         self.write(|db| {
-            list::must_exist(db, id)?;
+            tree::must_exist(db, id)?;
             if let Some(preset) = settings.preset {
                 find_preset(db, preset)?;
             }
@@ -51,7 +52,7 @@ impl Store {
 
     /// Keeps the files that are to go with what is typed.
     pub fn set_draft_files(&mut self, chat: Option<ChatId>, files: &[Attachment]) -> Result<(), ChatsError> {
-        self.write(|db| set_part_of_draft(db, chat, "files", &rows::to_json(&files)?))
+        self.write(|db| set_part_of_draft(db, chat, "files", &sql::to_json(&files)?))
     }
 
     /// All presets by name.
@@ -120,20 +121,12 @@ impl Store {
     }
 }
 
-/// A preset that was deleted. It is kept here alone, until the store is closed.
-#[derive(Debug, Clone)]
-pub(crate) struct DeletedPreset {
-    preset: Preset,
-    /// The chats that were set by it.
-    chats: Vec<ChatId>,
-}
-
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
     let sql = "SELECT system_prompt, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
             system_prompt: row.get("system_prompt")?,
-            generation: rows::json(row, "generation")?,
+            generation: sql::json(row, "generation")?,
             preset: row.get("preset")?,
         })
     };
@@ -155,7 +148,7 @@ pub(crate) fn set_chat_settings(
 
 pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Fault> {
     let read = |row: &Row<'_>| {
-        Ok(Draft { text: row.get("text")?, files: rows::json(row, "files")?.unwrap_or_default() })
+        Ok(Draft { text: row.get("text")?, files: sql::json(row, "files")?.unwrap_or_default() })
     };
     Ok(first(db, "SELECT text, files FROM draft WHERE chat IS ?1", [chat], read)?.unwrap_or_default())
 }
@@ -164,7 +157,7 @@ pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Faul
 /// files are large.
 fn set_part_of_draft(db: &Connection, chat: Option<ChatId>, column: &str, value: &str) -> Result<(), Fault> {
     if let Some(id) = chat {
-        list::must_exist(db, id)?;
+        tree::must_exist(db, id)?;
     }
     let update = format!("UPDATE draft SET {column} = ?2 WHERE chat IS ?1");
     if db.execute(&update, (chat, value))? == 0 {
@@ -179,7 +172,7 @@ pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, draft: &Draft) ->
     db.execute("DELETE FROM draft WHERE chat IS ?1", [chat])?;
     if *draft != Draft::default() {
         let insert = "INSERT INTO draft (chat, text, files) VALUES (?1, ?2, ?3)";
-        db.execute(insert, (chat, &draft.text, rows::to_json(&draft.files)?))?;
+        db.execute(insert, (chat, &draft.text, sql::to_json(&draft.files)?))?;
     }
     Ok(())
 }
@@ -191,7 +184,7 @@ fn preset(row: &Row<'_>) -> rusqlite::Result<Preset> {
         id: row.get("id")?,
         name: row.get("name")?,
         system_prompt: row.get("system_prompt")?,
-        generation: rows::json(row, "generation")?,
+        generation: sql::json(row, "generation")?,
     })
 }
 
@@ -217,7 +210,7 @@ pub(crate) fn add_preset(
 }
 
 fn to_json(generation: Option<&GenerationSettings>) -> rusqlite::Result<Option<String>> {
-    generation.map(rows::to_json).transpose()
+    generation.map(sql::to_json).transpose()
 }
 
 fn must_be_one(id: PresetId, changed: usize) -> Result<(), Fault> {

@@ -5,16 +5,13 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use foretoken_protocol::{DeletionId, MessageStatus};
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row, Transaction, TransactionBehavior};
+use foretoken_protocol::{ChatId, DeletionId, Preset};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::ChatsError;
 use crate::error::Fault;
 use crate::lock::Lock;
-use crate::settings::DeletedPreset;
-use crate::{ChatsError, backup, replies, schema};
 
 /// About how many bytes of text one piece of long work writes or removes, so that others wait for no more than that.
 pub(crate) const PIECE_BYTES: usize = 512 * 1024;
@@ -38,12 +35,6 @@ impl Reader {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(|error| ChatsError::sqlite(path, error))?;
         Ok(Self { db, path: path.to_owned() })
-    }
-
-    /// Reads every page of every table and index once, so that damage is found wherever it is. Takes about as long as
-    /// reading the file.
-    pub fn check(&self) -> Result<(), ChatsError> {
-        schema::check(&self.db, &self.path)
     }
 
     /// Does `job`, which only reads.
@@ -81,37 +72,18 @@ impl Deref for Store {
     }
 }
 
-impl Store {
-    /// Opens the chats at `path`, made with its folder if it is not there, for this process alone.
-    ///
-    /// Replies that were still being written when the last process ended become
-    /// [`Interrupted`](foretoken_protocol::MessageStatus::Interrupted), and what it had deleted stays so, for
-    /// [`Store::purge_deleted`] to remove. A file from a newer version is refused and left as it is, and so is one that
-    /// another process has open. Damage is found where it is met; [`Reader::check`] looks for it everywhere.
-    pub fn open(path: &Path) -> Result<Self, ChatsError> {
-        let (db, lock) = schema::open(path)?;
-        backup::remove_leftovers(path);
-        let reader = Reader { db, path: path.to_owned() };
-        let mut store = Self { reader, _lock: lock, last_final: 0, deleted_presets: Vec::new() };
-        store.forget_deletions()?;
-        let streaming = "SELECT id FROM message WHERE status = 'streaming'";
-        let streaming = store.read(|db| Ok(all(db, streaming, [], |row| row.get(0))?))?;
-        // Where there is nothing to write, nothing is: the file may be damaged.
-        if !streaming.is_empty() {
-            store.write(|db| {
-                for id in streaming {
-                    replies::set_status(db, id, MessageStatus::Interrupted, None, None)?;
-                }
-                Ok(())
-            })?;
-        }
-        Ok(store)
-    }
+/// A preset that was deleted. It is kept here alone, until the store is closed.
+#[derive(Debug, Clone)]
+pub(crate) struct DeletedPreset {
+    pub(crate) preset: Preset,
+    /// The chats that were set by it.
+    pub(crate) chats: Vec<ChatId>,
+}
 
-    /// Closes chats that turned out to be damaged. The file and its write-ahead log are left as they are.
-    pub fn leave(self) -> Result<(), ChatsError> {
-        let done = self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-        done.map(drop).map_err(|error| ChatsError::sqlite(&self.path, error))
+impl Store {
+    /// What `reader` reads, to be written for as long as `lock` is held.
+    pub(crate) fn new(reader: Reader, lock: Lock) -> Self {
+        Self { reader, _lock: lock, last_final: 0, deleted_presets: Vec::new() }
     }
 
     /// Does `job` in one transaction: all of it is committed, or nothing.
@@ -132,32 +104,6 @@ fn write<T>(db: &mut Connection, job: impl FnOnce(&Transaction<'_>) -> Result<T,
     let done = job(&transaction)?;
     transaction.commit()?;
     Ok(done)
-}
-
-/// All rows of a query.
-pub(crate) fn all<T>(
-    db: &Connection,
-    sql: &str,
-    values: impl Params,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    db.prepare_cached(sql)?.query_map(values, read)?.collect()
-}
-
-/// The first row of a query, if it has one.
-pub(crate) fn first<T>(
-    db: &Connection,
-    sql: &str,
-    values: impl Params,
-    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Option<T>> {
-    db.prepare_cached(sql)?.query_row(values, read).optional()
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -2,16 +2,12 @@
 
 use std::collections::HashMap;
 
-use foretoken_protocol::{
-    BranchMessage, ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus, Provenance,
-};
-use rusqlite::{Connection, Row, named_params};
+use foretoken_protocol::{BranchMessage, ChatId, Message, MessageId};
+use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
-use crate::pieces::{self, whole};
-use crate::replies::{self, NewMessage};
-use crate::store::{all, first, now};
-use crate::{ChatsError, Store, edits, list, rows};
+use crate::sql::{all, first};
+use crate::{ChatsError, Store, rows};
 
 impl Store {
     /// The branch of `chat` that is shown, oldest first: the one that was written in last, or that was chosen since.
@@ -20,7 +16,7 @@ impl Store {
         self.read(|db| {
             let messages = all(db, &sql, [chat], rows::message)?;
             if messages.is_empty() {
-                list::must_exist(db, chat)?;
+                must_exist(db, chat)?;
             }
             Ok(messages)
         })
@@ -60,28 +56,6 @@ impl Store {
         })
     }
 
-    /// Writes `text` in place of a message: it becomes a further version, which is shown, and nothing follows it yet.
-    ///
-    /// The message itself stays. A reply keeps its thinking and its model, but not the numbers of the text that it no
-    /// longer has.
-    pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
-        self.write(|db| {
-            let Place { chat, parent } = Place::of(db, id)?;
-            let edited = message(db, id)?;
-            let status = MessageStatus::Finished { reason: FinishReason::Stop };
-            let new = NewMessage {
-                role: edited.role,
-                text,
-                thinking: &edited.thinking,
-                status,
-                model: edited.model.as_deref(),
-                settings: None,
-            };
-            edits::remove(db, id)?;
-            replies::add(db, chat, parent, new)
-        })
-    }
-
     /// Shows the branch that leads through a message. One that is shown already stays as it is; another goes on from the
     /// message to the newest that follows it.
     pub fn show_branch(&mut self, through: MessageId) -> Result<(), ChatsError> {
@@ -97,27 +71,12 @@ impl Store {
             Ok(())
         })
     }
+}
 
-    /// Copies the messages that lead to one, itself included, into a chat of their own with the same settings and tags.
-    pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
-        self.write(|db| {
-            let Place { chat, .. } = Place::of(db, last)?;
-            let copy =
-                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, preset,
-                                          origin_chat, origin_message)
-                        SELECT title, named, :now, :now, system_prompt, generation, preset, id, :last
-                        FROM chat WHERE id = :chat RETURNING id";
-            let values = named_params! {":now": now(), ":last": last, ":chat": chat};
-            let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
-            db.execute("INSERT INTO chat_tag SELECT ?1, name FROM chat_tag WHERE chat = ?2", (new, chat))?;
-            let mut parent = None;
-            for id in all(db, &path("id"), [last], |row| row.get::<_, MessageId>(0))? {
-                parent = Some(copy_message(db, id, new, parent)?);
-            }
-            set_active_leaf(db, new, parent)?;
-            list::summary(db, new)
-        })
-    }
+/// Fails if there is no such chat, or no more.
+pub(crate) fn must_exist(db: &Connection, id: ChatId) -> Result<(), Fault> {
+    let sql = "SELECT 1 FROM chat WHERE id = ?1 AND deletion IS NULL";
+    Ok(first(db, sql, [id], |_| Ok(()))?.ok_or(ChatsError::UnknownChat { id })?)
 }
 
 /// Where a message stands, one that is not deleted.
@@ -144,7 +103,7 @@ pub(crate) fn message(db: &Connection, id: MessageId) -> Result<Message, Fault> 
 pub(crate) fn branch(db: &Connection, chat: ChatId) -> Result<Vec<BranchMessage>, Fault> {
     let messages = all(db, &shown_branch(rows::MESSAGE), [chat], rows::message)?;
     if messages.is_empty() {
-        list::must_exist(db, chat)?;
+        must_exist(db, chat)?;
     }
     let mut versions: HashMap<Option<MessageId>, Vec<MessageId>> = HashMap::new();
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -227,28 +186,6 @@ pub(crate) fn set_active_leaf(
     leaf: Option<MessageId>,
 ) -> rusqlite::Result<()> {
     db.execute("UPDATE chat SET active_leaf = ?2 WHERE id = ?1", (chat, leaf)).map(drop)
-}
-
-/// Copies a message after `parent`. What is still being written there is not written on here.
-fn copy_message(
-    db: &Connection,
-    id: MessageId,
-    chat: ChatId,
-    parent: Option<MessageId>,
-) -> Result<MessageId, Fault> {
-    let known = pieces::provenance(db, id)?;
-    let known = (known != Provenance::default()).then(|| rows::to_json(&known)).transpose()?;
-    let copy = concat!(
-        "INSERT INTO message
-             (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at, provenance)
-         SELECT ?2, ?3, role, ",
-        whole!("text"),
-        ", ",
-        whole!("thinking"),
-        ", iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
-         FROM message WHERE id = ?1 RETURNING id"
-    );
-    Ok(db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?)
 }
 
 #[cfg(test)]

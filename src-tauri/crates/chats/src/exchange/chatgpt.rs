@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 use serde_json::Value;
 
-use super::import::{Chats, Importer, or_default};
+use super::importer::{Chats, Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
-use crate::store::now;
+use crate::sql::now;
 use crate::title::{one_line, title_from};
 
 /// Adds the chats of a file.

@@ -10,7 +10,7 @@ use super::foretoken::{FORMAT, VERSION};
 use super::record::{ChatRecord, PresetRecord};
 use super::whole::WholeFile;
 use crate::error::Fault;
-use crate::store::all;
+use crate::sql::all;
 use crate::{ChatsError, Reader, list, rows, settings, tree};
 
 impl Reader {

@@ -2,7 +2,7 @@
 
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::import::{Chats, Importer};
+use super::importer::{Chats, Importer};
 use super::record::{ChatRecord, PresetRecord};
 
 /// What a file begins with.

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
-use super::import::{Importer, or_default};
+use super::importer::{Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
-use crate::store::now;
+use crate::sql::now;
 use crate::title::{one_line, title_from};
 
 /// Adds the chat of a file.

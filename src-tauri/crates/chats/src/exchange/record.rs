@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
-use crate::store::{all, first};
+use crate::sql::{self, all, first};
 use crate::{edits, list, pieces, rows, settings};
 
 /// A chat with all its branches. The preset of its settings and both parts of its origin are numbers in the file.
@@ -95,7 +95,7 @@ impl ChatRecord {
             rows::MESSAGE
         );
         let read = all(db, &sql, [id], |row| {
-            Ok((rows::message(row)?, rows::json(row, "settings")?, rows::json(row, "provenance")?))
+            Ok((rows::message(row)?, sql::json(row, "settings")?, sql::json(row, "provenance")?))
         })?;
         let mut read: Vec<(Message, _, _)> = read;
         for (message, _, provenance) in &mut read {
@@ -223,11 +223,11 @@ impl MessageRecord {
             ":text": self.text,
             ":thinking": self.thinking,
             ":status": rows::status_name(status),
-            ":stats": stats.as_ref().map(rows::to_json).transpose()?,
-            ":error": self.error.as_ref().map(rows::to_json).transpose()?,
+            ":stats": stats.as_ref().map(sql::to_json).transpose()?,
+            ":error": self.error.as_ref().map(sql::to_json).transpose()?,
             ":model": self.model,
-            ":settings": self.settings.as_ref().map(rows::to_json).transpose()?,
-            ":provenance": self.provenance.as_ref().map(rows::to_json).transpose()?,
+            ":settings": self.settings.as_ref().map(sql::to_json).transpose()?,
+            ":provenance": self.provenance.as_ref().map(sql::to_json).transpose()?,
             ":created_at": self.created_at,
         };
         let insert = "INSERT INTO message

@@ -6,7 +6,8 @@ use rusqlite::{Connection, named_params};
 
 use super::record::{ChatRecord, MessageRecord, PresetRecord, numbered};
 use crate::error::Fault;
-use crate::store::{MESSAGE_BYTES, now};
+use crate::sql::now;
+use crate::store::MESSAGE_BYTES;
 use crate::{list, settings, tree};
 
 /// What is to be added next.

@@ -1,0 +1,161 @@
+//! Takes the chats that a format reads out of a file, and adds them to the store by pieces.
+
+use std::sync::mpsc;
+
+use foretoken_protocol::{DeletionId, ImportReport};
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::{Deserialize, de};
+
+use super::record::{ChatRecord, PresetRecord, number_after};
+use super::staging::{Staged, Step};
+use crate::deletion::purge;
+use crate::store::PIECE_BYTES;
+use crate::{ChatsError, Piece, Store};
+
+/// Takes the chats of a file one by one.
+pub(super) struct Importer<'a> {
+    turn: &'a dyn Fn(Piece) -> Result<(), ChatsError>,
+    /// What is to be written in the next turn, and about how much that is in bytes.
+    waiting: Vec<Step>,
+    bytes: usize,
+    staged: Staged,
+    /// What hides the chats that are staged.
+    hidden_by: Option<DeletionId>,
+    /// The presets of the file.
+    pub(super) presets: Vec<PresetRecord>,
+    /// How many messages each chat before has.
+    messages: Vec<usize>,
+    pub(super) report: ImportReport,
+    /// What the database refused, for which the reading was stopped.
+    pub(super) fault: Option<ChatsError>,
+}
+
+impl<'a> Importer<'a> {
+    pub(super) fn new(turn: &'a dyn Fn(Piece) -> Result<(), ChatsError>) -> Self {
+        Self {
+            turn,
+            waiting: Vec::new(),
+            bytes: 0,
+            staged: Staged::default(),
+            hidden_by: None,
+            presets: Vec::new(),
+            messages: Vec::new(),
+            report: ImportReport::default(),
+            fault: None,
+        }
+    }
+
+    /// Adds a chat.
+    pub(super) fn add<E: de::Error>(&mut self, mut chat: ChatRecord) -> Result<(), E> {
+        chat.check(self.presets.len(), &self.messages)
+            .map_err(|detail| E::custom(format!("“{}”: {detail}", chat.title)))?;
+        let (messages, shown) = (std::mem::take(&mut chat.messages), chat.shown);
+        let count = messages.len();
+        let messages = messages.into_iter().map(|message| Step::Message(Box::new(message)));
+        let steps = [Step::Chat(Box::new(chat))].into_iter().chain(messages).chain([Step::End { shown }]);
+        for step in steps {
+            self.bytes += step.bytes();
+            self.waiting.push(step);
+            if self.bytes >= PIECE_BYTES {
+                self.write().map_err(|fault| self.stop(fault))?;
+            }
+        }
+        self.messages.push(count);
+        self.report.chats += 1;
+        self.report.messages += number_after(count) - 1;
+        Ok(())
+    }
+
+    /// Writes what waits.
+    fn write(&mut self) -> Result<(), ChatsError> {
+        let (steps, mut staged) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.staged));
+        self.bytes = 0;
+        self.staged = self.in_turn(move |store| {
+            store.write(|db| steps.iter().try_for_each(|step| staged.add(db, step)))?;
+            Ok(staged)
+        })?;
+        self.hidden_by = self.staged.hidden_by;
+        Ok(())
+    }
+
+    /// Shows all that was added.
+    pub(super) fn finish(&mut self) -> Result<(), ChatsError> {
+        self.write()?;
+        let (staged, presets) = (std::mem::take(&mut self.staged), std::mem::take(&mut self.presets));
+        self.in_turn(move |store| store.write(|db| staged.show(db, &presets)))
+    }
+
+    /// Removes what was added. What cannot be removed now is when the store is opened again.
+    pub(super) fn abandon(&self) {
+        let Some(hidden_by) = self.hidden_by else { return };
+        let purge = move |store: &mut Store| store.write(|db| purge(db, hidden_by..=hidden_by));
+        while self.in_turn(purge).unwrap_or_else(|error| {
+            tracing::warn!("what was imported in part is removed at the next start: {error}");
+            false
+        }) {}
+    }
+
+    /// Does a piece of work in the store when its turn comes.
+    fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ChatsError> {
+        let (answer, done) = mpsc::sync_channel(1);
+        (self.turn)(Box::new(move |store| {
+            // There is room for one, and whoever asked waits.
+            let _ = answer.send(work(store)?);
+            Ok(())
+        }))?;
+        Ok(done.recv().expect("a piece that was done has answered"))
+    }
+
+    /// Where the reading of the file stopped.
+    pub(super) fn place(&self) -> String {
+        format!("in chat {}: ", self.report.chats + 1)
+    }
+
+    /// Stops the reading because of the database.
+    fn stop<E: de::Error>(&mut self, fault: ChatsError) -> E {
+        self.fault = Some(fault);
+        E::custom("the database refused")
+    }
+}
+
+/// Reads a field that some versions of a program leave out and others write as `null`.
+pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Reads a list of chats as a program writes them, and adds each when it is read.
+pub(super) struct Chats<'a, 'i, T> {
+    pub(super) importer: &'a mut Importer<'i>,
+    /// Makes a chat of what is read, or says what is wrong with it. Counts what it leaves out.
+    pub(super) convert: fn(T, &mut u32) -> Result<ChatRecord, String>,
+}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Chats<'_, '_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Chats<'_, '_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of chats")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut chats: A) -> Result<(), A::Error> {
+        while let Some(chat) = chats.next_element::<T>()? {
+            let record =
+                (self.convert)(chat, &mut self.importer.report.left_out).map_err(A::Error::custom)?;
+            self.importer.add(record)?;
+        }
+        Ok(())
+    }
+}

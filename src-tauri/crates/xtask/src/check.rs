@@ -1,4 +1,4 @@
-//! Every check and every test, in the order in which a person wants to hear about them.
+//! The checks and the tests, in the order in which a person wants to hear about them: all, or those for every few minutes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::setup::{self, tools, ui};
 use crate::workspace::Workspace;
-use crate::{licences, macos, notices, process};
+use crate::{layers, licences, macos, notices, process};
 
 /// How a check ended that did not fail.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,15 +18,32 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
-type Check = fn(&Workspace) -> Result<Outcome>;
+/// A title, and what is done under it.
+type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
-const CHECKS: [(&str, Check); 14] = [
-    ("Rust formatting", |workspace| cargo(workspace, &["fmt", "--all", "--check"])),
-    ("Page: format, lint, types", |workspace| show(ui::npm(workspace).args(["run", "check"]))),
-    ("Page: tests", |workspace| show(ui::npm(workspace).arg("test"))),
-    ("Rust lints", |workspace| {
-        cargo(workspace, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
-    }),
+const FORMATTING: Step = ("Rust formatting", |workspace| cargo(workspace, &["fmt", "--all", "--check"]));
+const LAYERS: Step = ("Layers", |workspace| layers::check(workspace).map(|()| Outcome::Passed));
+const PAGE: Step = ("Page: format, lint, types", |workspace| show(ui::npm(workspace).args(["run", "check"])));
+const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg("test")));
+const LINTS: Step = ("Rust lints", |workspace| {
+    cargo(workspace, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
+});
+/// Those of the shell need the engine's program and minutes; those of the whole need both and a window.
+const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
+    let whole = ["--exclude", "foretoken", "--exclude", "foretoken-tests"];
+    let run = ["nextest", "run", "--locked", "--workspace", "--lib", "--bins"];
+    cargo(workspace, &[&run[..], &whole].concat())
+});
+
+/// What one wants to hear every few minutes.
+const OFTEN: [Step; 6] = [FORMATTING, LAYERS, PAGE, PAGE_TESTS, LINTS, UNIT_TESTS];
+
+const ALL: [Step; 15] = [
+    FORMATTING,
+    LAYERS,
+    PAGE,
+    PAGE_TESTS,
+    LINTS,
     ("macOS type-check", macos::check),
     ("Workflows", workflows),
     ("Rust documentation", documentation),
@@ -41,28 +58,47 @@ const CHECKS: [(&str, Check); 14] = [
     ("Tests", |workspace| cargo(workspace, &["nextest", "run", "--locked", "--workspace"])),
 ];
 
-/// Stops at the first check that fails. Those that were skipped are named again at the end.
-pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    let started = Instant::now();
+/// Prepares what the checks need that one wants every few minutes, and makes them.
+pub(crate) fn often(workspace: &Workspace) -> Result<()> {
+    setup::often(workspace)?;
+    run(workspace, &OFTEN)
+}
+
+/// Prepares everything, and makes every check and every test.
+pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     setup::everything(workspace)?;
-    let mut skipped = Vec::new();
-    for (title, check) in CHECKS {
+    run(workspace, &ALL)
+}
+
+/// Stops at the first check that fails. Those that were skipped are named again at the end.
+fn run(workspace: &Workspace, steps: &[Step]) -> Result<()> {
+    let mut ended = Vec::new();
+    for &(title, check) in steps {
         println!("\n== {title}");
+        let started = Instant::now();
         let outcome = check(workspace).map_err(|source| Error::Check { title, source: Box::new(source) })?;
-        if let Outcome::Skipped(why) = outcome {
+        if let Outcome::Skipped(why) = &outcome {
             println!("SKIPPED: {why}");
-            skipped.push((title, why));
         }
+        ended.push((title, started.elapsed().as_secs(), outcome));
     }
-    println!("\n{}", summary(started.elapsed().as_secs(), &skipped));
+    println!("\n{}", summary(&ended));
     Ok(())
 }
 
-fn summary(seconds: u64, skipped: &[(&str, String)]) -> String {
-    let made = CHECKS.len() - skipped.len();
-    let mut text = format!("{made} of {} checks passed in {seconds} s", CHECKS.len());
-    for (title, why) in skipped {
-        text += &format!("\nSKIPPED: {title}: {why}");
+/// How each step ended and after how many seconds.
+fn summary(ended: &[(&str, u64, Outcome)]) -> String {
+    let mut text = String::new();
+    for (title, seconds, _) in ended {
+        text += &format!("{seconds:>5} s  {title}\n");
+    }
+    let seconds: u64 = ended.iter().map(|(_, seconds, _)| seconds).sum();
+    let made = ended.iter().filter(|(_, _, outcome)| *outcome == Outcome::Passed).count();
+    text += &format!("{made} of {} checks passed in {seconds} s", ended.len());
+    for (title, _, outcome) in ended {
+        if let Outcome::Skipped(why) = outcome {
+            text += &format!("\nSKIPPED: {title}: {why}");
+        }
     }
     text
 }
@@ -111,10 +147,13 @@ mod tests {
 
     #[test]
     fn what_was_skipped_is_named_at_the_end() {
-        let skipped = [("macOS type-check", "no target".to_owned())];
-        let told = summary(3, &skipped);
-        assert!(told.starts_with("13 of 14 checks passed in 3 s"), "{told}");
-        assert!(told.ends_with("SKIPPED: macOS type-check: no target"), "{told}");
-        assert_eq!(summary(3, &[]), "14 of 14 checks passed in 3 s");
+        let skipped = Outcome::Skipped("no target".to_owned());
+        let told = summary(&[("Rust lints", 30, Outcome::Passed), ("macOS type-check", 4, skipped)]);
+        assert!(told.starts_with("   30 s  Rust lints\n    4 s  macOS type-check\n"), "{told}");
+        assert!(
+            told.ends_with("1 of 2 checks passed in 34 s\nSKIPPED: macOS type-check: no target"),
+            "{told}"
+        );
+        assert!(summary(&[("Layers", 0, Outcome::Passed)]).ends_with("1 of 1 checks passed in 0 s"));
     }
 }

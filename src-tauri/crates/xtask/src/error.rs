@@ -44,6 +44,8 @@ pub(crate) enum Error {
     Mutant { name: &'static str, path: PathBuf },
     #[error("the tests miss: {names}")]
     Missed { names: String },
+    #[error("the sources use what they may not, see src-tauri/crates/xtask/src/layers.rs:{violations}")]
+    Layers { violations: String },
     #[error("{title}: {source}")]
     Check { title: &'static str, source: Box<Error> },
 }

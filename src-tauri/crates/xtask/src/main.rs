@@ -3,6 +3,7 @@
 mod check;
 mod error;
 mod icons;
+mod layers;
 mod licences;
 mod macos;
 #[cfg(test)]
@@ -34,6 +35,8 @@ enum Task {
     Setup,
     /// Prepare what the app needs, build it and open it
     Run,
+    /// What one wants every few minutes: format, layers, lints, types, tests of the page and unit tests of Rust
+    Check,
     /// Prepare everything, then run every check and every test
     Test,
     /// Type-check and lint the macOS side of the workspace on Linux
@@ -54,7 +57,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Setup => setup::everything(&workspace),
         Task::Run => run::run(&workspace),
-        Task::Test => check::test(&workspace),
+        Task::Check => check::often(&workspace),
+        Task::Test => check::all(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Notices => setup::page_packages(&workspace).and_then(|()| notices::write(&workspace)),

@@ -36,6 +36,16 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Prepares what the checks need that one wants every few minutes.
+pub(crate) fn often(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    native(workspace)?;
+    ui::packages(workspace)?;
+    ui::page(workspace)?;
+    tools::rust_components(workspace)?;
+    tools::nextest(workspace)
+}
+
 /// Prepares what it takes to build and open the app.
 pub(crate) fn app(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;

@@ -37,7 +37,7 @@ impl LanguageExt for PageTypes {
 
 #[test]
 fn bindings_are_up_to_date() {
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/src/bindings.ts");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/src/bridge/bindings.ts");
     let folder = tempfile::tempdir().unwrap();
     let generated = folder.path().join("bindings.ts");
     crate::commands::builder().disable_serde_phases().export(PageTypes, &generated).unwrap();
@@ -47,6 +47,6 @@ fn bindings_are_up_to_date() {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     assert!(
         read(&generated) == read(&committed),
-        "ui/src/bindings.ts is out of date: run `UPDATE_BINDINGS=1 cargo test -p foretoken bindings`"
+        "ui/src/bridge/bindings.ts is out of date: run `UPDATE_BINDINGS=1 cargo test -p foretoken bindings`"
     );
 }

@@ -1,9 +1,9 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { start } from "./actions";
-import { App } from "./components/App";
-import { keepSystemMenu } from "./contextMenu";
-import { reserveInputMethodKeys } from "./inputMethods";
+import { start } from "./chat/actions";
+import { App } from "./frame/App";
+import { keepSystemMenu } from "./frame/contextMenu";
+import { reserveInputMethodKeys } from "./frame/inputMethods";
 import "./styles/index.css";
 
 /** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */

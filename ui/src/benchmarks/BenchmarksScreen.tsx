@@ -1,9 +1,9 @@
 import { useEffect, useMemo } from "react";
-import { ErrorNote } from "../components/ErrorNote";
-import { Icon } from "../components/icons";
-import { MenuButton } from "../components/MenuButton";
-import { Screen } from "../components/Screen";
-import { useStore } from "../store";
+import { ErrorNote } from "../frame/ErrorNote";
+import { Screen } from "../frame/Screen";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
+import { useStore } from "../state/store";
 import { exportHistory, loadHistory } from "./actions";
 import { History } from "./History";
 import { Measure } from "./Measure";

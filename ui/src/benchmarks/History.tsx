@@ -1,7 +1,7 @@
 import { lazy, memo, Suspense, useId, useMemo } from "react";
-import type { Benchmark, KvPrecision, MachineName } from "../bindings";
-import { Icon } from "../components/icons";
-import { Segments } from "../components/Segments";
+import type { Benchmark, KvPrecision, MachineName } from "../bridge/bindings";
+import { Icon } from "../primitives/icons";
+import { Segments } from "../primitives/Segments";
 import { deleteBenchmark, undoDelete } from "./actions";
 import { chartSentence, kvWords, METRICS, metricValue, plotted, series, strange, timeWords } from "./labels";
 import { loadPlot } from "./loadPlot";

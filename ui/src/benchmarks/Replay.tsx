@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import type { ComparedReply, Comparison } from "../bindings";
-import { acceptance, count, seconds, speedParts } from "../format";
+import type { ComparedReply, Comparison } from "../bridge/bindings";
+import { acceptance, count, seconds, speedParts } from "../primitives/format";
 import { arrived, duration, said } from "./replay";
 
 /** Both replies as they were written, on one clock. Where nothing is to move, their ends are shown at once. */

@@ -1,6 +1,6 @@
-import type { AutoSpeed, Benchmark, DepthSpeed } from "../bindings";
-import { Fact } from "../components/Fact";
-import { bytes, count, perPass, rate, seconds } from "../format";
+import type { AutoSpeed, Benchmark, DepthSpeed } from "../bridge/bindings";
+import { Fact } from "../primitives/Fact";
+import { bytes, count, perPass, rate, seconds } from "../primitives/format";
 import {
   acceptanceWords,
   benchmarkNotes,

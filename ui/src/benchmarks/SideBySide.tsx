@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
-import { ActionButton } from "../components/ActionButton";
-import { ErrorNote } from "../components/ErrorNote";
-import { draftingName } from "../format";
-import { useStore } from "../store";
+import { ErrorNote } from "../frame/ErrorNote";
+import { ActionButton } from "../primitives/ActionButton";
+import { draftingName } from "../primitives/format";
+import { useStore } from "../state/store";
 import { cancelComparison, compare } from "./actions";
 import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./labels";
 import { Replay } from "./Replay";

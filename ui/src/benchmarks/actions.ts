@@ -1,7 +1,7 @@
-import type { Benchmark, BenchmarkFormat, ComparisonProgress, ComparisonSource } from "../bindings";
-import { reportOf, shell } from "../bridge";
-import { loadLibrary } from "../library/actions";
-import { setView, useStore } from "../store";
+import type { Benchmark, BenchmarkFormat, ComparisonProgress, ComparisonSource } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { loadLibrary } from "../models/actions";
+import { setView, useStore } from "../state/store";
 import { setBenchmarks, useBenchmarks } from "./store";
 
 const state = () => useBenchmarks.getState();

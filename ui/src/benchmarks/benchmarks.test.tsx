@@ -2,12 +2,12 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Benchmark, EngineState, MtpState } from "../bindings";
-import { Jobs } from "../library/Jobs";
-import { endings, steps } from "../library/jobs";
-import { BenchmarkProgress, SidebarProgress } from "../library/SidebarProgress";
-import { job, library, local } from "../library/samples";
-import { useStore } from "../store";
+import type { Benchmark, EngineState, MtpState } from "../bridge/bindings";
+import { Jobs } from "../models/Jobs";
+import { endings, steps } from "../models/jobs";
+import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
+import { job, library, local } from "../models/samples";
+import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
 import { History } from "./History";
 import {

@@ -8,9 +8,9 @@ import type {
   MachineName,
   PositionStats,
   Spread,
-} from "../bindings";
-import { bytes, count, formatWord, mtpWords, percent, rate } from "../format";
-import { HERE } from "../platform";
+} from "../bridge/bindings";
+import { bytes, count, formatWord, mtpWords, percent, rate } from "../primitives/format";
+import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 
 /** Drafts must gain at least this much: less is within what two runs differ by. */

@@ -1,4 +1,4 @@
-import type { Benchmark, BenchmarkHistory, LibrarySnapshot, LocalModel } from "../bindings";
+import type { Benchmark, BenchmarkHistory, LibrarySnapshot, LocalModel } from "../bridge/bindings";
 
 /** A model to look at. */
 export interface Subject {

@@ -1,4 +1,4 @@
-import type { Comparison, TimedToken } from "../bindings";
+import type { Comparison, TimedToken } from "../bridge/bindings";
 
 /** How long the slower of both replies took, in milliseconds from its first token. */
 export const duration = ({ plain, drafted }: Comparison): number =>

@@ -1,5 +1,5 @@
-import type { Benchmark, BenchmarkHistory, ComparedReply, Comparison, DepthSpeed } from "../bindings";
-import { replyStats } from "../chats/samples";
+import type { Benchmark, BenchmarkHistory, ComparedReply, Comparison, DepthSpeed } from "../bridge/bindings";
+import { replyStats } from "../chat/samples";
 
 // What the tests of this folder are about, each with what does not matter filled in.
 

@@ -7,7 +7,7 @@ import type {
   ComparisonProgress,
   ErrorReport,
   KvPrecision,
-} from "../bindings";
+} from "../bridge/bindings";
 
 /** What is plotted over time. */
 export type Metric = "writing" | "reading" | "memory";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { CopyButton } from "../components/CopyButton";
+import { CopyButton } from "../primitives/CopyButton";
 import { usePieces } from "./highlight";
 import type { Tokens } from "./lex";
 import type { Run } from "./runs";

@@ -1,7 +1,7 @@
 import { Popover } from "@base-ui/react/popover";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
-import { openLink } from "../actions";
-import { CopyButton } from "../components/CopyButton";
+import { openLink } from "../chat/actions";
+import { CopyButton } from "../primitives/CopyButton";
 import { type Address, wholeOf } from "./address";
 
 interface Asked {

@@ -1,5 +1,5 @@
 import { memo } from "react";
-import { CopyButton } from "../components/CopyButton";
+import { CopyButton } from "../primitives/CopyButton";
 import { Inline, plainText } from "./Inline";
 import type { Tokens } from "./lex";
 

@@ -1,10 +1,10 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { SearchHit } from "../bindings";
-import { shell } from "../bridge";
-import { Icon } from "../components/icons";
-import { setView, useStore } from "../store";
+import type { SearchHit } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { Icon } from "../primitives/icons";
+import { setView, useStore } from "../state/store";
 import { commandsOf, type Entry, entries, offer } from "./entries";
 
 /** How many places a search for titles may tell. */

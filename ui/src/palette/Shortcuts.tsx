@@ -1,6 +1,6 @@
-import type { Action } from "../bindings";
-import { Sheet } from "../components/Sheet";
-import { setView, useStore } from "../store";
+import type { Action } from "../bridge/bindings";
+import { Sheet } from "../primitives/Sheet";
+import { setView, useStore } from "../state/store";
 import { keysOf, shown } from "./keys";
 import { TABLE } from "./table";
 

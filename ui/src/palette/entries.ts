@@ -1,10 +1,10 @@
-import { openModel, selectModel } from "../actions";
-import type { Action, SearchHit } from "../bindings";
-import { choices } from "../library/models";
-import { openChat } from "../navigation";
+import type { Action, SearchHit } from "../bridge/bindings";
+import { openModel, selectModel } from "../chat/actions";
+import { openChat } from "../chat/navigation";
+import { choices } from "../models/models";
 import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
-import { reason, type useStore } from "../store";
+import { reason, type useStore } from "../state/store";
 import { keysOf, shown } from "./keys";
 import { actionsNow, run } from "./table";
 

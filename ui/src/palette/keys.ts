@@ -1,5 +1,5 @@
-import type { Action, Keys } from "../bindings";
-import { MAC } from "../platform";
+import type { Action, Keys } from "../bridge/bindings";
+import { MAC } from "../primitives/platform";
 
 /** What belongs to a key event as far as actions go. */
 type Pressed = Pick<KeyboardEvent, "key" | "code" | "metaKey" | "ctrlKey" | "altKey" | "shiftKey">;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chatSummary } from "../chats/samples";
-import { useStore } from "../store";
+import { chatSummary } from "../chat/samples";
+import { useStore } from "../state/store";
 import { commandsOf, entries, offer, ranked } from "./entries";
 import { keysOf, matches, shown } from "./keys";
 import { isAvailable, menuState, TABLE } from "./table";

@@ -1,4 +1,3 @@
-import { editLast, showError, stop, toggleNumbers, toggleRevealDrafts } from "../actions";
 import { openBenchmarks } from "../benchmarks/actions";
 import {
   ACTIONS,
@@ -7,15 +6,16 @@ import {
   type Availability,
   type ChatSummary,
   type MenuState,
-} from "../bindings";
-import { shell } from "../bridge";
-import { chooseImport, exportChats } from "../chats/files";
-import { focusComposer } from "../focus";
-import { openModels } from "../library/actions";
-import { newChat, openChat } from "../navigation";
+} from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { editLast, showError, stop, toggleNumbers, toggleRevealDrafts } from "../chat/actions";
+import { focusComposer } from "../chat/focus";
+import { newChat, openChat } from "../chat/navigation";
+import { chooseImport, exportChats } from "../chatList/files";
+import { openModels } from "../models/actions";
 import { changeZoom, openDiagnostics, openSettings } from "../settings/actions";
-import { streamingReply } from "../state";
-import { setView, useStore } from "../store";
+import { streamingReply } from "../state/state";
+import { setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
-import { shell } from "../bridge";
-import { MAC } from "../platform";
-import { useStore } from "../store";
+import { shell } from "../bridge/bridge";
+import { MAC } from "../primitives/platform";
+import { useStore } from "../state/store";
 import { menuState } from "./table";
 
 /** Keeps the menu bar of macOS in step with the page. */

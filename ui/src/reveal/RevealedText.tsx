@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from "react";
-import type { DraftRun } from "../bindings";
+import type { DraftRun } from "../bridge/bindings";
 import { Markdown } from "../markdown/Markdown";
 import { CAN_PAINT, Paint } from "./paint";
 import { pieces } from "./runs";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import type { DraftRun } from "../bindings";
+import type { DraftRun } from "../bridge/bindings";
 import { Markdown } from "../markdown/Markdown";
 import { align } from "./align";
 import { shownPlaces, stretches } from "./paint";

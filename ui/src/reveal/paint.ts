@@ -1,4 +1,4 @@
-import type { DraftRun } from "../bindings";
+import type { DraftRun } from "../bridge/bindings";
 import { align } from "./align";
 import { POSITIONS, places } from "./runs";
 

@@ -1,4 +1,4 @@
-import type { DraftRun } from "../bindings";
+import type { DraftRun } from "../bridge/bindings";
 
 /** Draft positions that are told apart; those further ahead look like the last. */
 export const POSITIONS = 3;

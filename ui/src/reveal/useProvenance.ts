@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
-import type { DraftRun, Message, Provenance } from "../bindings";
-import { shell } from "../bridge";
-import type { LiveReply } from "../state";
-import { useStore } from "../store";
+import type { DraftRun, Message, Provenance } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import type { LiveReply } from "../state/state";
+import { useStore } from "../state/store";
 import { fitRuns, joinRuns } from "./runs";
 
 const NONE: Provenance = { thinking: [], answer: [] };

@@ -1,11 +1,11 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { LogLevel, LogLine } from "../bindings";
-import { reportOf, shell } from "../bridge";
-import { CopyButton } from "../components/CopyButton";
-import { ErrorNote } from "../components/ErrorNote";
-import { Icon } from "../components/icons";
-import { Screen } from "../components/Screen";
-import { setView, useStore } from "../store";
+import type { LogLevel, LogLine } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { ErrorNote } from "../frame/ErrorNote";
+import { Screen } from "../frame/Screen";
+import { CopyButton } from "../primitives/CopyButton";
+import { Icon } from "../primitives/icons";
+import { setView, useStore } from "../state/store";
 
 /** How often the log is asked for what is new, in milliseconds. */
 const PULSE = 1000;

@@ -1,9 +1,9 @@
 import { useEffect, useId, useState } from "react";
-import type { ErrorReport, Notice } from "../bindings";
-import { reportOf, shell } from "../bridge";
-import { ErrorNote } from "../components/ErrorNote";
-import { Icon } from "../components/icons";
-import { Screen } from "../components/Screen";
+import type { ErrorReport, Notice } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { ErrorNote } from "../frame/ErrorNote";
+import { Screen } from "../frame/Screen";
+import { Icon } from "../primitives/icons";
 
 /** What others have made and the app carries. One text at a time is drawn: together they are long. */
 export function NoticesScreen() {

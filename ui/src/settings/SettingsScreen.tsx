@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "react";
-import { type Appearance, type Drafting, type PlaceKind, ZOOMS } from "../bindings";
-import { chooseImport, exportChats } from "../chats/files";
-import { ErrorNote } from "../components/ErrorNote";
-import { PopoverButton } from "../components/PopoverButton";
-import { SamplingForm } from "../components/SamplingControl";
-import { Screen } from "../components/Screen";
-import { Segments } from "../components/Segments";
-import { draftingName, isGreedy } from "../format";
-import { MAC, SHOW_FOLDER } from "../platform";
-import { setView, useStore } from "../store";
+import { type Appearance, type Drafting, type PlaceKind, ZOOMS } from "../bridge/bindings";
+import { SamplingForm } from "../chat/SamplingControl";
+import { chooseImport, exportChats } from "../chatList/files";
+import { ErrorNote } from "../frame/ErrorNote";
+import { Screen } from "../frame/Screen";
+import { draftingName, isGreedy } from "../primitives/format";
+import { PopoverButton } from "../primitives/PopoverButton";
+import { MAC, SHOW_FOLDER } from "../primitives/platform";
+import { Segments } from "../primitives/Segments";
+import { setView, useStore } from "../state/store";
 import {
   changeDefaults,
   changePreferences,

@@ -1,11 +1,11 @@
-import { showError } from "../actions";
-import type { GenerationSettings, PlaceKind, Preferences } from "../bindings";
-import { ZOOMS } from "../bindings";
-import { reportOf, shell } from "../bridge";
-import { settingsLine } from "../inOrder";
-import { Kept } from "../kept";
-import { about, openModels } from "../library/actions";
-import { dispatch, setView, useStore } from "../store";
+import type { GenerationSettings, PlaceKind, Preferences } from "../bridge/bindings";
+import { ZOOMS } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { settingsLine } from "../bridge/inOrder";
+import { Kept } from "../bridge/kept";
+import { showError } from "../chat/actions";
+import { about, openModels } from "../models/actions";
+import { dispatch, setView, useStore } from "../state/store";
 import type { SectionId } from "./sections";
 
 const state = () => useStore.getState();

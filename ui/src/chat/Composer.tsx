@@ -1,0 +1,179 @@
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { useShallow } from "zustand/react/shallow";
+import type { Attachment } from "../bridge/bindings";
+import { ErrorNote } from "../frame/ErrorNote";
+import { ActionButton } from "../primitives/ActionButton";
+import { GrowingField } from "../primitives/GrowingField";
+import { Icon } from "../primitives/icons";
+import { modelBefore, streamingReply } from "../state/state";
+import {
+  awaited,
+  draftKey,
+  setView,
+  useGeneration,
+  useModel,
+  useModelName,
+  useReason,
+  useStore,
+} from "../state/store";
+import { detach, openModel, send, stop } from "./actions";
+import { attachPasted, chooseAttachments } from "./attaching";
+import { contextUse, contextWords } from "./context";
+import { setDraft } from "./drafts";
+import { Files } from "./Files";
+import { MtpControl } from "./MtpControl";
+import { filesOf } from "./pasted";
+import { SamplingControl } from "./SamplingControl";
+import { ThinkingControl } from "./ThinkingControl";
+
+const NONE: Attachment[] = [];
+
+/** Where the person writes. */
+export function Composer() {
+  const chat = useStore((state) => state.chat);
+  const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
+  const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
+  const arriving = useStore(useShallow(awaited));
+  const streaming = useStore(streamingReply) !== null;
+  const asked = useStore((state) => state.asked);
+  const error = useStore((state) => state.actionError);
+  const model = useModelName();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const cannotAsk = useReason("ask");
+  const cannotSend =
+    arriving.length > 0
+      ? "A file is still being read."
+      : !/\S/.test(text) && files.length === 0
+        ? "There is no message to send yet."
+        : null;
+  const reason = cannotAsk ?? cannotSend;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
+  useEffect(() => {
+    // Whoever walks through what a search has found goes on with that.
+    if (document.activeElement?.closest("[data-testid=hits]")) return;
+    field.current?.focus({ preventScroll: true });
+  }, [chat, asked]);
+
+  const submit = () => {
+    if (reason === null && !streaming) send(text, files);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    submit();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = filesOf(event.clipboardData);
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    attachPasted(pasted);
+  };
+
+  return (
+    <div className="composer-place">
+      {error && (
+        <ErrorNote error={error} testId="action-error">
+          <button type="button" className="quiet-button" onClick={() => setView({ actionError: null })}>
+            Dismiss
+          </button>
+        </ErrorNote>
+      )}
+      <ModelNote />
+      <ContextNote />
+      <form
+        className="composer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <GrowingField
+          ref={field}
+          text={text}
+          onText={setDraft}
+          placeholder={model ? `Message ${model}` : "Message"}
+          aria-label="Message"
+          data-testid="composer"
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        <Files files={files} arriving={arriving} onRemove={detach} />
+        <div className="controls">
+          <MtpControl />
+          <SamplingControl />
+          <ThinkingControl />
+          <span className="spring" />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Attach files"
+            title="Attach text files or PDFs"
+            data-testid="attach"
+            onClick={chooseAttachments}
+          >
+            <Icon name="attach" />
+          </button>
+          {streaming ? (
+            <button
+              type="button"
+              className="stop"
+              data-testid="stop"
+              aria-label="Stop"
+              title="Stop (Esc)"
+              onClick={stop}
+            >
+              <span className="stop-square" />
+            </button>
+          ) : (
+            <ActionButton
+              type="submit"
+              className="send"
+              data-testid="send"
+              aria-label="Send"
+              title="Send (Enter)"
+              reason={reason}
+            >
+              <Icon name="up" />
+            </ActionButton>
+          )}
+        </div>
+      </form>
+    </div>
+  );
+}
+
+/** Says which model has answered so far, if another one would answer next. */
+function ModelNote() {
+  const before = useStore(useShallow(modelBefore));
+  const reason = useReason("open");
+  if (before === null) return null;
+  const name = before.builtIn ? "the demo model" : before.name;
+  return (
+    <div className="context-note model-note" data-testid="model-note">
+      <span className="model-note-words" role="status">
+        This chat was answered by {name}.
+      </span>
+      <ActionButton
+        className="quiet-button"
+        data-testid="use-again"
+        reason={reason}
+        onClick={() => openModel(before.path)}
+      >
+        Use it again
+      </ActionButton>
+    </div>
+  );
+}
+
+/** Says when the chat will soon be longer than the model can read. */
+function ContextNote() {
+  const messages = useStore((state) => state.messages);
+  const use = contextUse(messages, useModel(), useGeneration());
+  if (!use?.nearly) return null;
+  return (
+    <p className="context-note" role="status" data-testid="context-note">
+      {contextWords(use)}
+    </p>
+  );
+}

@@ -1,0 +1,117 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useLayoutEffect } from "react";
+import type { Message } from "../bridge/bindings";
+import { FirstStart } from "../frame/FirstStart";
+import { setView, useStore } from "../state/store";
+import { Question } from "./Question";
+import { Reply } from "./Reply";
+import { useFollow } from "./useFollow";
+
+/** Messages that are drawn above and below those in view. */
+const NEARBY = 6;
+/** Pixels between two messages. */
+const GAP = 24;
+
+/** The open chat. Only what is in view is drawn, and a little around it. */
+export function Conversation() {
+  const opened = useStore((state) => state.opened);
+  const chat = useStore((state) => state.chat);
+  const messages = useStore((state) => state.messages);
+  const title = useStore((state) => state.about?.title ?? "New chat");
+  const asked = useStore((state) => state.asked);
+  const jump = useStore((state) => state.jump);
+  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useFollow();
+  const list = useVirtualizer({
+    count: messages.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => likelyHeight(messages[index]),
+    getItemKey: (index) => messages[index]?.id ?? index,
+    overscan: NEARBY,
+    gap: GAP,
+    paddingStart: 16,
+    paddingEnd: GAP,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
+  useLayoutEffect(toEnd, [chat, asked, toEnd]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the view
+  useLayoutEffect(() => {
+    const index = messages.findIndex(({ id }) => id === jump?.message);
+    if (index < 0) return;
+    leaveEnd();
+    list.scrollToIndex(index, { align: jump?.lit ? "center" : "auto" });
+  }, [jump]);
+
+  // Whoever comes back from another screen is not taken there again.
+  useEffect(() => () => setView({ jump: null }), []);
+
+  const shown = list.getVirtualItems();
+  return (
+    <div className={scrolled ? "conversation-place scrolled" : "conversation-place"}>
+      <section
+        className="conversation"
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+        tabIndex={0}
+        aria-label="Conversation"
+        data-testid="conversation"
+      >
+        <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
+          {!opened && <Opening />}
+          {opened && messages.length === 0 && <FirstStart />}
+          {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
+          <div className="turns" style={{ paddingTop: shown[0]?.start }}>
+            {shown.map(({ index, key }) => (
+              <div key={key} ref={list.measureElement} data-index={index}>
+                <Turn
+                  message={messages[index]}
+                  last={index === messages.length - 1}
+                  lit={jump?.lit === true && jump.message === key}
+                />
+              </div>
+            ))}
+          </div>
+        </div>
+      </section>
+      {away && (
+        <button type="button" className="latest" data-testid="latest" onClick={toEnd}>
+          ↓ latest
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Says why there are no chats yet, once that takes long. */
+function Opening() {
+  return (
+    <div className="first-start opening" role="status" data-testid="opening">
+      <h1>Your chats are being opened.</h1>
+      <p>
+        The first start after an update takes longer: a copy of all chats is made before they are changed.
+      </p>
+    </div>
+  );
+}
+
+interface TurnProps {
+  message: Message | undefined;
+  last: boolean;
+  /** A search has led here. */
+  lit: boolean;
+}
+
+function Turn({ message, last, lit }: TurnProps) {
+  if (!message || message.role === "system") return null;
+  return (
+    <div className={lit ? "turn lit" : "turn"}>
+      {message.role === "user" ? <Question message={message} /> : <Reply message={message} last={last} />}
+    </div>
+  );
+}
+
+/** How high a message will be, roughly, until it is drawn. */
+function likelyHeight(message: Message | undefined): number {
+  const lines = Math.ceil((message?.text.length ?? 0) / 85);
+  return message?.role === "user" ? 16 + 23 * lines : 36 + 26 * lines;
+}

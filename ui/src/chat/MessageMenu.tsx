@@ -1,0 +1,41 @@
+import { compareMessage } from "../benchmarks/actions";
+import { useCompareReason } from "../benchmarks/SideBySide";
+import type { Message } from "../bridge/bindings";
+import { branchChat, deleteMessage } from "../chatList/actions";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
+import { REVEAL_KEYS } from "../primitives/platform";
+import { useStore, useWritingReason } from "../state/store";
+import { toggleRevealDrafts } from "./actions";
+
+/** What else can be done with a message. */
+export function MessageMenu({ message }: { message: Message }) {
+  const writing = useWritingReason();
+  const comparing = useCompareReason();
+  const { id, role, text } = message;
+  const compare = {
+    name: "Compare with and without MTP",
+    reason: comparing,
+    onSelect: () => compareMessage(id, text),
+  };
+  const revealed = useStore((state) => state.revealDrafts);
+  const reveal = {
+    name: revealed ? "Hide drafts in the text" : "Show drafts in the text",
+    keys: REVEAL_KEYS,
+    reason: null,
+    onSelect: toggleRevealDrafts,
+  };
+  return (
+    <MenuButton
+      label={role === "user" ? "More for your message" : "More for the reply"}
+      testId="message-more"
+      entries={[
+        role === "user" ? compare : reveal,
+        { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
+        { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
+      ]}
+    >
+      <Icon name="more" />
+    </MenuButton>
+  );
+}

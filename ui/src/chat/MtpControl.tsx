@@ -1,0 +1,118 @@
+import { useState } from "react";
+import type { AcceptanceRule, Drafting } from "../bridge/bindings";
+import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { PopoverButton } from "../primitives/PopoverButton";
+import { radios } from "../primitives/radios";
+import { useDraftingNote, useGeneration, useModel } from "../state/store";
+import { changeSampling, changeSettings } from "./actions";
+
+const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
+  { name: "Auto", words: "As many drafts as pay on this machine", drafting: { mode: "auto" } },
+  { name: "Off", words: "No drafts, one token per pass", drafting: { mode: "off" } },
+  { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
+  { name: "2", words: "Always two drafts ahead", drafting: { mode: "fixed", depth: 2 } },
+  { name: "3", words: "Always three drafts ahead", drafting: { mode: "fixed", depth: 3 } },
+];
+
+const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
+  {
+    rule: "coupled",
+    name: "Same text",
+    words: "A guess stays where the model draws the same word. The text is the same as without MTP.",
+  },
+  {
+    rule: "rejection",
+    name: "More guesses",
+    words:
+      "More guesses stay, and every word is as likely as without them. The text differs, with a seed too.",
+  },
+];
+
+/** How far the model guesses ahead. */
+export function MtpControl() {
+  const { drafting } = useGeneration();
+  const chip = mtpChip(drafting, useModel(), useDraftingNote());
+  const [open, setOpen] = useState(false);
+  const current = draftingName(drafting);
+
+  const at = CHOICES.findIndex((choice) => choice.name === current);
+  const check = (index: number) => {
+    const choice = CHOICES[index];
+    if (choice) changeSettings({ drafting: choice.drafting });
+  };
+  const { group, radio } = radios("Drafts per pass", at, check);
+
+  return (
+    <PopoverButton
+      label={
+        <>
+          MTP <strong>{chip.setting}</strong>
+          {chip.words && ` · ${chip.words}`}
+        </>
+      }
+      title="Multi-token prediction"
+      testId="mtp-control"
+      reason={chip.usable ? null : chip.why}
+      hint={chip.why}
+      open={open}
+      onOpenChange={setOpen}
+    >
+      <h2>Multi-token prediction</h2>
+      <div className="choices" {...group}>
+        {CHOICES.map((choice, index) => (
+          <button
+            {...radio(index)}
+            key={choice.name}
+            className="choice"
+            data-testid={`mtp-option-${choice.name.toLowerCase()}`}
+            onClick={() => {
+              check(index);
+              setOpen(false);
+            }}
+          >
+            <span className="choice-name">{choice.name}</span>
+            <span className="choice-words">{choice.words}</span>
+            {index === at && <Icon name="check" />}
+          </button>
+        ))}
+      </div>
+      <RuleChoice />
+      {chip.why && (
+        <p className="popover-note" data-testid="mtp-note">
+          {chip.why}
+        </p>
+      )}
+      <p className="popover-note">{WHAT_DRAFTS_ARE} Your choice applies to the next message.</p>
+    </PopoverButton>
+  );
+}
+
+/** Which guesses stay, where it makes a difference: where words are drawn. */
+function RuleChoice() {
+  const { sampling } = useGeneration();
+  const at = RULES.findIndex(({ rule }) => rule === sampling.acceptance);
+  const check = (index: number) => {
+    const choice = RULES[index];
+    if (choice) changeSampling({ acceptance: choice.rule });
+  };
+  const { group, radio } = radios("Which guesses stay", at, check);
+  if (isGreedy(sampling)) return null;
+  return (
+    <>
+      <div className="segments" {...group}>
+        {RULES.map(({ rule, name }, index) => (
+          <button
+            {...radio(index)}
+            key={rule}
+            data-testid={`acceptance-${rule}`}
+            onClick={() => check(index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <p className="popover-note">{RULES[at]?.words}</p>
+    </>
+  );
+}

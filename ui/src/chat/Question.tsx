@@ -1,0 +1,104 @@
+import { type KeyboardEvent, memo, useMemo, useState } from "react";
+import type { Message } from "../bridge/bindings";
+import { ActionButton } from "../primitives/ActionButton";
+import { CopyButton } from "../primitives/CopyButton";
+import { GrowingField } from "../primitives/GrowingField";
+import { setView, useAnswerReason, useStore } from "../state/store";
+import { edit, leaveEdit } from "./actions";
+import { splitFiles, withFiles } from "./attachments";
+import { isLong } from "./cut";
+import { setEdit } from "./drafts";
+import { Files } from "./Files";
+import { focusComposer } from "./focus";
+import { LongText } from "./LongText";
+import { MessageMenu } from "./MessageMenu";
+import { Versions } from "./Versions";
+
+/** What the person wrote. */
+export const Question = memo(function Question({ message }: { message: Message }) {
+  const editing = useStore((state) => state.editing === message.id);
+  const reason = useAnswerReason();
+  const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
+  const unsent = useStore(({ edits }) => (edits[message.id] ?? text) !== text);
+  return (
+    <article className="question-turn" aria-label="You" data-message={message.id}>
+      {editing ? (
+        <QuestionForm message={message} />
+      ) : (
+        <>
+          <div className={isLong(text) ? "question long" : "question"} data-testid="message-user">
+            <LongText text={text} />
+            <Files files={files} />
+          </div>
+          <div className="question-foot">
+            <span className={unsent ? "message-actions" : "message-actions when-near"}>
+              {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
+              <ActionButton
+                className={unsent ? "quiet-button unsent" : "quiet-button"}
+                data-testid="edit"
+                reason={reason}
+                onClick={() => setView({ editing: message.id })}
+              >
+                {unsent ? "Continue editing" : "Edit"}
+              </ActionButton>
+              <MessageMenu message={message} />
+            </span>
+            <Versions message={message} />
+          </div>
+        </>
+      )}
+    </article>
+  );
+});
+
+function QuestionForm({ message }: { message: Message }) {
+  const [{ text: before, files }] = useState(() => splitFiles(message.text));
+  const text = useStore((state) => state.edits[message.id] ?? before);
+  const answerReason = useAnswerReason();
+  const reason =
+    answerReason ?? (!/\S/.test(text) && files.length === 0 ? "There is no message to send yet." : null);
+  const submit = () => {
+    if (reason === null) edit(message.id, withFiles(text, files));
+  };
+  const cancel = () => {
+    leaveEdit(message.id);
+    focusComposer();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") cancel();
+    else if (event.key === "Enter" && !event.shiftKey) submit();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <form
+      className="question-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <GrowingField
+        autoFocus
+        text={text}
+        onText={(text) => setEdit(message.id, text)}
+        aria-label="Your message"
+        data-testid="edit-text"
+        data-escape
+        onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
+        onKeyDown={onKeyDown}
+      />
+      <Files files={files} />
+      <div className="question-form-foot">
+        <span className="soft">The earlier version is kept.</span>
+        <span className="spring" />
+        <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>
+          Cancel
+        </button>
+        <ActionButton type="submit" className="button primary" data-testid="send-edit" reason={reason}>
+          Send
+        </ActionButton>
+      </div>
+    </form>
+  );
+}

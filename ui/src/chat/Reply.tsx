@@ -1,0 +1,140 @@
+import { memo } from "react";
+import type { ErrorReport, Message } from "../bridge/bindings";
+import { ErrorNote } from "../frame/ErrorNote";
+import { ActionButton } from "../primitives/ActionButton";
+import { CopyButton } from "../primitives/CopyButton";
+import { RevealedText } from "../reveal/RevealedText";
+import { useProvenance } from "../reveal/useProvenance";
+import { useAnswerReason, useStore } from "../state/store";
+import { continueReply, retry } from "./actions";
+import { LiveLine } from "./LiveLine";
+import { MessageMenu } from "./MessageMenu";
+import { StatsPopover } from "./StatsPopover";
+import { Thinking } from "./Thinking";
+import { Versions } from "./Versions";
+
+/** A reply, as it is written and when it is done. */
+export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
+  const live = useStore((state) => state.live[message.id]);
+  const provenance = useProvenance(message, live);
+  const streaming = message.status.state === "streaming";
+  const thinking = live?.thinking ?? message.thinking;
+  const answer = live?.answer ?? message.text;
+  return (
+    <article
+      className="reply"
+      data-testid="message-assistant"
+      data-message={message.id}
+      aria-label="Reply"
+      aria-busy={streaming}
+    >
+      {thinking.trim() !== "" && (
+        <Thinking
+          message={message.id}
+          text={thinking}
+          runs={provenance?.thinking ?? null}
+          running={streaming && answer === ""}
+          unfinished={!streaming && answer === ""}
+          since={live?.thinkingSince ?? null}
+          seconds={live?.thoughtSeconds ?? message.stats?.thinking.seconds ?? null}
+        />
+      )}
+      <div className="answer" data-testid="answer">
+        <RevealedText text={answer} complete={!streaming} runs={provenance?.answer ?? null} />
+      </div>
+      {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}
+    </article>
+  );
+});
+
+function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
+  const { stats, text, thinking } = message;
+  const kept = text !== "" || thinking !== "";
+  const broken = problem(message);
+  const ending = endingWords(message);
+  return (
+    <>
+      {broken && (
+        <ErrorNote error={broken} testId="reply-error">
+          {kept && <p className="error-hint">What was written until then is kept.</p>}
+          {last && (
+            <div className="actions">
+              <NextSteps message={message} kept={kept} last className="button" />
+            </div>
+          )}
+        </ErrorNote>
+      )}
+      <div className="reply-foot">
+        {stats && stats.emitted > 0 && (
+          <StatsPopover message={message.id} stats={stats} model={message.model} />
+        )}
+        {ending && <span className="ending">{ending}</span>}
+        <Versions message={message} />
+        <span className={last ? "message-actions" : "message-actions when-near"}>
+          {text !== "" && <CopyButton text={text} label="Copy" />}
+          {!(last && broken) && (
+            <NextSteps message={message} kept={kept} last={last} className="quiet-button" />
+          )}
+          <MessageMenu message={message} />
+        </span>
+      </div>
+    </>
+  );
+}
+
+interface NextStepsProps {
+  message: Message;
+  /** Whether something was written. */
+  kept: boolean;
+  /** Whether nothing follows it. */
+  last: boolean;
+  className: string;
+}
+
+/** What the model can do with a reply. */
+function NextSteps({ message, kept, last, className }: NextStepsProps) {
+  const reason = useAnswerReason();
+  const { status } = message;
+  const unfinished =
+    status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
+  return (
+    <>
+      {last && unfinished && kept && (
+        <ActionButton
+          className={className}
+          data-testid="continue"
+          reason={reason}
+          onClick={() => continueReply(message.id)}
+        >
+          Continue
+        </ActionButton>
+      )}
+      <ActionButton
+        className={className}
+        data-testid="retry"
+        reason={reason}
+        onClick={() => retry(message.id)}
+      >
+        Try again
+      </ActionButton>
+    </>
+  );
+}
+
+function problem({ status, error }: Message): ErrorReport | null {
+  if (error) return error;
+  if (status.state === "interrupted") {
+    return { code: "interrupted", message: "The reply was interrupted before it was finished.", hint: "" };
+  }
+  if (status.state === "finished" && status.reason === "error") {
+    return { code: "unknown", message: "The reply failed, and no reason was given.", hint: "Try again." };
+  }
+  return null;
+}
+
+function endingWords({ status }: Message): string | null {
+  if (status.state !== "finished") return null;
+  if (status.reason === "cancelled") return "Stopped";
+  if (status.reason === "length") return "Cut by the token limit";
+  return null;
+}

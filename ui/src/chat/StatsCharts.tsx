@@ -1,0 +1,162 @@
+import type { DepthTrace, PositionStats, ReplyStats } from "../bridge/bindings";
+import { count, explained, percent, perPass, seconds, WHAT_DRAFTS_ARE } from "../primitives/format";
+
+/** Drafts by position: the track is what was drafted, the filled part what was accepted. */
+export function Positions({ positions }: { positions: PositionStats[] }) {
+  const most = Math.max(0, ...positions.map((position) => position.drafted));
+  if (most === 0) return null;
+  const all = positions.reduce(
+    (sum, { drafted, accepted }) => ({ drafted: sum.drafted + drafted, accepted: sum.accepted + accepted }),
+    { drafted: 0, accepted: 0 },
+  );
+  return (
+    <section className="chart">
+      <h2 className="chart-head" {...explained(WHAT_DRAFTS_ARE)}>
+        Drafts accepted
+        {positions.length > 1 && (
+          <span className="numbers chart-total" data-testid="drafts-accepted">
+            {count(all.accepted)} of {count(all.drafted)} · {percent(all.accepted / all.drafted)}
+          </span>
+        )}
+      </h2>
+      <ol className="positions">
+        {positions.map(({ drafted, accepted }, index) => {
+          const place = index + 1;
+          const share = drafted === 0 ? 0 : accepted / drafted;
+          return (
+            <li key={place} data-testid={`position-${place}`}>
+              <span className="position-name" aria-hidden="true">
+                {`${place} ahead`}
+              </span>
+              <span
+                className="bar"
+                role="img"
+                aria-label={`Position ${place}: ${accepted} of ${drafted} drafts accepted, ${Math.round(share * 100)} percent.`}
+              >
+                <span className="bar-drafted" style={{ width: `${(100 * drafted) / most}%` }}>
+                  <span className="bar-accepted" style={{ width: `${100 * share}%` }} />
+                </span>
+              </span>
+              <span className="numbers position-numbers">
+                {count(accepted)} of {count(drafted)} · {percent(share)}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+/** The height of the line's drawing, in its own units for one draft. */
+const STEP = 10;
+
+/** How many drafts the passes had as the reply went on. */
+export function DepthLine({ depth, steps }: { depth: DepthTrace; steps: number }) {
+  const { depths } = depth;
+  const most = Math.max(0, ...depths);
+  if (most === 0 || depths.length < 2) return null;
+  const top = Math.ceil(most);
+  const high = (value: number) => (top - value) * STEP;
+  const points = depths.map((value, index) => `${index ? "V" : `M0 `}${high(value)}H${index + 1}`).join("");
+  const [first, last] = [depths[0] ?? 0, depths.at(-1) ?? 0];
+  const constant = perPass(Math.min(...depths)) === perPass(most);
+  return (
+    <section className="chart">
+      <h2 className="chart-head">
+        <span>Drafts per pass over time</span>
+        <span className="numbers soft">
+          {constant ? perPass(first) : `${perPass(first)} to ${perPass(last)}`}
+        </span>
+      </h2>
+      <svg
+        className="depth-line"
+        data-testid="depth-line"
+        role="img"
+        aria-label={`Drafts per pass over ${count(steps)} passes: ${perPass(first)} at the beginning, ${perPass(last)} at the end, between ${perPass(Math.min(...depths))} and ${perPass(most)}.`}
+        viewBox={`0 ${-STEP / 10} ${depths.length} ${top * STEP + STEP / 5}`}
+        preserveAspectRatio="none"
+      >
+        <path className="depth-base" d={`M0 ${top * STEP}H${depths.length}`} />
+        <path d={points} />
+      </svg>
+    </section>
+  );
+}
+
+/** What thinking and answer took, apart: one is often easier to guess than the other. */
+export function Parts({ stats }: { stats: ReplyStats }) {
+  const { thinking } = stats;
+  if (thinking.steps === 0 || thinking.steps === stats.steps) return null;
+  const sum = (pick: (position: PositionStats) => number) =>
+    stats.positions.reduce((total, position) => total + pick(position), 0);
+  const answer = {
+    emitted: stats.emitted - thinking.emitted,
+    steps: stats.steps - thinking.steps,
+    drafted: sum(({ drafted }) => drafted) - thinking.drafted,
+    accepted: sum(({ accepted }) => accepted) - thinking.accepted,
+  };
+  const rows = [
+    { name: "Thinking", ...thinking },
+    { name: "Answer", ...answer },
+  ];
+  return (
+    <table className="parts numbers" data-testid="parts">
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">tokens</th>
+          <th scope="col">passes</th>
+          <th scope="col">per pass</th>
+          <th scope="col">accepted</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, emitted, steps, drafted, accepted }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{count(emitted)}</td>
+            <td>{count(steps)}</td>
+            <td>{perPass(emitted / Math.max(1, steps))}</td>
+            <td>{drafted === 0 ? "no drafts" : percent(accepted / drafted)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Where the time of decoding went. */
+export function TimeStrip({ stats }: { stats: ReplyStats }) {
+  const known = stats.draft_seconds + stats.verify_seconds + stats.sample_seconds;
+  const total = Math.max(stats.decode_seconds, known + stats.host_seconds);
+  if (total <= 0) return null;
+  const parts = [
+    { name: "draft", value: stats.draft_seconds },
+    { name: "verify", value: stats.verify_seconds },
+    { name: "sample", value: stats.sample_seconds },
+    { name: "other", value: total - known },
+  ].filter((part) => part.value > 0);
+  const words = parts.map(({ name, value }) => `${name} ${seconds(value)}`).join(", ");
+  return (
+    <section className="chart">
+      <h2 className="chart-head">
+        <span>Time of decoding</span>
+        <span className="numbers soft">{seconds(total)}</span>
+      </h2>
+      <div className="strip" role="img" aria-label={`Decoding took ${seconds(total)}: ${words}.`}>
+        {parts.map(({ name, value }) => (
+          <span key={name} className={`part-${name}`} style={{ width: `${(100 * value) / total}%` }} />
+        ))}
+      </div>
+      <ul className="strip-legend numbers" aria-hidden="true">
+        {parts.map(({ name, value }) => (
+          <li key={name}>
+            <span className={`swatch part-${name}`} />
+            {name} {seconds(value)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

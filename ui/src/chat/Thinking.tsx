@@ -1,0 +1,73 @@
+import { useEffect, useId, useState } from "react";
+import type { DraftRun } from "../bridge/bindings";
+import { Icon } from "../primitives/icons";
+import { RevealedText } from "../reveal/RevealedText";
+import { answerNow } from "./actions";
+
+interface Props {
+  /** The reply. */
+  message: number;
+  text: string;
+  /** Where the text came from; null while that is not to be seen. */
+  runs: DraftRun[] | null;
+  /** The model is thinking now. */
+  running: boolean;
+  /** It was stopped before it came to an answer. */
+  unfinished: boolean;
+  /** When it began, where that is known. */
+  since: number | null;
+  /** How long it took; null or 0 where that is not known. */
+  seconds: number | null;
+}
+
+/** What the model thought before it answered, folded away. */
+export function Thinking({ message, text, runs, running, unfinished, since, seconds }: Props) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <div className="thinking" data-testid="thinking">
+      <button
+        type="button"
+        className="thinking-head"
+        data-testid="thinking-toggle"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="right" />
+        {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds)}
+      </button>
+      {running && (
+        <button
+          type="button"
+          className="quiet-button"
+          data-testid="answer-now"
+          title="Ends the thinking; the answer is written with what is thought so far."
+          onClick={() => answerNow(message)}
+        >
+          Answer now
+        </button>
+      )}
+      {open && (
+        <div id={id} className="thinking-text">
+          <RevealedText text={text} complete={!running} runs={runs} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function thought(seconds: number | null): string {
+  if (!seconds) return "Thought before answering";
+  return seconds < 1 ? "Thought for less than a second" : `Thought for ${Math.round(seconds)} s`;
+}
+
+function Running({ since }: { since: number | null }) {
+  const [now, setNow] = useState(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = since === null ? 0 : Math.floor((now - since) / 1000);
+  return <span className="numbers">{seconds < 1 ? "Thinking…" : `Thinking… ${seconds} s`}</span>;
+}

@@ -1,0 +1,82 @@
+import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/bindings";
+import { ShellError, shell } from "../bridge/bridge";
+import { count } from "../primitives/format";
+import { type Arriving, setView, useStore } from "../state/store";
+import { showError } from "./actions";
+import { setFiles } from "./drafts";
+import { contentsOf } from "./pasted";
+
+const state = () => useStore.getState();
+
+/** Lets the person choose files that go with the next message. */
+export const chooseAttachments = () => attach((begin) => shell.chooseAttachments(begin));
+
+/** Lets files that were dropped on the window go with the next message. */
+export const attachDropped = (paths: string[]) =>
+  attach((begin) => {
+    begin(paths.map((path) => path.split(/[/\\]/).at(-1) ?? path));
+    return shell.attachDropped(paths);
+  });
+
+/** Lets files that were pasted go with the next message. */
+export const attachPasted = (files: File[]) =>
+  attach(async (begin) => {
+    begin(files.map(({ name }) => name));
+    return shell.attachPasted(await contentsOf(files));
+  });
+
+let last = 0;
+
+/**
+ * Lets files go with the next message of the chat that is open now, or of the one that it becomes, whatever is opened
+ * meanwhile. Once `read` has called `begin` with their names, that message waits for them.
+ */
+async function attach(read: (begin: (names: string[]) => void) => Promise<Attachment[]>): Promise<void> {
+  last += 1;
+  const id = last;
+  const begin = (names: string[]) => {
+    const name = names.length === 1 ? (names[0] ?? "") : `${count(names.length)} files`;
+    change((arriving) => arriving.map((one) => (one.id === id ? { ...one, name } : one)));
+  };
+  change((arriving) => [...arriving, { id, chat: state().chat, name: null }]);
+  try {
+    const files = await read(begin);
+    forWhom(id, (chat) => setFiles(chat, (attached) => together([...attached, ...files])));
+  } catch (error) {
+    forWhom(id, (chat) => showError(error, chat));
+  } finally {
+    stopWaiting(id);
+  }
+}
+
+/** No longer waits for files that are being read. They are not attached. */
+export const stopWaiting = (id: number): void =>
+  change((arriving) => arriving.filter((one) => one.id !== id));
+
+/** Does something for the chat that files were meant for, unless the person has taken them away. */
+function forWhom(id: number, act: (chat: number | null) => void): void {
+  const arriving = state().arriving.find((one) => one.id === id);
+  if (arriving) act(arriving.chat);
+}
+
+/** The files of one message, if they are not too many or too large. */
+function together(files: Attachment[]): Attachment[] {
+  const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
+  if (files.length > ATTACHMENT_FILES)
+    throw new ShellError({
+      code: "attachments_too_many",
+      message: `More than ${ATTACHMENT_FILES} files cannot go with one message.`,
+      hint: "Leave some out, or put what belongs together into one file.",
+    });
+  if (bytes > ATTACHMENT_BYTES)
+    throw new ShellError({
+      code: "attachment_too_large",
+      message: `The files of one message cannot be larger than ${ATTACHMENT_BYTES >> 20} MB together.`,
+      hint: "Leave some out; no model reads as much.",
+    });
+  return files;
+}
+
+function change(change: (arriving: Arriving[]) => Arriving[]): void {
+  setView({ arriving: change(state().arriving) });
+}

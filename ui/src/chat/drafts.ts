@@ -1,0 +1,100 @@
+import type { Attachment, Draft, UnsentEdit } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { draftKey, setView, useStore } from "../state/store";
+
+/** What is typed is kept so many milliseconds later at most. */
+const BEHIND = 400;
+
+/** What is not kept yet, by what it is about: the newest of each. */
+const waiting = new Map<string, () => Promise<unknown>>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let saving: Promise<unknown> = Promise.resolve();
+
+/** Changes what is typed and not sent in the open chat. */
+export function setDraft(text: string): void {
+  change(useStore.getState().chat, text);
+}
+
+/** Gives up a draft that was sent, unless the person has typed on. */
+export function dropDraft(chat: number | null, sent: string): void {
+  if (useStore.getState().drafts[draftKey(chat)] !== sent) return;
+  change(chat, "");
+  saveDrafts();
+}
+
+/** Shows the draft that the shell has kept. What this page knows of is newer. */
+export function takeDraft(chat: number | null, { text, files }: Draft): void {
+  const { drafts, attached } = useStore.getState();
+  const key = draftKey(chat);
+  if (!(key in drafts)) setView({ drafts: { ...drafts, [key]: text } });
+  if (!(key in attached)) setView({ attached: { ...attached, [key]: files } });
+}
+
+/** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
+export function followDraft(chat: number): void {
+  const { chat: open, drafts, attached, arriving } = useStore.getState();
+  if (open !== chat) return;
+  const [text, files] = [drafts.new ?? "", attached.new ?? []];
+  if (text !== "") {
+    change(null, "");
+    change(chat, text);
+  }
+  if (files.length > 0) {
+    setFiles(null, () => []);
+    setFiles(chat, () => files);
+  }
+  setView({ arriving: arriving.map((one) => (one.chat === null ? { ...one, chat } : one)) });
+}
+
+/** Changes the files that are to go with what is typed. */
+export function setFiles(chat: number | null, change: (files: Attachment[]) => Attachment[]): void {
+  const { attached } = useStore.getState();
+  const key = draftKey(chat);
+  const files = change(attached[key] ?? []);
+  setView({ attached: { ...attached, [key]: files } });
+  keep(() => shell.setDraftFiles(chat, files));
+}
+
+/** Changes what a message of the person's is being changed to; `null` gives that up. */
+export function setEdit(message: number, text: string | null): void {
+  setView({ edits: { ...useStore.getState().edits, [message]: text } });
+  later(`edit ${message}`, () => shell.setEdit(message, text));
+}
+
+/** Shows the edits that the shell has kept. What this page knows of is newer. */
+export function takeEdits(edits: UnsentEdit[]): void {
+  const kept = Object.fromEntries(edits.map(({ message, text }) => [message, text]));
+  setView({ edits: { ...kept, ...useStore.getState().edits } });
+}
+
+/** Forgets what was typed and attached in chats and messages whose numbers others may be given. */
+export function forgetDrafts(): void {
+  for (const about of waiting.keys()) if (about !== `draft ${draftKey(null)}`) waiting.delete(about);
+  const { drafts, attached } = useStore.getState();
+  setView({ edits: {}, drafts: { new: drafts.new ?? "" }, attached: { new: attached.new ?? [] } });
+}
+
+/** Lets the shell keep what was typed, in the order in which it was. Fulfilled once it has. */
+export function saveDrafts(): Promise<unknown> {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const save of waiting.values()) keep(save);
+  waiting.clear();
+  return saving;
+}
+
+function later(about: string, save: () => Promise<unknown>): void {
+  waiting.set(about, save);
+  timer ??= setTimeout(saveDrafts, BEHIND);
+}
+
+function keep(save: () => Promise<unknown>): void {
+  // A chat may have been deleted in the meantime; then there is nothing to keep.
+  saving = saving.then(save).catch((error) => console.warn(reportOf(error)));
+}
+
+function change(chat: number | null, text: string): void {
+  const { drafts } = useStore.getState();
+  setView({ drafts: { ...drafts, [draftKey(chat)]: text } });
+  later(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, text));
+}

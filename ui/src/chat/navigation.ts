@@ -1,0 +1,91 @@
+import type { OpenedChat } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { chatLine } from "../bridge/inOrder";
+import { follow } from "../bridge/listening";
+import { dispatch, setView, useStore } from "../state/store";
+import { noteError, showError } from "./actions";
+import { saveDrafts, takeDraft, takeEdits } from "./drafts";
+
+const state = () => useStore.getState();
+
+/** Sets out for somewhere else, which is what counts from now on. Returns the number of the navigation. */
+export function depart(): number {
+  setView({ screen: "chat" });
+  return departUnseen();
+}
+
+/** The same on whatever screen the person is. */
+function departUnseen(): number {
+  saveDrafts();
+  dispatch({ kind: "departed" });
+  return state().navigation.asked;
+}
+
+/** Whether the person has not set out for anywhere else since. */
+const isWanted = (navigation: number) => state().navigation.asked === navigation;
+
+/** Shows what `open` comes to, unless the person has gone elsewhere meanwhile. Returns whether they are there. */
+async function arrive<T>(
+  navigation: number,
+  open: () => Promise<T>,
+  show: (answer: T) => void,
+): Promise<boolean> {
+  try {
+    // What was changed before is to be seen there.
+    await chatLine.settled();
+    const answer = await open();
+    if (!isWanted(navigation)) return false;
+    show(answer);
+    return true;
+  } catch (error) {
+    if (isWanted(navigation)) {
+      dispatch({ kind: "stayed" });
+      showError(error);
+    } else if (reportOf(error).code !== "left") noteError(error);
+    return false;
+  }
+}
+
+/** Leaves the open chat for a new one. */
+export async function newChat(): Promise<void> {
+  const navigation = depart();
+  setView({ editing: null, numbers: null });
+  await arrive(
+    navigation,
+    () => shell.newChat(navigation),
+    () => {
+      dispatch({ kind: "new", navigation });
+      setView({ actionError: null });
+    },
+  );
+}
+
+/** Shows the chat that `open` comes to. */
+export function showChat(
+  open: (navigation: number) => Promise<OpenedChat>,
+  navigation = depart(),
+): Promise<boolean> {
+  return arrive(
+    navigation,
+    () => open(navigation),
+    (opened) => {
+      takeDraft(opened.chat.id, opened.draft);
+      takeEdits(opened.edits);
+      dispatch({ kind: "opened", navigation, opened });
+      setView({ actionError: null, editing: null, numbers: null });
+      follow(opened, showError);
+    },
+  );
+}
+
+/** Reads the open chat again, whether it is seen or not. */
+export const readAgain = (chat: number) =>
+  showChat((navigation) => shell.openChat(navigation, chat), departUnseen());
+
+export async function openChat(chat: number): Promise<void> {
+  setView({ screen: "chat" });
+  const { chats, chat: shown, navigation } = state();
+  // One that is marked as unseen is told to the shell, which takes the mark away.
+  const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);
+  if (shown !== chat || navigation.pending || marked) await readAgain(chat);
+}

@@ -1,0 +1,49 @@
+import type { PastedFile } from "../bridge/bindings";
+import { ShellError } from "../bridge/bridge";
+
+/** More than this, together, is not handed over, in bytes: a path would do, which a paste does not tell. */
+export const LARGEST = 32 << 20;
+/** Bytes that are turned into text at a time. */
+const PIECE = 1 << 15;
+
+/** The files of a paste that is to be attached; none if it is text, which may come with a picture of itself. */
+export const filesOf = (pasted: Pick<DataTransfer, "files" | "getData">): File[] =>
+  pasted.getData("text/plain") === "" ? [...pasted.files] : [];
+
+type Pasted = Pick<File, "name" | "size" | "arrayBuffer">;
+
+/** What is in files that were pasted. They are read one after the other, and only if all together are not too large. */
+export async function contentsOf(files: Pasted[]): Promise<PastedFile[]> {
+  checkSize(files);
+  const contents: PastedFile[] = [];
+  for (const file of files) contents.push(await contentOf(file));
+  return contents;
+}
+
+function checkSize(files: Pasted[]): void {
+  if (files.reduce((sum, { size }) => sum + size, 0) <= LARGEST) return;
+  const large = files.find(({ size }) => size > LARGEST);
+  const are = large ? `${large.name} is` : "These files together are";
+  const message = `${are} larger than ${LARGEST >> 20} MB, which is too much to paste.`;
+  const hint = `Choose ${large ? "it" : "them"} with the button, or drop ${large ? "it" : "them"} on the window.`;
+  throw new ShellError({ code: "attachment_too_large", message, hint });
+}
+
+async function contentOf(file: Pasted): Promise<PastedFile> {
+  const { name } = file;
+  let bytes: ArrayBuffer;
+  try {
+    bytes = await file.arrayBuffer();
+  } catch {
+    const hint = "Choose it with the button, or drop it on the window.";
+    throw new ShellError({ code: "attachment_not_read", message: `${name} cannot be read.`, hint });
+  }
+  return { name, content: base64(new Uint8Array(bytes)) };
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += PIECE)
+    text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return btoa(text);
+}

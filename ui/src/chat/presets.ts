@@ -1,0 +1,98 @@
+import type { ChatSettings, Preset } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { chatLine } from "../bridge/inOrder";
+import { attempt } from "../chatList/actions";
+import { generation } from "../state/state";
+import { setView, useStore } from "../state/store";
+import { changeChat, hearChat } from "./actions";
+import { newChat, openChat } from "./navigation";
+
+const state = () => useStore.getState();
+
+/** Whether settings hold what is in no preset, so that a preset in their place would be a loss. */
+export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
+  const preset = presets.find(({ id }) => id === settings.preset);
+  const words = ({ system_prompt, generation }: Pick<Preset, "system_prompt" | "generation">) =>
+    JSON.stringify([system_prompt.trim(), generation]);
+  return words(settings) !== words(preset ?? { system_prompt: "", generation: null });
+}
+
+/** Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others. */
+async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
+  const { chat, chatSettings: before, presets, navigation } = state();
+  if (!(await changeChat(settings))) return false;
+  const unbegun = chat === null ? navigation.shown : null;
+  if (isOwn(before, presets))
+    setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun } });
+  return true;
+}
+
+/** Gives a chat the settings back that it had. What was changed since can be brought back in turn. */
+async function bringBack(chat: number | null, before: ChatSettings): Promise<boolean> {
+  // The next new chat is not meant.
+  if (chat === null && state().sending) return false;
+  if (state().chat !== chat) await (chat === null ? newChat() : openChat(chat));
+  if (state().chat !== chat) return false;
+  // The preset may have been deleted meanwhile.
+  const preset = state().presets.some(({ id }) => id === before.preset) ? before.preset : null;
+  const { system_prompt, generation } = before;
+  const settings = { system_prompt, generation, preset };
+  return replaceSettings(settings, "The earlier system prompt and settings are back.");
+}
+
+/** Writes the open chat by a preset, or as the app and the model say. */
+export function choosePreset(id: number | null): Promise<boolean> {
+  const chosen = state().presets.find((preset) => preset.id === id);
+  const by = chosen ? `“${chosen.name}” has` : "The model's own values have";
+  return replaceSettings(
+    {
+      preset: chosen?.id ?? null,
+      system_prompt: chosen?.system_prompt ?? "",
+      generation: chosen?.generation ?? null,
+    },
+    `${by} replaced this chat's system prompt and settings.`,
+  );
+}
+
+/** Keeps the settings of the open chat under a name; the chat is then set by it. */
+export const keepAsPreset = (name: string) =>
+  attempt(async () => {
+    const { chatSettings, navigation } = state();
+    const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
+    // Another chat that was opened meanwhile is not meant.
+    if (state().navigation.shown === navigation.shown)
+      await changeChat({ preset: preset.id, generation: preset.generation });
+  });
+
+/** Gives a preset what the open chat is set to. */
+export const updatePreset = (before: Preset) =>
+  attempt(async () => {
+    const { system_prompt } = state().chatSettings;
+    await shell.changePreset({ ...before, system_prompt, generation: generation(state()) });
+    const undo = () => shell.changePreset(before);
+    setView({ note: { words: `“${before.name}” was updated.`, undo } });
+  });
+
+/** Deletes a preset. The chat keeps its settings. */
+export const deletePreset = ({ id, name }: Preset) =>
+  attempt(async () => {
+    await chatLine.run(() => shell.deletePreset(id));
+    const { chat, chatSettings, navigation } = state();
+    if (chatSettings.preset === id) {
+      if (chat === null) setView({ unbegun: { navigation: navigation.shown, preset: id } });
+      hearChat(chat, { ...chatSettings, preset: null });
+    }
+    setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
+  });
+
+/** Brings a preset of the list of what was deleted back. */
+export const restorePreset = (id: number) => attempt(() => restore(id));
+
+/** Brings a preset back. Chats that were set by it are so again. */
+async function restore(id: number): Promise<void> {
+  const chats = await chatLine.run(() => shell.restorePreset(id));
+  const { chat, chatSettings, navigation, unbegun } = state();
+  const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.shown;
+  const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);
+  if (isSetByIt && chatSettings.preset === null) hearChat(chat, { ...chatSettings, preset: id });
+}

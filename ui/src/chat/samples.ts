@@ -1,0 +1,56 @@
+import type { BranchMessage, ChatSummary, OpenedChat, ReplyStats } from "../bridge/bindings";
+import { useStore } from "../state/store";
+
+/** A chat in the list, for tests. */
+export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSummary => ({
+  id,
+  title: `Chat ${id}`,
+  named: false,
+  pinned: false,
+  tags: [],
+  origin: null,
+  unseen: null,
+  created_at: 0,
+  updated_at: id,
+  ...more,
+});
+
+/** A chat as it opens, for tests. */
+export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
+  chat: chatSummary(id),
+  settings: { system_prompt: "", generation: null, preset: null },
+  draft: { text: "", files: [] },
+  edits: [],
+  messages,
+});
+
+/** What a reply took, for tests. */
+export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
+  prompt_tokens: 10,
+  cached_tokens: 0,
+  emitted: 742,
+  steps: 412,
+  tokens_per_pass: 1.8,
+  tokens_per_second: 58.3,
+  prefill_seconds: 0.1,
+  decode_seconds: 12,
+  time_to_first_token_seconds: 0.2,
+  draft_seconds: 1,
+  verify_seconds: 9,
+  sample_seconds: 0.5,
+  host_seconds: 1,
+  peak_memory_bytes: 1,
+  shared_steps: 0,
+  positions: [
+    { drafted: 412, accepted: 330 },
+    { drafted: 100, accepted: 50 },
+  ],
+  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },
+  depth: { steps_per_entry: 7, depths: [1, 1, 1.4, 1.2] },
+  sampling: useStore.getInitialState().settings.sampling,
+  seed: 1,
+  drafting_note: null,
+  version: "0.1.0",
+  plain: null,
+  ...more,
+});

@@ -1,0 +1,139 @@
+import { memo, useState } from "react";
+import type { ChatSummary } from "../bridge/bindings";
+import { openChat } from "../chat/navigation";
+import { useSpotlight } from "../frame/useSpotlight";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
+import { setView, useStore } from "../state/store";
+import { deleteChat, pinChat, renameChat } from "./actions";
+import { exportChats } from "./files";
+
+interface Props {
+  chat: ChatSummary;
+  /** It is the one that is shown. */
+  current: boolean;
+  /** A reply is being written in it. */
+  writing: boolean;
+  /** Tab leads to it. */
+  stop: boolean;
+}
+
+/** A chat in the list. */
+export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: Props) {
+  const renaming = useStore((state) => state.renaming === chat.id);
+  const [menu, setMenu] = useState(false);
+  const row = useSpotlight<HTMLButtonElement>(rowOf(chat.id));
+  const title = titleOf(chat);
+  if (renaming) return <RenameField chat={chat} />;
+  const tabIndex = stop ? 0 : -1;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the menu has a button too
+    <div
+      className="chat-row"
+      onContextMenu={(event) => {
+        event.preventDefault();
+        setMenu(true);
+      }}
+    >
+      <button
+        type="button"
+        ref={row}
+        className="sidebar-row"
+        data-testid="chat"
+        aria-current={current ? "page" : undefined}
+        title={chat.tags.length === 0 ? title : `${title}\n${chat.tags.join(", ")}`}
+        tabIndex={tabIndex}
+        onClick={() => openChat(chat.id)}
+        onDoubleClick={() => setView({ renaming: chat.id })}
+      >
+        <span className="chat-title">{title}</span>
+        <Dot chat={chat} writing={writing} />
+      </button>
+      <MenuButton
+        label={`More for “${title}”`}
+        testId="chat-more"
+        open={menu}
+        onOpenChange={setMenu}
+        tabIndex={tabIndex}
+        entries={[
+          {
+            name: chat.pinned ? "Unpin" : "Pin",
+            reason: null,
+            onSelect: () => pinChat(chat.id, !chat.pinned),
+          },
+          { name: "Rename", reason: null, onSelect: () => setView({ renaming: chat.id }) },
+          { name: "Tags…", reason: null, onSelect: () => setView({ tagging: chat.id }) },
+          { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(chat.id, "markdown") },
+          { name: "Export as JSON…", reason: null, onSelect: () => exportChats(chat.id, "json") },
+          { name: "Delete", reason: null, onSelect: () => deleteChat(chat.id, chat.title) },
+        ]}
+      >
+        <Icon name="more" />
+      </MenuButton>
+    </div>
+  );
+});
+
+/** Says in the list what goes on in a chat, or what has ended there unseen. */
+function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
+  if (writing) return <span className="writing-dot" role="img" aria-label="A reply is being written" />;
+  switch (chat.unseen) {
+    case null:
+      return null;
+    case "failed":
+      return (
+        <span
+          className="failed-dot"
+          role="img"
+          aria-label="The last reply failed"
+          title="The last reply failed"
+        />
+      );
+    case "written":
+      return (
+        <span
+          className="unread-dot"
+          role="img"
+          aria-label="A reply that you have not seen"
+          title="A reply that you have not seen"
+        />
+      );
+  }
+}
+
+function RenameField({ chat }: { chat: ChatSummary }) {
+  const [title, setTitle] = useState(chat.title);
+  const done = (name: string | null, byKey: boolean) => {
+    // Whoever has clicked elsewhere wants the focus there.
+    setView({ renaming: null, ...(byKey && { spotlight: rowOf(chat.id) }) });
+    if (name !== null && name !== chat.title) renameChat(chat.id, name);
+  };
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: the person has just asked to rename it
+      autoFocus
+      className="rename"
+      type="text"
+      autoComplete="off"
+      value={title}
+      aria-label="Name of the chat"
+      placeholder="Named by its first message"
+      data-testid="rename"
+      data-escape
+      onFocus={(event) => event.target.select()}
+      onChange={(event) => setTitle(event.target.value)}
+      onBlur={() => done(title, false)}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        // The row that gets the focus is not to be opened by the same key.
+        event.preventDefault();
+        done(event.key === "Enter" ? title : null, true);
+      }}
+    />
+  );
+}
+
+/** Names the row of a chat for the spotlight. */
+const rowOf = (chat: number): string => `chat:${chat}`;
+
+export const titleOf = ({ title }: ChatSummary): string => title || "Without a name";

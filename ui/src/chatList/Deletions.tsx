@@ -1,0 +1,79 @@
+import type { Deletion } from "../bridge/bindings";
+import { restorePreset } from "../chat/presets";
+import { count } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { PopoverButton } from "../primitives/PopoverButton";
+import { useStore } from "../state/store";
+import { bringBack } from "./actions";
+
+/** What was deleted, at the foot of the list of chats; there while something can be brought back. */
+export function Deletions() {
+  const deletions = useStore((state) => state.deletions);
+  const presets = useStore((state) => state.deletedPresets);
+  const many = deletions.length + presets.length;
+  if (many === 0) return null;
+  return (
+    <PopoverButton
+      label={
+        <>
+          <Icon name="deleted" />
+          <span className="entry-text">Deleted</span>
+          <span className="soft numbers">{count(many)}</span>
+        </>
+      }
+      title="Deleted chats, messages and presets"
+      testId="deletions"
+      className="sidebar-row deletions"
+      popupClassName="deletion-list"
+      chevron={false}
+    >
+      <h2>Deleted</h2>
+      <p className="popover-note">All of it can be brought back until you quit.</p>
+      <ul>
+        {presets.map(({ id, name }) => (
+          <DeletionRow key={`preset ${id}`} name={name} what="Preset" onBack={() => restorePreset(id)} />
+        ))}
+        {deletions.map((deletion) => (
+          <DeletionRow key={deletion.id} {...deletionWords(deletion)} onBack={() => bringBack(deletion)} />
+        ))}
+      </ul>
+    </PopoverButton>
+  );
+}
+
+interface Row {
+  name: string;
+  what: string;
+  onBack: () => void;
+}
+
+function DeletionRow({ name, what, onBack }: Row) {
+  return (
+    <li className="deletion">
+      <span className="deletion-words">
+        <span className="deletion-name" title={name}>
+          {name}
+        </span>
+        <span className="deletion-name choice-words" title={what}>
+          {what}
+        </span>
+      </span>
+      <button
+        type="button"
+        className="button"
+        aria-label={`Bring back “${name}”`}
+        data-testid="bring-back"
+        onClick={onBack}
+      >
+        Bring back
+      </button>
+    </li>
+  );
+}
+
+/** What is deleted, in words. */
+export function deletionWords({ title, message, excerpt }: Deletion): { name: string; what: string } {
+  const chat = title || "Without a name";
+  if (message === null) return { name: chat, what: "Chat" };
+  return { name: excerpt || "Without text", what: `Message in “${chat}”` };
+}

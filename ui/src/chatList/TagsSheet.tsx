@@ -1,0 +1,83 @@
+import { useState } from "react";
+import type { ChatSummary } from "../bridge/bindings";
+import { Sheet } from "../primitives/Sheet";
+import { setView, useStore } from "../state/store";
+import { tagChat } from "./actions";
+import { titleOf } from "./ChatRow";
+import { tagsFrom } from "./list";
+
+/** Chooses the tags of a chat. */
+export function TagsSheet() {
+  const chat = useStore((state) => state.chats.find(({ id }) => id === state.tagging));
+  return chat ? <TagsForm key={chat.id} chat={chat} /> : null;
+}
+
+function TagsForm({ chat }: { chat: ChatSummary }) {
+  const known = useStore((state) => state.tags);
+  const [text, setText] = useState(chat.tags.join(", "));
+  const chosen = tagsFrom(text);
+  const has = (name: string) => chosen.some((tag) => tag.toLowerCase() === name.toLowerCase());
+  const toggle = (name: string) =>
+    setText(
+      (has(name) ? chosen.filter((tag) => tag.toLowerCase() !== name.toLowerCase()) : [...chosen, name]).join(
+        ", ",
+      ),
+    );
+  const close = () => setView({ tagging: null });
+  return (
+    <Sheet
+      open
+      onClose={close}
+      title={`Tags of “${titleOf(chat)}”`}
+      testId="tags-sheet"
+      foot={
+        <>
+          <span className="spring" />
+          <button type="button" className="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" form="tags-form" className="button primary" data-testid="keep-tags">
+            Keep
+          </button>
+        </>
+      }
+    >
+      <form
+        id="tags-form"
+        className="tags-form field"
+        onSubmit={(event) => {
+          event.preventDefault();
+          tagChat(chat.id, chosen);
+        }}
+      >
+        <label htmlFor="chat-tags">Tags, with commas between them</label>
+        <input
+          id="chat-tags"
+          type="text"
+          autoComplete="off"
+          spellCheck={false}
+          value={text}
+          placeholder="work, stories"
+          data-testid="tags"
+          onChange={(event) => setText(event.target.value)}
+        />
+        {known.length > 0 && (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame
+          <div className="known-tags" role="group" aria-label="Tags of other chats">
+            {known.map(({ name }) => (
+              <button
+                key={name}
+                type="button"
+                className="tag"
+                aria-pressed={has(name)}
+                onClick={() => toggle(name)}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+        )}
+      </form>
+    </Sheet>
+  );
+}

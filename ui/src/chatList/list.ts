@@ -1,0 +1,58 @@
+import type { ChatSummary } from "../bridge/bindings";
+import { dayOf } from "../primitives/format";
+
+/** Whether `one` stands before `other`: pinned ones first, then what was written in last. */
+function isBefore(one: ChatSummary, other: ChatSummary): boolean {
+  if (one.pinned !== other.pinned) return one.pinned;
+  if (one.updated_at !== other.updated_at) return one.updated_at > other.updated_at;
+  return one.id > other.id;
+}
+
+/** The list with `chat` in its place, if that is within what is `complete` or begun, and if it has the `tag`. */
+export function withChat(
+  chats: ChatSummary[],
+  chat: ChatSummary,
+  tag: string | null,
+  complete: boolean,
+): ChatSummary[] {
+  const others = withoutChat(chats, chat.id);
+  if (tag !== null && !chat.tags.includes(tag)) return others;
+  const at = others.findIndex((other) => isBefore(chat, other));
+  if (at >= 0) return others.toSpliced(at, 0, chat);
+  // Last of those that are known: what comes after where it stood is still to be read, and it is not in that.
+  const before = chats.find(({ id }) => id === chat.id);
+  return complete || (before !== undefined && !isBefore(before, chat)) ? [...others, chat] : others;
+}
+
+export const withoutChat = (chats: ChatSummary[], id: number): ChatSummary[] =>
+  chats.filter((chat) => chat.id !== id);
+
+/** The list with what comes after it. A chat that moved up in the meantime may be in both. */
+export function joinPage(chats: ChatSummary[], page: ChatSummary[]): ChatSummary[] {
+  const known = new Set(chats.map(({ id }) => id));
+  return [...chats, ...page.filter(({ id }) => !known.has(id))];
+}
+
+/** What stands in one line of the list. */
+export type ListRow = { heading: string } | { chat: ChatSummary };
+
+/** The list with its headings: what is pinned, then the days on which chats were last written in. */
+export function listRows(chats: ChatSummary[], now: number): ListRow[] {
+  let last = "";
+  return chats.flatMap((chat) => {
+    const heading = chat.pinned ? "Pinned" : dayOf(chat.updated_at, now);
+    const rows: ListRow[] = heading === last ? [{ chat }] : [{ heading }, { chat }];
+    last = heading;
+    return rows;
+  });
+}
+
+/** The tags in a text where commas stand between them, each once. */
+export function tagsFrom(text: string): string[] {
+  const tags = new Map<string, string>();
+  for (const part of text.split(",")) {
+    const tag = part.trim().replace(/\s+/g, " ");
+    if (tag !== "" && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag);
+  }
+  return [...tags.values()];
+}

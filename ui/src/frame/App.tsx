@@ -1,0 +1,95 @@
+import { type ComponentType, useEffect } from "react";
+import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
+import { Composer } from "../chat/Composer";
+import { Conversation } from "../chat/Conversation";
+import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { TagsSheet } from "../chatList/TagsSheet";
+import { Trouble } from "../chatList/Trouble";
+import { LinkAddress } from "../markdown/Link";
+import { JobAnnouncer } from "../models/JobAnnouncer";
+import { ModelPicker } from "../models/ModelPicker";
+import { ModelsScreen } from "../models/ModelsScreen";
+import { Palette } from "../palette/Palette";
+import { Shortcuts } from "../palette/Shortcuts";
+import { useMenuBar } from "../palette/useMenuBar";
+import { MAC } from "../primitives/platform";
+import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
+import { NoticesScreen } from "../settings/NoticesScreen";
+import { SettingsScreen } from "../settings/SettingsScreen";
+import { type Screen, setView, useStore } from "../state/store";
+import { Announcer } from "./Announcer";
+import { DropTarget } from "./DropTarget";
+import { EngineBanner } from "./EngineBanner";
+import { Note } from "./Note";
+import { Sidebar, SidebarToggle } from "./Sidebar";
+import { useShortcuts } from "./useShortcuts";
+
+/** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
+const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
+  chat: { name: null, Content: ChatScreen },
+  models: { name: "Models", Content: ModelsScreen },
+  benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
+  settings: { name: "Settings", Content: SettingsScreen },
+  diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
+  notices: { name: "Third-party notices", Content: NoticesScreen },
+};
+
+/** The window. */
+export function App() {
+  const sidebar = useStore((state) => state.sidebar);
+  const { name, Content } = SCREENS[useStore((state) => state.screen)];
+  const title = useStore((state) => name ?? state.about?.title);
+  useShortcuts();
+  useMenuBar();
+  useEffect(() => {
+    document.title = title ?? "Foretoken";
+  }, [title]);
+  return (
+    <div className={MAC ? "app mac" : "app"}>
+      {sidebar && <Sidebar />}
+      <div className="stage">
+        <Content />
+        <Note />
+      </div>
+      <TagsSheet />
+      <Palette />
+      <Shortcuts />
+      <LinkAddress />
+      <DropTarget />
+      <Announcer />
+      <JobAnnouncer />
+    </div>
+  );
+}
+
+function ChatScreen() {
+  const sidebar = useStore((state) => state.sidebar);
+  const inspector = useStore((state) => state.inspector);
+  const trouble = useStore((state) => state.trouble);
+  // Whoever comes back to the chat has not asked for them again.
+  useEffect(() => () => setView({ numbers: null }), []);
+  return (
+    <main className="main">
+      <header className="toolbar" data-tauri-drag-region>
+        {!sidebar && <SidebarToggle />}
+        <ModelPicker />
+        <span className="spring" data-tauri-drag-region />
+        <InspectorToggle />
+      </header>
+      <div className="chat-screen">
+        {trouble ? (
+          <Trouble trouble={trouble} />
+        ) : (
+          <>
+            <div className="chat-place">
+              <Conversation />
+              <EngineBanner />
+              <Composer />
+            </div>
+            {inspector && <Inspector />}
+          </>
+        )}
+      </div>
+    </main>
+  );
+}

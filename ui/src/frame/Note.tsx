@@ -1,0 +1,31 @@
+import { undo } from "../chatList/actions";
+import { Icon } from "../primitives/icons";
+import { setView, useStore } from "../state/store";
+
+/** Says what was done, and undoes it where that can be. */
+export function Note() {
+  const note = useStore((state) => state.note);
+  return (
+    <div className="note-place" role="status">
+      {note && (
+        <div className="note" data-testid="note">
+          <span className="note-words">{note.words}</span>
+          {note.undo && (
+            <button type="button" className="quiet-button" data-testid="undo" onClick={undo}>
+              Undo
+            </button>
+          )}
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Dismiss"
+            title="Dismiss"
+            onClick={() => setView({ note: null })}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useStore } from "../state/store";
+import { SidebarToggle } from "./Sidebar";
+
+interface Props {
+  title: string;
+  testId: string;
+  /** Whether the focus goes to the title when the screen opens. */
+  takesFocus: boolean;
+  /** What stands beside the title. */
+  tools?: ReactNode;
+  /** Whether all of it scrolls; where it does not, what scrolls is part of it. */
+  scrolls?: boolean;
+  children: ReactNode;
+}
+
+/** A screen in the place of the chat: a title, and what is below it. */
+export function Screen({ title, testId, takesFocus, tools, scrolls = true, children }: Props) {
+  const sidebar = useStore((state) => state.sidebar);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [scrolled, setScrolled] = useState(false);
+  const [atTop] = useState(takesFocus);
+  useEffect(() => {
+    if (atTop) heading.current?.focus({ preventScroll: true });
+  }, [atTop]);
+  return (
+    <main className="main">
+      <header className="toolbar" data-tauri-drag-region>
+        {!sidebar && <SidebarToggle />}
+        <h1 ref={heading} tabIndex={-1} className="screen-title">
+          {title}
+        </h1>
+        <span className="spring" data-tauri-drag-region />
+        {tools}
+      </header>
+      <div className={scrolled ? "screen-place scrolled" : "screen-place"}>
+        <div
+          className={scrolls ? "screen" : "screen still"}
+          data-testid={testId}
+          onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 0)}
+        >
+          {children}
+        </div>
+      </div>
+    </main>
+  );
+}

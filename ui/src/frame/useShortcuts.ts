@@ -1,0 +1,56 @@
+import { useEffect } from "react";
+import type { ActionId } from "../bridge/bindings";
+import { keysOf, matches } from "../palette/keys";
+import { run, TABLE } from "../palette/table";
+import { MAC } from "../primitives/platform";
+import { setView, useStore } from "../state/store";
+
+/** What a key that is held down does over and over. */
+const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
+  "zoom_in",
+  "zoom_out",
+  "next_chat",
+  "previous_chat",
+]);
+
+/** The keys that work everywhere in the window. */
+export function useShortcuts(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!act(event)) return;
+      event.preventDefault();
+    };
+    // Before the popovers hear it, so that an Escape that closes one is known to be theirs.
+    window.addEventListener("keydown", onKeyDown, { capture: true });
+    return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
+  }, []);
+}
+
+function act(event: KeyboardEvent): boolean {
+  if (event.key === "Escape") {
+    if (event.repeat || document.querySelector(".popover, .sheet") !== null) return false;
+    // What is being edited gives up its change.
+    if (event.target instanceof HTMLElement && "escape" in event.target.dataset) return false;
+    if (useStore.getState().screen !== "chat") return leave(event.target);
+  }
+  for (const action of TABLE) {
+    const keys = keysOf(action);
+    // On a Mac the menu bar hears the keys that it shows, and sends what was chosen.
+    const heard = keys !== null && !(MAC && action.menu !== null) && matches(keys, event);
+    if (!heard && (action.also === null || !matches(action.also, event))) continue;
+    if (action.id === "edit_last" && !isEmptyComposer(event.target)) return false;
+    if (event.repeat && !REPEATED.has(action.id)) return true;
+    return run(action.id);
+  }
+  return false;
+}
+
+/** Goes back to the chat. A field that has something in it is emptied first, by itself. */
+function leave(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement && target.value !== "" && target.type === "search") return false;
+  setView({ screen: "chat" });
+  return true;
+}
+
+const isEmptyComposer = (target: EventTarget | null): boolean =>
+  target instanceof HTMLTextAreaElement && target.dataset.testid === "composer" && target.value === "";

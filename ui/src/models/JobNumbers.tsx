@@ -1,0 +1,66 @@
+import { useId, useState } from "react";
+import type { Job } from "../bridge/bindings";
+import { bytes, count, percent } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { jobNumbers, progressBytes, stageWords } from "./labels";
+import { useCountdown } from "./useCountdown";
+
+/** The line under the bar. Each number has a place of its own, so that none moves another. */
+export function JobNumbers({ job }: { job: Job }) {
+  const [open, setOpen] = useState(false);
+  const filesId = useId();
+  const { amount, speed, left } = jobNumbers(job);
+  const { files } = job;
+  const arrived = files.filter(({ done, total }) => done >= total).length;
+  return (
+    <>
+      <p className="job-numbers numbers">
+        <span className="job-stage">{stageWords(job.stage)}</span>
+        <span className="job-amount">{amount}</span>
+        <span className="job-speed">{speed}</span>
+        <span className="job-left">{left}</span>
+        {files.length > 0 && (
+          <button
+            type="button"
+            className="disclosure"
+            aria-expanded={open}
+            aria-controls={filesId}
+            data-testid="job-files-toggle"
+            onClick={() => setOpen(!open)}
+          >
+            <Icon name="right" />
+            {count(arrived)} of {count(files.length)} files
+          </button>
+        )}
+      </p>
+      {open && (
+        <ul
+          id={filesId}
+          className="job-files numbers"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+          tabIndex={0}
+          aria-label="Files"
+          data-testid="job-files"
+        >
+          {files.map(({ name, done, total }) => (
+            <li key={name}>
+              <span className="file-name">{name}</span>
+              <span>{done >= total ? bytes(total) : progressBytes(done, total)}</span>
+              <span className="file-share">{percent(total > 0 ? done / total : 1)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** Why nothing goes on, and when it is tried again. */
+export function JobWaiting({ message, seconds }: { message: string; seconds: number }) {
+  const left = useCountdown(seconds);
+  return (
+    <p className="row-words numbers" data-testid="job-waiting">
+      {message} What arrived is kept. {left > 0 ? `The next try is in ${left} s.` : "Trying again."}
+    </p>
+  );
+}

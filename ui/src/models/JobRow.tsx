@@ -1,0 +1,71 @@
+import { type KeyboardEvent, useId } from "react";
+import type { Job } from "../bridge/bindings";
+import { useSpotlight } from "../frame/useSpotlight";
+import { about, moveJob } from "./actions";
+import { HubError } from "./HubError";
+import { JobActions, JobOrder } from "./JobActions";
+import { JobNumbers, JobWaiting } from "./JobNumbers";
+import { isOpen, isRunning, moved, share } from "./jobs";
+import { LibraryError } from "./LibraryError";
+import { holdSentence, stageWords } from "./labels";
+
+interface Props {
+  job: Job;
+  /** The whole queue. */
+  jobs: Job[];
+}
+
+/** A download or a conversion: how far it has come, and what can be done with it. Alt and an arrow key move it. */
+export function JobRow({ job, jobs }: Props) {
+  const { id, name, stage, repo } = job;
+  const row = useSpotlight<HTMLLIElement>(about.job(id));
+  const nameId = useId();
+  const move = (step: -1 | 1) => {
+    const position = moved(jobs, id, step);
+    if (position !== null) moveJob(id, position);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+    event.preventDefault();
+    move(event.key === "ArrowUp" ? -1 : 1);
+  };
+  return (
+    <li
+      ref={row}
+      className="row"
+      tabIndex={-1}
+      aria-labelledby={nameId}
+      data-testid="job"
+      onKeyDown={onKeyDown}
+    >
+      <div className="row-line">
+        <div className="row-text">
+          <h3 id={nameId} className="row-name" title={repo ?? undefined}>
+            {name}
+          </h3>
+        </div>
+        <div className="row-actions">
+          {isOpen(job) && jobs.filter(isOpen).length > 1 && <JobOrder job={job} jobs={jobs} onMove={move} />}
+          <JobActions job={job} />
+        </div>
+      </div>
+      {isOpen(job) && (
+        <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageWords(stage)} />
+      )}
+      <JobNumbers job={job} />
+      {stage.stage === "waiting" && <JobWaiting message={stage.error.message} seconds={stage.seconds} />}
+      {stage.stage === "held" && (
+        <p className="row-words numbers" data-testid="job-held">
+          {holdSentence(stage.by)}
+        </p>
+      )}
+      {job.note !== null && (
+        <p className="row-words" data-testid="job-note">
+          {job.note}
+        </p>
+      )}
+      {stage.stage === "failed" && <HubError error={stage.error} testId="job-error" repo={repo} />}
+      <LibraryError subject={about.job(id)} repo={repo} />
+    </li>
+  );
+}

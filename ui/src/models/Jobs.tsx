@@ -1,0 +1,23 @@
+import { useStore } from "../state/store";
+import { JobRow } from "./JobRow";
+import { isOpen } from "./jobs";
+
+/** What is being worked on. */
+export function Jobs() {
+  const jobs = useStore((state) => state.library?.jobs);
+  // What came of a benchmark is on a screen of its own.
+  const shown = jobs?.filter((job) => job.kind !== "benchmark" || isOpen(job)) ?? [];
+  if (!jobs || shown.length === 0) return null;
+  return (
+    <section className="part" aria-label="In progress" data-testid="jobs">
+      <header className="part-head">
+        <h2>In progress</h2>
+      </header>
+      <ul className="rows">
+        {shown.map((job) => (
+          <JobRow key={job.id} job={job} jobs={jobs} />
+        ))}
+      </ul>
+    </section>
+  );
+}

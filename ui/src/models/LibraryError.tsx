@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+import { setView, useStore } from "../state/store";
+import { HubError } from "./HubError";
+
+interface Props {
+  subject: string;
+  /** The repository that it is about, where there is one. */
+  repo?: string | null;
+  /** What else can be done. */
+  children?: ReactNode;
+}
+
+/** Why the last action on one thing of the library failed. */
+export function LibraryError({ subject, repo, children }: Props) {
+  const error = useLibraryError(subject);
+  if (!error) return null;
+  return (
+    <HubError error={error} testId="library-error" repo={repo}>
+      {children}
+      <button type="button" className="button" onClick={() => setView({ libraryError: null })}>
+        Dismiss
+      </button>
+    </HubError>
+  );
+}
+
+const useLibraryError = (subject: string) =>
+  useStore((state) => (state.libraryError?.about === subject ? state.libraryError.report : null));

@@ -1,0 +1,72 @@
+import { useSpotlight } from "../frame/useSpotlight";
+import { ActionButton } from "../primitives/ActionButton";
+import { bytes, count } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { useStore } from "../state/store";
+import { about, chooseAndAdd, loadLibrary, restoreModel } from "./actions";
+import { DeletedRow } from "./DeletedRow";
+import { LibraryError } from "./LibraryError";
+import { LocalRow } from "./LocalRow";
+import { byPlace } from "./models";
+import { PlaceNotice } from "./Place";
+import { SmallerMemory } from "./SmallerMemory";
+
+/** The models on this machine. */
+export function LocalModels({ heading }: { heading: string }) {
+  const library = useStore((state) => state.library);
+  const selected = useStore((state) => (state.engine.state === "ready" ? state.engine.model.path : null));
+  const models = library?.models ?? [];
+  const groups = byPlace(models);
+  const own = models.filter(({ origin }) => origin !== "built_in");
+  const section = useSpotlight<HTMLElement>(about.here);
+  return (
+    <section ref={section} className="part" tabIndex={-1} aria-label={heading} data-testid="local-models">
+      <header className="part-head">
+        <h2>{heading}</h2>
+        {library && own.length > 0 && (
+          <span className="soft numbers">
+            {count(models.length)} {models.length === 1 ? "model" : "models"},{" "}
+            {bytes(models.reduce((sum, model) => sum + model.disk_bytes, 0))}
+          </span>
+        )}
+        <span className="spring" />
+        <ActionButton className="quiet-button" data-testid="add-folder" reason={null} onClick={chooseAndAdd}>
+          <Icon name="plus" />
+          Add a folder…
+        </ActionButton>
+      </header>
+      <LibraryError subject={about.library}>
+        <button type="button" className="button" onClick={loadLibrary}>
+          Try again
+        </button>
+      </LibraryError>
+      <LibraryError subject={about.add} />
+      {library && <PlaceNotice place={library.place} />}
+      {groups.map(([place, group]) => (
+        <section key={place} aria-label={place}>
+          {groups.length > 1 && <p className="group-name">{place}</p>}
+          <ul className="rows">
+            {group.map((model) => (
+              <LocalRow key={model.path} model={model} inUse={model.path === selected} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {library && own.length === 0 && library.deleted.length === 0 && (
+        <p className="part-empty" data-testid="no-models">
+          {models.length > 0
+            ? "Only the demo model is here, and it is tiny. Get a bigger one below, or add the folder of a model that you have."
+            : "No model is here yet. Get one below, or add the folder of a model that you have."}
+        </p>
+      )}
+      {library && library.deleted.length > 0 && (
+        <ul className="rows deleted" aria-label="Deleted models" data-testid="deleted-models">
+          {library.deleted.map((model) => (
+            <DeletedRow key={model.path} model={model} onRestore={() => restoreModel(model.path)} />
+          ))}
+        </ul>
+      )}
+      <SmallerMemory />
+    </section>
+  );
+}

@@ -1,0 +1,121 @@
+import type { EngineState, ModelInfo } from "../bridge/bindings";
+import { chooseModel, openModel, selectModel } from "../chat/actions";
+import { ErrorNote } from "../frame/ErrorNote";
+import { ActionButton } from "../primitives/ActionButton";
+import { bytes, mtpWords, parameters, percent } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { PopoverButton } from "../primitives/PopoverButton";
+import { setView, useModelName, useReason, useStore } from "../state/store";
+import { getModels } from "./actions";
+import { choiceWords } from "./labels";
+import { type Choice, choices } from "./models";
+
+/** Which model answers, and how another is opened. */
+export function ModelPicker() {
+  const engine = useStore((state) => state.engine);
+  const name = useModelName();
+  const open = useStore((state) => state.modelPicker);
+  return (
+    <PopoverButton
+      label={<span className="model-name">{label(engine, name)}</span>}
+      title="Model"
+      testId="model-picker"
+      side="bottom"
+      className="control model-control"
+      popupClassName="models"
+      open={open}
+      onOpenChange={(modelPicker) => setView({ modelPicker })}
+    >
+      <Models />
+    </PopoverButton>
+  );
+}
+
+function label(engine: EngineState, name: string | null): string {
+  if (engine.state !== "loading") return name ?? "Choose a model";
+  return `Loading ${name} · ${percent(engine.total > 0 ? engine.done / engine.total : 0)}`;
+}
+
+function Models() {
+  const engine = useStore((state) => state.engine);
+  const entries = useStore((state) => state.models);
+  const library = useStore((state) => state.library);
+  const selected = useStore((state) => state.selectedModel);
+  const error = useStore((state) => state.modelError);
+  const reason = useReason("open");
+  const groups = choices(entries, library);
+  const shownError = error ?? (engine.state === "failed" ? engine.error : null);
+  return (
+    <>
+      <div className="model-list">
+        {groups.map(([place, group]) => (
+          <section key={place} aria-label={place}>
+            {groups.length > 1 && <h2>{place}</h2>}
+            <ul>
+              {group.map((choice) => (
+                <li key={choice.path}>
+                  <ModelChoice choice={choice} selected={choice.path === selected} reason={reason} />
+                  {engine.state === "ready" && engine.model.path === choice.path && (
+                    <Details model={engine.model} device={engine.device} />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+      <button type="button" className="choice get-more" data-testid="get-more" onClick={getModels}>
+        Get more models…
+        <Icon name="right" />
+      </button>
+      {shownError && <ErrorNote error={shownError} testId="model-error" />}
+      <div className="open-folder">
+        <ActionButton className="button" data-testid="open-folder" reason={reason} onClick={chooseModel}>
+          Open a folder…
+        </ActionButton>
+      </div>
+    </>
+  );
+}
+
+interface ChoiceProps {
+  choice: Choice;
+  selected: boolean;
+  /** Why no model can be opened now. */
+  reason: string | null;
+}
+
+function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason }: ChoiceProps) {
+  const listed = useStore((state) => state.models.some((entry) => entry.path === path));
+  const unusable = local && local.state.state !== "ready" ? choiceWords(local) : null;
+  return (
+    <ActionButton
+      className="choice model-choice"
+      aria-current={selected}
+      data-testid="model-choice"
+      reason={reason ?? unusable}
+      title={path}
+      onClick={() => (listed ? selectModel(path) : openModel(path))}
+    >
+      <span className="choice-name">{name}</span>
+      <span className="choice-words">
+        {local ? choiceWords(local) : builtIn ? "Came with the app" : path}
+      </span>
+      {selected && <Icon name="check" />}
+    </ActionButton>
+  );
+}
+
+function Details({ model, device }: { model: ModelInfo; device: string }) {
+  return (
+    <div className="model-details">
+      <p>
+        {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {device.toUpperCase()}
+      </p>
+      <p data-testid="model-mtp">{mtpWords(model)}</p>
+      {model.notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+import { useEffect, useState } from "react";
+import type { ConversionChoice, ErrorReport, RemoteModel } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { ErrorNote } from "../frame/ErrorNote";
+import { Markdown } from "../markdown/Markdown";
+import { ActionButton } from "../primitives/ActionButton";
+import { Fact } from "../primitives/Fact";
+import { bytes } from "../primitives/format";
+import { Sheet } from "../primitives/Sheet";
+import { setView, useReason, useStore } from "../state/store";
+import { about, download, loadModel } from "./actions";
+import { ConversionForm } from "./ConversionForm";
+import { whereabouts } from "./jobs";
+import { LibraryError } from "./LibraryError";
+import {
+  afterwards,
+  fitSentence,
+  fitWord,
+  parameterWords,
+  remoteMtp,
+  spaceProblem,
+  spaceWarning,
+  stageWords,
+} from "./labels";
+import { firstChoice } from "./models";
+
+/** All that is known of the model of the Hub that is looked at, and how to get it. */
+export function RemoteDetails() {
+  const model = useStore((state) => state.details);
+  // What is shown stays while the sheet closes.
+  const [shown, setShown] = useState(model);
+  if (model !== null && model !== shown) setShown(model);
+  if (!shown) return null;
+  return <Details key={shown.repo} model={shown} open={model !== null} />;
+}
+
+function Details({ model, open }: { model: RemoteModel; open: boolean }) {
+  const [choice, setChoice] = useState(() =>
+    firstChoice(whereabouts(model, useStore.getState().library).local),
+  );
+  const raw = model.kind === "raw";
+  const close = () => setView({ details: null });
+  const judged = raw && choice.bits !== 4 && model.fit;
+  return (
+    <Sheet
+      open={open}
+      onClose={close}
+      title={model.name}
+      testId="model-details"
+      foot={<Foot model={model} choice={raw && choice.bits !== null ? choice : AS_IS} />}
+    >
+      <p className="sheet-repo">{model.repo}</p>
+      {model.summary && <p className="sheet-words">{model.summary}</p>}
+      <Facts model={model} />
+      {raw && (
+        <section aria-label="Conversion">
+          <h3>Conversion</h3>
+          <ConversionForm choice={choice} onChange={setChoice} published removable />
+        </section>
+      )}
+      <section aria-label="After the download">
+        <h3>After the download</h3>
+        <p className="sheet-words numbers">
+          {afterwards(model, choice)}
+          {judged && " Whether it fits is judged at 4-bit; this choice needs more memory."}
+        </p>
+      </section>
+      <Card repo={model.repo} />
+    </Sheet>
+  );
+}
+
+/** Files that are used as they come. */
+const AS_IS: ConversionChoice = { bits: null, keep_raw: true };
+
+function Facts({ model }: { model: RemoteModel }) {
+  const { fit } = model;
+  return (
+    <dl className="facts numbers">
+      <Fact name="Fit">{fit ? `${fitWord(fit)}. ${fitSentence(fit)}` : "Too little is known to tell"}</Fact>
+      <Fact name="Download">{model.download_bytes === null ? "Not known" : bytes(model.download_bytes)}</Fact>
+      <Fact name="Size">{parameterWords(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
+      <Fact name="Format">{model.format ?? "Not known"}</Fact>
+      <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
+      <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
+    </dl>
+  );
+}
+
+/** The one thing to do next, and why it may not be possible. */
+function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice }) {
+  const library = useStore((state) => state.library);
+  const { local, job } = whereabouts(model, library);
+  const openReason = useReason("open");
+  const [starting, setStarting] = useState(false);
+  const space = library && spaceProblem(model, library.place.free_bytes);
+
+  const warning = library && spaceWarning(model, choice, library.place.free_bytes);
+
+  const start = async () => {
+    setStarting(true);
+    await download(model.repo, choice);
+    setStarting(false);
+  };
+  const use = (path: string) => {
+    setView({ details: null, spotlight: about.model(path) });
+    loadModel(path);
+  };
+
+  if (job)
+    return (
+      <p className="sheet-state" role="status">
+        In the queue: {stageWords(job.stage).toLowerCase()}
+      </p>
+    );
+  if (local && !local.update_available)
+    return (
+      <>
+        <span className="sheet-state">It is here already.</span>
+        <span className="spring" />
+        {local.state.state === "ready" && (
+          <ActionButton className="button primary" reason={openReason} onClick={() => use(local.path)}>
+            Use
+          </ActionButton>
+        )}
+      </>
+    );
+  const words = local
+    ? "Download the newer version"
+    : model.fit?.verdict === "too_big"
+      ? "Download anyway"
+      : "Download";
+  const reason = starting
+    ? "The download is being prepared."
+    : library && !library.place.online
+      ? "The library's disk is not connected."
+      : space;
+  return (
+    <>
+      <LibraryError subject={about.details} repo={model.repo} />
+      {(reason ?? warning) && <span className="sheet-state">{reason ?? warning}</span>}
+      <span className="spring" />
+      <ActionButton className="button primary" data-testid="download" reason={reason} onClick={start}>
+        {words}
+      </ActionButton>
+    </>
+  );
+}
+
+type CardState = { text: string } | { error: ErrorReport } | null;
+
+/** What the model's makers write about it, as text. */
+function Card({ repo }: { repo: string }) {
+  const [card, setCard] = useState<CardState>(null);
+  useEffect(() => {
+    let wanted = true;
+    shell.modelCard(repo).then(
+      (text) => wanted && setCard({ text }),
+      (error) => wanted && setCard({ error: reportOf(error) }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [repo]);
+  return (
+    <section className="card" aria-label="Model card" data-testid="model-card">
+      <h3>What its makers say</h3>
+      {card === null ? (
+        <p className="soft">The model card is being fetched.</p>
+      ) : "error" in card ? (
+        <ErrorNote error={card.error} />
+      ) : card.text.trim() === "" ? (
+        <p className="soft">There is no model card.</p>
+      ) : (
+        <Markdown text={card.text} complete />
+      )}
+    </section>
+  );
+}

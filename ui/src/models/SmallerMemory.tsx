@@ -1,0 +1,38 @@
+import { useState } from "react";
+import { useStore } from "../state/store";
+import { about, chooseKvPrecision } from "./actions";
+import { LibraryError } from "./LibraryError";
+
+/** Whether chats take less memory as they grow, and what that costs. */
+export function SmallerMemory() {
+  const kept = useStore((state) => state.library?.kv_precision);
+  /** What was asked for, until it holds or does not. */
+  const [asked, setAsked] = useState<boolean | null>(null);
+  if (!kept) return null;
+  const change = async (smaller: boolean) => {
+    if (asked !== null) return;
+    setAsked(smaller);
+    await chooseKvPrecision(smaller ? "eight" : "full");
+    setAsked(null);
+  };
+  return (
+    <ul className="rows single">
+      <li className="row">
+        <label className="check" aria-busy={asked !== null}>
+          <input
+            type="checkbox"
+            checked={asked ?? kept === "eight"}
+            data-testid="smaller-memory"
+            onChange={(event) => change(event.target.checked)}
+          />
+          Smaller memory for long chats (8-bit)
+        </label>
+        <p className="row-words">
+          What a chat takes in memory grows about half as fast. Replies may differ a little from those in full
+          precision. The model is loaded again when you change this.
+        </p>
+        <LibraryError subject={about.memory} />
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,218 @@
+import type {
+  ConversionChoice,
+  ErrorReport,
+  KvPrecision,
+  RemoteFilter,
+  RemoteModel,
+} from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { settingsLine } from "../bridge/inOrder";
+import { dispatch, type Listing, NO_FILTER, setView, useStore } from "../state/store";
+import type { Step } from "./jobs";
+
+const state = () => useStore.getState();
+
+/** Names what an error is about. */
+export const about = {
+  library: "library",
+  add: "add",
+  get: "get",
+  here: "here",
+  place: "place",
+  token: "token",
+  details: "details",
+  context: "context",
+  memory: "memory",
+  model: (path: string) => `model:${path}`,
+  deleted: (path: string) => `deleted:${path}`,
+  job: (job: number) => `job:${job}`,
+};
+
+/** Does something; if it fails, the error is shown beside what it is about. */
+async function attempt(subject: string, act: () => Promise<unknown>): Promise<boolean> {
+  setView({ libraryError: null });
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    fail(subject, reportOf(error));
+    return false;
+  }
+}
+
+function fail(subject: string, report: ErrorReport): void {
+  setView({ libraryError: { about: subject, report } });
+}
+
+export const loadLibrary = () =>
+  attempt(about.library, async () => dispatch({ kind: "library", library: await shell.library() }));
+
+export function openModels(): void {
+  setView({ screen: "models", modelPicker: false });
+  if (state().library === null) loadLibrary();
+  if (state().catalogue === null) loadCatalogue(false);
+}
+
+/** Opens the screen where models are got. */
+export function getModels(): void {
+  setView({ spotlight: about.get });
+  openModels();
+}
+
+/** Asks for models. Of two questions for the same listing, the later one counts. */
+export async function list(
+  key: "catalogue" | "found",
+  question: () => Promise<RemoteModel[]>,
+): Promise<void> {
+  const asking: Listing = { models: state()[key]?.models ?? null, asking: true, error: null };
+  setView({ [key]: asking });
+  const answer = await question().then(
+    (models): Listing => ({ models, asking: false, error: null }),
+    (error): Listing => ({ ...asking, asking: false, error: reportOf(error) }),
+  );
+  if (state()[key] === asking) setView({ [key]: answer });
+}
+
+/** Shows the models to recommend: as they came with the app, or as they are on the Hub now. */
+export const loadCatalogue = (refresh: boolean) => list("catalogue", () => shell.catalogue(refresh));
+
+/** Searches the Hub for what the filter says. */
+export const search = () => list("found", () => shell.searchModels(state().filter, true));
+
+/** Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before. */
+const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
+
+/** Asks again for the verdicts of what is shown of the Hub. */
+async function judgeAgain(): Promise<void> {
+  const looks = [];
+  if (state().catalogue !== null) looks.push(loadCatalogue(false));
+  if (state().found !== null) looks.push(searchAgain());
+  await Promise.all(looks);
+}
+
+/** Chooses how long a chat the verdicts are for; all that are shown change with it. */
+export const chooseContext = (tokens: number) =>
+  attempt(about.context, async () => {
+    await settingsLine.run(() => shell.setFitContext(tokens));
+    await judgeAgain();
+  });
+
+/** Chooses how models keep keys and values; the loaded one is loaded again. */
+export const chooseKvPrecision = (precision: KvPrecision) =>
+  attempt(about.memory, async () => {
+    await shell.setKvPrecision(precision);
+    await judgeAgain();
+  });
+
+/** Changes what is searched for; a search that is shown is done again. */
+export function changeFilter(change: Partial<RemoteFilter>): void {
+  setView({ filter: { ...state().filter, ...change } });
+  if (!("text" in change) && state().found !== null) searchAgain();
+}
+
+export function endSearch(): void {
+  setView({ found: null, filter: { ...state().filter, text: "" } });
+}
+
+/** Opens what is known of a repository. */
+export const openRepo = (repo: string, subject: string) =>
+  attempt(subject, async () => {
+    const { catalogue, details: before } = state();
+    const known = catalogue?.models?.find((model) => model.repo === repo);
+    const filter = { ...NO_FILTER, text: repo };
+    const details = known ?? (await shell.searchModels(filter, true)).find((model) => model.repo === repo);
+    // Others that were opened or closed meanwhile stay so.
+    if (state().details !== before) return;
+    if (details) setView({ details });
+    else
+      fail(subject, {
+        code: "not_found",
+        message: `${repo} is not on the Hub any more.`,
+        hint: "The model that is here goes on working.",
+      });
+  });
+
+/** Begins a download; its row in the queue comes into view. */
+export const download = (repo: string, conversion: ConversionChoice) =>
+  attempt(about.details, async () => {
+    const job = await shell.downloadModel(repo, conversion);
+    setView({ details: null, spotlight: about.job(job) });
+  });
+
+export const convert = (path: string, conversion: ConversionChoice) =>
+  attempt(about.model(path), async () => {
+    setView({ spotlight: about.job(await shell.convertModel(path, conversion)) });
+  });
+
+export const measure = (path: string) =>
+  attempt(about.model(path), async () => {
+    setView({ spotlight: about.job(await shell.tuneModel(path)) });
+  });
+
+/** Loads a model and goes to the chat, unless the person went elsewhere in the meantime. */
+export const loadModel = (path: string, subject = about.model(path)) =>
+  attempt(subject, async () => {
+    const listed = state().models.some((entry) => entry.path === path);
+    await (listed ? shell.selectModel(path) : shell.openModel(path));
+    if (state().screen === "models") setView({ screen: "chat", modelError: null });
+  });
+
+export const deleteModel = (path: string) =>
+  attempt(about.model(path), async () => {
+    await shell.deleteModel(path);
+    setView({ spotlight: about.deleted(path) });
+  });
+
+/** Takes a folder that was opened off the list. The folder stays as it is. */
+export const forgetModel = (path: string) =>
+  attempt(about.model(path), async () => {
+    await shell.deleteModel(path);
+    setView({ spotlight: about.here });
+  });
+
+export const restoreModel = (path: string) =>
+  attempt(about.deleted(path), async () => {
+    await shell.restoreModel(path);
+    setView({ spotlight: about.model(path) });
+  });
+
+export const reveal = (path: string, subject = about.model(path)) =>
+  attempt(subject, () => shell.reveal(path));
+
+/** Adds the models in folders, which are used where they are. The first that cannot be added ends it. */
+export function addModels(paths: string[]): Promise<boolean> {
+  setView({ details: null });
+  openModels();
+  return attempt(about.add, async () => {
+    for (const path of paths) setView({ spotlight: about.model(await shell.importModel(path)) });
+  });
+}
+
+export const chooseAndAdd = () =>
+  attempt(about.add, async () => {
+    const path = await shell.chooseModelFolder();
+    if (path !== null) await addModels([path]);
+  });
+
+/** Lets the person choose another place for the library; null if they did not. */
+export async function chooseLibraryFolder(): Promise<string | null> {
+  let path: string | null = null;
+  await attempt(about.place, async () => {
+    path = await shell.chooseLibraryFolder();
+  });
+  return path;
+}
+
+export const moveLibrary = (path: string) => attempt(about.place, () => shell.moveLibrary(path));
+
+export const setToken = (token: string | null) => attempt(about.token, () => shell.setHubToken(token));
+
+/** Does with a job what one of its buttons says. */
+export function doStep(job: number, step: Exclude<Step, "use">): Promise<boolean> {
+  return attempt(about.job(job), () => (step === "pause" ? shell.pauseJob(job) : shell.resumeJob(job)));
+}
+
+export const cancelJob = (job: number) => attempt(about.job(job), () => shell.cancelJob(job));
+
+export const moveJob = (job: number, position: number) =>
+  attempt(about.job(job), () => shell.moveJob(job, position));

@@ -1,0 +1,77 @@
+import type { Job, JobStage, LibrarySnapshot, LocalModel, RemoteModel } from "../bridge/bindings";
+
+type Stage = JobStage["stage"];
+
+const RUNNING: readonly Stage[] = ["downloading", "waiting", "verifying", "converting", "tuning", "moving"];
+
+/** Work that goes on by itself. */
+export const isRunning = ({ stage: { stage } }: Job): boolean => RUNNING.includes(stage);
+
+/** Work that is not at its end, whether it goes on or not. */
+export const isOpen = ({ stage: { stage } }: Job): boolean => stage !== "done";
+
+/** How far the job's stage has come, from 0 to 1; null where that is not known. */
+export const share = ({ done, total }: Job): number | null => (total > 0 ? Math.min(1, done / total) : null);
+
+/** What the job can be asked to do next, besides ending. */
+export type Step = "pause" | "resume" | "retry" | "hurry" | "use";
+
+export function steps({ kind, stage: { stage } }: Job): Step[] {
+  switch (stage) {
+    case "queued":
+    case "held":
+    case "downloading":
+    case "verifying":
+    case "converting":
+      return ["pause"];
+    case "waiting":
+      return ["hurry", "pause"];
+    case "paused":
+      return ["resume"];
+    case "failed":
+      return ["retry"];
+    case "done":
+      return kind === "benchmark" ? [] : ["use"];
+    case "tuning":
+    case "moving":
+      return [];
+  }
+}
+
+/** Where in the queue `job` would be after a step up (-1) or down (1); null if it cannot go there. */
+export function moved(jobs: Job[], job: number, step: -1 | 1): number | null {
+  const at = jobs.findIndex(({ id }) => id === job);
+  const other = jobs[at + step];
+  return at >= 0 && other !== undefined && isOpen(other) ? at + step : null;
+}
+
+/** What to say about the jobs that ended between two looks at the queue; empty if none did. */
+export function endings(before: Job[], after: Job[]): string {
+  return after
+    .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
+    .map(({ name, kind, stage }) => {
+      if (stage.stage === "done" && kind === "benchmark") return `${name} is measured.`;
+      if (stage.stage === "done")
+        return kind === "move" ? "The model library has moved." : `${name} is ready.`;
+      return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";
+    })
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Where a model of the Hub is: on this machine, on its way, or neither. */
+export interface Whereabouts {
+  local: LocalModel | null;
+  job: Job | null;
+}
+
+export function whereabouts(remote: RemoteModel, library: LibrarySnapshot | null): Whereabouts {
+  const { models = [], jobs = [] } = library ?? {};
+  return {
+    local:
+      models.find(({ path }) => path === remote.installed) ??
+      models.find(({ repo }) => repo === remote.repo) ??
+      null,
+    job: jobs.find((job) => job.repo === remote.repo && isOpen(job)) ?? null,
+  };
+}

@@ -1,0 +1,259 @@
+import type {
+  ConversionChoice,
+  Fit,
+  Hold,
+  Job,
+  JobStage,
+  LocalModel,
+  ModelOrigin,
+  MtpState,
+  RemoteModel,
+  Tuning,
+} from "../bridge/bindings";
+import { bytes, formatWord, headWords, parameters, percent, rate } from "../primitives/format";
+import { HERE } from "../primitives/platform";
+import { share } from "./jobs";
+
+/** What stands in one line. */
+export const line = (...parts: (string | null | false)[]): string => parts.filter(Boolean).join(" · ");
+
+const GB = 1e9;
+
+/** Whether a model runs here, with the numbers where it does not. */
+export function fitWords({ verdict, need_bytes: need, available_bytes: available }: Fit): string {
+  switch (verdict) {
+    case "fits_well":
+      return "Fits well";
+    case "tight":
+      return "Tight";
+    case "too_big": {
+      let [needs, gives] = [`${rate(need / GB)} GB`, `${rate(available / GB)} GB`];
+      if (needs === gives) [needs, gives] = [bytes(need), bytes(available)];
+      return `Too big: needs ${needs}, ${HERE} gives ${gives}`;
+    }
+  }
+}
+
+/** `16k`. */
+export const thousands = (tokens: number): string => `${Math.round(tokens / 1024)}k`;
+
+/** What a chat of so many tokens holds. */
+export function chatWords(tokens: number): string {
+  if (tokens <= 4096) return "A few questions and answers";
+  if (tokens <= 16_384) return "A long chat, or a document";
+  if (tokens <= 32_768) return "Several documents";
+  if (tokens <= 65_536) return "A short book";
+  if (tokens <= 131_072) return "A book";
+  return "As long as models allow";
+}
+
+/** The verdict alone. */
+export const fitWord = (fit: Fit): string => fitWords(fit).split(":")[0] ?? "";
+
+/** What a verdict means, in a sentence. */
+export function fitSentence(fit: Fit): string {
+  const need = `It needs ${bytes(fit.need_bytes)} for a context of ${fit.context.toLocaleString("en")} tokens`;
+  const gives = `${HERE} can give ${bytes(fit.available_bytes)}`;
+  switch (fit.verdict) {
+    case "fits_well":
+      return `${need}, and ${gives}.`;
+    case "tight":
+      return `${need}, and ${gives}. Close other large apps while you use it.`;
+    case "too_big":
+      return `${need}, but ${gives}.`;
+  }
+}
+
+/** The MTP head of a model that is here. */
+export function mtpBadge(mtp: MtpState): string {
+  switch (mtp.state) {
+    case "present":
+      return headWords(mtp);
+    case "stripped":
+      return "MTP head: declared but stripped";
+    case "unusable":
+      return "MTP head: there, but it cannot be used";
+    case "absent":
+      return "MTP head: none";
+  }
+}
+
+/** The same in a word or two. */
+export const mtpWord = (mtp: MtpState): string =>
+  ({ present: "MTP", stripped: "MTP stripped", unusable: "MTP unusable", absent: "no MTP" })[mtp.state];
+
+/** Whether a model of the Hub brings its head. */
+export const remoteMtp = (mtp: boolean | null): string =>
+  mtp === null ? "MTP head not known" : mtp ? "With MTP head" : "No MTP head";
+
+/** `null` where the licence is not known here: what is not known is left out, not denied. */
+export const licenceWords = (licence: string | null): string | null =>
+  licence === null ? null : `${licence} licence`;
+
+/** How many parameters, and how many of them take part in one token. */
+export function parameterWords(all: number | null, active: number | null): string | null {
+  if (all === null) return null;
+  return active === null || active >= all
+    ? parameters(all)
+    : `${parameters(all)}, ${parameters(active).replace(" parameters", "")} active`;
+}
+
+/** The number of drafts that pays, and how much. */
+export function tuningWords({ tokens_per_second: speeds, best_depth: best }: Tuning): string {
+  const [plain] = speeds;
+  const speed = speeds[best];
+  if (speed === undefined || plain === undefined) return "Measured";
+  if (best === 0) return `Fastest without drafts: ${rate(speed)} tok/s. Nothing beats plain decoding here.`;
+  const gain = plain > 0 ? `, ${(speed / plain).toFixed(1)}× plain` : "";
+  return `Fastest with ${best === 1 ? "1 draft" : `${best} drafts`} ahead: ${rate(speed)} tok/s${gain}`;
+}
+
+const DAY = 86_400_000;
+
+/** When a model last answered. */
+export function usedWords(time: number | null, now: number): string {
+  if (time === null) return "Not used yet";
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (time >= midnight) return "Used today";
+  if (time >= new Date(midnight - DAY / 2).setHours(0, 0, 0, 0)) return "Used yesterday";
+  const date = new Date(time);
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  const year = sameYear ? {} : { year: "numeric" as const };
+  return `Used ${date.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...year })}`;
+}
+
+/** Why a model is not there now, and what brings it back. */
+export const offlineWords = (origin: ModelOrigin, path: string): string =>
+  origin === "library"
+    ? "Offline: it comes back when the library's disk is connected"
+    : `Offline: connect the disk that has ${path}`;
+
+/** Why a model cannot be deleted, or taken off the list; null if it can. */
+export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
+  switch (origin) {
+    case "library":
+    case "folder":
+      return inUse ? "It is in use" : null;
+    case "built_in":
+      return "It is part of the app";
+    case "hugging_face_cache":
+      return "It belongs to the Hugging Face cache";
+    case "lm_studio":
+      return "It belongs to LM Studio";
+  }
+}
+
+/** What a model in the picker is, in words. */
+export function choiceWords({ origin, state, format, mtp, fit }: LocalModel): string {
+  if (state.state === "offline") return "Its disk is not connected";
+  if (state.state === "broken") return "It cannot be loaded";
+  const builtIn = origin === "built_in" && "Came with the app";
+  return line(builtIn, format && formatWord(format), mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
+}
+
+/** What a job is doing. */
+export function stageWords(stage: JobStage): string {
+  switch (stage.stage) {
+    case "queued":
+      return "Waiting its turn";
+    case "held":
+      return stage.by.hold === "chat" ? "Waiting for the chat" : "Waiting for memory";
+    case "downloading":
+      return "Downloading";
+    case "paused":
+      return "Paused";
+    case "waiting":
+      return "No connection";
+    case "verifying":
+      return "Checking the files";
+    case "converting":
+      return "Converting";
+    case "tuning":
+      return "Measuring its speed";
+    case "moving":
+      return "Moving";
+    case "failed":
+      return "Stopped";
+    case "done":
+      return "Ready";
+  }
+}
+
+/** What holds a measurement up, and when it goes on. */
+export function holdSentence(by: Hold): string {
+  if (by.hold === "chat")
+    return "The speed is measured as soon as no reply is being written and no model is being loaded.";
+  const need = `Together with the loaded model it needs ${bytes(by.need_bytes)}, and ${HERE} can give ${bytes(by.available_bytes)}`;
+  return `${need}. Choose a smaller model for the chat, and it goes on by itself.`;
+}
+
+/** `12.4 of 55.6 GB`, both in the unit of the whole. */
+export function progressBytes(done: number, total: number): string {
+  if (total <= 0) return bytes(done);
+  const whole = bytes(total);
+  const [, unit] = whole.split(" ");
+  const scale = { TB: 1e12, GB: 1e9, MB: 1e6 }[unit ?? ""] ?? 1e3;
+  const digits = /\.\d/.test(whole) ? 1 : 0;
+  return `${(done / scale).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })} of ${whole}`;
+}
+
+/** How long it still takes. */
+export function timeLeft(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 10) return "a few seconds left";
+  if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s left`;
+  if (minutes < 60) return `${minutes} min left`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
+  return "more than a day left";
+}
+
+/** What a job has done, how fast, and how long it still takes: each empty where it does not apply. */
+export function jobNumbers(job: Job): { amount: string; speed: string; left: string } {
+  const { stage, done, total, bytes_per_second: speed, seconds_left: left } = job;
+  const running = ["downloading", "verifying", "converting", "tuning", "moving"].includes(stage.stage);
+  const part = share(job);
+  const inBytes = stage.stage !== "tuning";
+  return {
+    amount: inBytes
+      ? total === 0
+        ? ""
+        : done === 0
+          ? bytes(total)
+          : progressBytes(done, total)
+      : part === null
+        ? ""
+        : percent(part),
+    speed: running && inBytes && speed !== null ? `${bytes(speed)}/s` : "",
+    left: running && left !== null ? timeLeft(left) : "",
+  };
+}
+
+/** The weights of a model after a conversion, in bytes: each group of 64 weights has a scale and a bias of 16 bits. */
+export const convertedBytes = (count: number, bits: number): number => (count * (bits + 0.5)) / 8;
+
+/** What follows the download of `remote`, in a few sentences. */
+export function afterwards(remote: RemoteModel, { bits, keep_raw: keep }: ConversionChoice): string {
+  if (remote.kind === "converted") return "The files are checked, then its speed is measured.";
+  if (bits === null)
+    return "The files are checked and stay as they are published, then the speed is measured.";
+  const size =
+    remote.parameters === null ? "" : ` and takes about ${bytes(convertedBytes(remote.parameters, bits))}`;
+  const raw = keep ? "The original files stay too." : "The original files are then removed.";
+  const first = `The files are checked, the model is converted to ${bits}-bit${size}, and its speed is measured.`;
+  return `${first} ${raw}`;
+}
+
+/** What to know about the disk before a conversion, which needs room for both; null if there is enough. */
+export function spaceWarning(remote: RemoteModel, { bits }: ConversionChoice, free: number): string | null {
+  const { download_bytes: size, parameters: count } = remote;
+  if (bits === null || size === null || count === null) return null;
+  const missing = size + convertedBytes(count, bits) - free;
+  return missing > 0 ? `The conversion will need about ${bytes(missing)} more than is free.` : null;
+}
+
+/** Why a download does not fit on the disk; null if it does, or nothing tells. */
+export function spaceProblem(remote: RemoteModel, free: number): string | null {
+  const { download_bytes: size } = remote;
+  if (size === null || size <= free) return null;
+  return `The download takes ${bytes(size)}, and ${bytes(free)} is free. Free some space, or move the library.`;
+}

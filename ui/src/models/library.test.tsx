@@ -1,0 +1,303 @@
+import type { ReactElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Hold, Job, JobStage, RemoteModel } from "../bridge/bindings";
+import { type Listing, useStore } from "../state/store";
+import { list } from "./actions";
+import { HubError } from "./HubError";
+import { JobRow } from "./JobRow";
+import { endings, moved, share, steps, whereabouts } from "./jobs";
+import { LocalModels } from "./LocalModels";
+import { LocalRow } from "./LocalRow";
+import { byPlace, choices, firstChoice, inOrder, isRaw } from "./models";
+import { Storage } from "./Place";
+import { RemoteModels } from "./RemoteModels";
+import { SidebarProgress } from "./SidebarProgress";
+import { SmallerMemory } from "./SmallerMemory";
+import { fitOf, job, library, local, remote } from "./samples";
+
+const initial = useStore.getInitialState();
+/** Components that are drawn without a document see the first state of the store. */
+const first = { ...initial };
+afterEach(() => void Object.assign(initial, first));
+
+/** What a person reads of `element`. */
+function words(element: ReactElement, state: Partial<typeof initial> = {}): string {
+  Object.assign(initial, state);
+  return renderToStaticMarkup(element)
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+}
+
+const error = { code: "disk_full", message: "The disk is full.", hint: "Free some space." };
+const downloading: JobStage = { stage: "downloading" };
+
+describe("the queue", () => {
+  const jobs = [job(1, downloading), job(2, { stage: "queued" }), job(3, { stage: "done", path: "/m" })];
+
+  it("says what there is to know about how a job ended", () => {
+    const note = "The original is in use and was kept.";
+    const done = job(1, { stage: "done", path: "/m" }, { note });
+    expect(words(<JobRow job={done} jobs={[done]} />)).toContain(note);
+  });
+
+  it("moves a job up and down among those that have not ended", () => {
+    expect(moved(jobs, 1, 1)).toBe(1);
+    expect(moved(jobs, 2, -1)).toBe(0);
+    expect(moved(jobs, 1, -1)).toBeNull();
+    expect(moved(jobs, 2, 1)).toBeNull();
+    expect(moved(jobs, 9, 1)).toBeNull();
+  });
+
+  it("offers what the stage allows", () => {
+    const of = (stage: JobStage) => steps(job(1, stage));
+    expect(of(downloading)).toEqual(["pause"]);
+    expect(of({ stage: "waiting", error, seconds: 9 })).toEqual(["hurry", "pause"]);
+    expect(of({ stage: "paused" })).toEqual(["resume"]);
+    expect(of({ stage: "failed", error })).toEqual(["retry"]);
+    expect(of({ stage: "done", path: "/m" })).toEqual(["use"]);
+    expect(of({ stage: "tuning" })).toEqual([]);
+    expect(of({ stage: "held", by: { hold: "chat" } })).toEqual(["pause"]);
+    expect(of({ stage: "moving" })).toEqual([]);
+  });
+
+  it("knows how far a job is only where it knows the whole", () => {
+    expect(share(job(1, downloading, { done: 1, total: 4 }))).toBe(0.25);
+    expect(share(job(1, downloading, { done: 9, total: 4 }))).toBe(1);
+    expect(share(job(1, downloading))).toBeNull();
+  });
+
+  it("says once what has ended", () => {
+    const done = [job(1, { stage: "done", path: "/m" }), job(2, { stage: "failed", error })];
+    expect(endings(jobs, done)).toBe("Model 1 is ready. Model 2 has stopped. The disk is full.");
+    expect(endings(done, done)).toBe("");
+    expect(endings([], done)).toBe("");
+    expect(endings(jobs, [job(1, { stage: "verifying" })])).toBe("");
+    const move = (stage: JobStage) => [job(1, stage, { kind: "move" })];
+    expect(endings(move({ stage: "moving" }), move({ stage: "done", path: "/m" }))).toBe(
+      "The model library has moved.",
+    );
+  });
+
+  it("shows each job with its numbers, and why one has stopped", () => {
+    const one = job(1, downloading, {
+      done: 1e9,
+      total: 4e9,
+      bytes_per_second: 84e6,
+      seconds_left: 400,
+      files: [
+        { name: "a", done: 5, total: 5 },
+        { name: "b", done: 1, total: 5 },
+      ],
+    });
+    const shown = words(<JobRow job={one} jobs={[one]} />);
+    for (const part of [
+      "Model 1",
+      "Downloading",
+      "1.0 of 4.0 GB",
+      "84 MB/s",
+      "7 min left",
+      "1 of 2 files",
+      "Pause",
+    ])
+      expect(shown).toContain(part);
+    const failed = job(2, { stage: "failed", error });
+    expect(words(<JobRow job={failed} jobs={[failed]} />)).toMatch(
+      /Try again.*The disk is full\. Free some space\./,
+    );
+    const waiting = job(3, { stage: "waiting", error, seconds: 12 });
+    expect(words(<JobRow job={waiting} jobs={[waiting]} />)).toContain(
+      "What arrived is kept. The next try is in 12 s.",
+    );
+  });
+
+  it("says what holds a measurement up, and lets it be left out", () => {
+    const held = (by: Hold) => {
+      const one = job(1, { stage: "held", by }, { kind: "measurement" });
+      return words(<JobRow job={one} jobs={[one]} />);
+    };
+    expect(held({ hold: "chat" })).toMatch(/Pause.*Skip.*Waiting for the chat.*no reply is being written/);
+    expect(held({ hold: "memory", need_bytes: 16.8e9, available_bytes: 12e9 })).toMatch(
+      /Waiting for memory.*needs 16\.8 GB.*12\.0 GB\. Choose a smaller model/,
+    );
+  });
+
+  it("asks before work is given up, and only then", () => {
+    const asks = (kind: Job["kind"], stage: JobStage, done: number) => {
+      const one = job(1, stage, { kind, done, total: 10 });
+      Object.assign(initial, { library: library() });
+      return renderToStaticMarkup(<JobRow job={one} jobs={[one]} />).includes("aria-haspopup");
+    };
+    expect(asks("download", downloading, 5)).toBe(true);
+    expect(asks("conversion", { stage: "paused" }, 5)).toBe(true);
+    expect(asks("download", downloading, 0)).toBe(false);
+    expect(asks("measurement", { stage: "tuning" }, 5)).toBe(false);
+    expect(asks("conversion", { stage: "done", path: "/m" }, 5)).toBe(false);
+  });
+
+  it("offers to use what came of a job, if that is a model", () => {
+    const done = job(1, { stage: "done", path: "/m" });
+    const shown = () => words(<JobRow job={done} jobs={[done]} />, { library: library({ models }) });
+    let models = [local("/m")];
+    expect(shown()).toMatch(/Use.*Dismiss/);
+    models = [local("/m", { state: { state: "offline" } })];
+    expect(shown()).not.toContain("Use");
+    models = [];
+    expect(shown()).not.toContain("Use");
+  });
+
+  it("goes on in the sidebar with the job that runs, and says what has stopped", () => {
+    const at = (...all: ReturnType<typeof job>[]) =>
+      words(<SidebarProgress />, { library: library({ jobs: all }) });
+    expect(at(job(1, { stage: "paused" }), job(2, downloading, { done: 42, total: 100 }))).toMatch(
+      /Model 2 42 %/,
+    );
+    expect(at(job(1, { stage: "paused" }), job(2, { stage: "failed", error }))).toContain("Model 2 Stopped");
+    expect(at(job(1, { stage: "done", path: "/m" })).trim()).toBe("");
+  });
+});
+
+describe("models on this machine", () => {
+  const cached = local("/cached", { origin: "hugging_face_cache" });
+  const demo = local("/demo", { origin: "built_in" });
+  const own = local("/own");
+
+  it("are grouped by where they are kept", () => {
+    expect(
+      byPlace([cached, demo, own]).map(([place, group]) => [place, group.map(({ path }) => path)]),
+    ).toEqual([
+      ["In the library", ["/demo", "/own"]],
+      ["Hugging Face cache", ["/cached"]],
+    ]);
+  });
+
+  it("are all in the picker, also those that the library does not list", () => {
+    const entry = { path: "/old", name: "old", built_in: false };
+    const known = { path: "/own", name: "own", built_in: false };
+    const groups = choices([entry, known], library({ models: [own] }));
+    expect(groups.map(([place, group]) => [place, group.map(({ path }) => path)])).toEqual([
+      ["In the library", ["/own"]],
+      ["Other models", ["/old"]],
+    ]);
+    expect(choices([known], null)).toHaveLength(1);
+  });
+
+  it("are raw unless they are quantized", () => {
+    expect(isRaw(local("/m", { format: "bfloat16" }))).toBe(true);
+    expect(isRaw(local("/m", { format: "4-bit" }))).toBe(false);
+    expect(isRaw(local("/m", { format: null }))).toBe(false);
+  });
+
+  it("say what they are, and offer a use only where there is one", () => {
+    const row = (more: Parameters<typeof local>[1], inUse = false) =>
+      words(<LocalRow model={local("/m", more)} inUse={inUse} />);
+    expect(row({})).toMatch(/4-bit · 4\.3 billion parameters · 1\.0 GB · Not used yet/);
+    expect(row({})).toMatch(/Fits well · MTP head: 15 tensors, bfloat16.*Use/);
+    expect(row({ fit: fitOf("too_big", 19e9) })).toContain("Use anyway");
+    expect(row({}, true)).toContain("In use");
+    expect(row({ repo: "org/m", update_available: true })).toContain("A newer version is on the Hub");
+    const offline = row({ state: { state: "offline" } });
+    expect(offline).toContain("Offline");
+    expect(offline).not.toMatch(/\bUse\b/);
+    expect(row({ state: { state: "broken", error } })).toContain("The disk is full.");
+  });
+
+  it("are designed where there are none, the disk is away, or it is full", () => {
+    const at = (more: Parameters<typeof library>[0]) =>
+      words(<LocalModels heading="Here" />, { library: library(more) });
+    expect(at({})).toContain("No model is here yet");
+    expect(at({ models: [demo] })).toContain("Only the demo model is here");
+    expect(at({ models: [demo, own] })).not.toContain("Only the demo");
+    const place = library().place;
+    expect(at({ place: { ...place, online: false, free_bytes: 0 } })).toContain("The library is offline");
+    expect(at({ place: { ...place, free_bytes: 1e9 } })).toContain("almost full: 1.0 GB free");
+    expect(at({ deleted: [{ path: "/d", name: "Old", disk_bytes: 2e9 }] })).toContain(
+      "Old is deleted. Its 2.0 GB are freed when you quit. Undo",
+    );
+  });
+});
+
+describe("models to get", () => {
+  it("come with the one to take first, and those that do not run last", () => {
+    const models = [
+      remote("big", { fit: fitOf("too_big") }),
+      remote("unknown", { fit: null }),
+      remote("tight", { fit: fitOf("tight") }),
+      remote("well"),
+      remote("pick", { recommended: true, fit: fitOf("tight") }),
+    ];
+    expect(inOrder(models).map(({ repo }) => repo)).toEqual(["pick", "well", "tight", "unknown", "big"]);
+  });
+
+  it("are known to be here, or on their way, from the library alone", () => {
+    const own = local("/own", { repo: "org/m" });
+    const model = remote("org/m", { installed: "/gone" });
+    expect(whereabouts(model, library({ models: [own] })).local).toBe(own);
+    expect(whereabouts(model, library()).local).toBeNull();
+    const way = job(1, downloading, { repo: "org/m" });
+    expect(whereabouts(model, library({ jobs: [way] })).job).toBe(way);
+    expect(
+      whereabouts(model, library({ jobs: [{ ...way, stage: { stage: "done", path: "/m" } }] })).job,
+    ).toBeNull();
+    expect(whereabouts(model, null)).toEqual({ local: null, job: null });
+  });
+
+  it("begin with the recommended conversion, or with that of the version before", () => {
+    expect(firstChoice(null)).toEqual({ bits: 4, keep_raw: false });
+    expect(firstChoice(local("/m", { format: "8-bit" })).bits).toBe(8);
+    expect(firstChoice(local("/m", { format: "bfloat16" })).bits).toBeNull();
+  });
+
+  it("say what was found, also when it is nothing or the Hub is away", () => {
+    const at = (found: Listing | null, catalogue: Listing | null = null) =>
+      words(<RemoteModels />, { found, catalogue, library: library() });
+    const models = [remote("org/m", { recommended: true })];
+    expect(at(null, { models, asking: false, error: null })).toContain("Recommended for");
+    expect(at(null)).toContain("The list is being fetched");
+    expect(at({ models: null, asking: true, error: null })).toContain("Searching…");
+    expect(at({ models, asking: false, error: null })).toContain("One model was found.");
+    expect(at({ models: [], asking: false, error: null })).toMatch(/Nothing was found.*Try fewer words/);
+    expect(at({ models: null, asking: false, error })).toMatch(/The search failed.*Try again/);
+  });
+
+  it("are those of the question asked last, whichever is answered first", async () => {
+    const answers: ((models: RemoteModel[]) => void)[] = [];
+    const ask = () => list("found", () => new Promise((resolve) => answers.push(resolve)));
+    const both = [ask(), ask()];
+    answers[1]?.([remote("second")]);
+    answers[0]?.([remote("first")]);
+    await Promise.all(both);
+    expect(useStore.getState().found?.models?.map(({ repo }) => repo)).toEqual(["second"]);
+    await list("found", () => Promise.reject(new Error("no network")));
+    expect(useStore.getState().found).toMatchObject({ asking: false, models: [{ repo: "second" }] });
+    expect(useStore.getState().found?.error?.message).toContain("no network");
+  });
+
+  it("say how to get in where that needs a token, and nothing of it elsewhere", () => {
+    const gated = { ...error, code: "gated_no_token" };
+    expect(words(<HubError error={gated} testId="e" repo="org/m" />)).toMatch(
+      /https:\/\/huggingface\.co\/org\/m.*Make a token.*Copy address.*Set a token…/,
+    );
+    expect(words(<HubError error={error} testId="e" />)).not.toContain("token");
+  });
+});
+
+describe("smaller memory", () => {
+  it("says what it costs, and whether it is on", () => {
+    const at = (kv_precision: "full" | "eight") => {
+      Object.assign(initial, { library: library({ kv_precision }) });
+      return renderToStaticMarkup(<SmallerMemory />);
+    };
+    expect(at("full")).toMatch(/Smaller memory for long chats.*Replies may differ.*loaded again/s);
+    expect(at("full")).not.toContain("checked");
+    expect(at("eight")).toContain('checked=""');
+  });
+});
+
+describe("storage and access", () => {
+  it("says where the library is and whether a token is kept, and nothing of the token", () => {
+    const at = (has_token: boolean) => words(<Storage />, { library: library({ has_token }) });
+    expect(at(false)).toMatch(/\/models 1\.0 GB of models, 100 GB free.*Not set.*Set a token…/);
+    expect(at(true)).toMatch(/Set\. It is in the system&#x27;s keychain\. Remove Replace the token…/);
+  });
+});

@@ -1,0 +1,66 @@
+import type {
+  ConversionChoice,
+  LibrarySnapshot,
+  LocalModel,
+  ModelEntry,
+  ModelOrigin,
+  RemoteModel,
+} from "../bridge/bindings";
+
+const GROUPS: { name: string; origins: ModelOrigin[] }[] = [
+  { name: "In the library", origins: ["library", "built_in"] },
+  { name: "Hugging Face cache", origins: ["hugging_face_cache"] },
+  { name: "LM Studio", origins: ["lm_studio"] },
+  { name: "Folders you opened", origins: ["folder"] },
+];
+
+/** Models by where they are kept, empty groups left out. */
+export function byPlace(models: LocalModel[]): [string, LocalModel[]][] {
+  return GROUPS.map(({ name, origins }): [string, LocalModel[]] => [
+    name,
+    models.filter(({ origin }) => origins.includes(origin)),
+  ]).filter(([, group]) => group.length > 0);
+}
+
+/** A model to choose, with what the library knows of it. */
+export interface Choice {
+  path: string;
+  name: string;
+  builtIn: boolean;
+  local: LocalModel | null;
+}
+
+/** Every model that can be chosen, by where it is kept. What the library does not list comes last. */
+export function choices(entries: ModelEntry[], library: LibrarySnapshot | null): [string, Choice[]][] {
+  const models = library?.models ?? [];
+  const groups = byPlace(models).map(([place, group]): [string, Choice[]] => [
+    place,
+    group.map((local) => ({
+      path: local.path,
+      name: local.name,
+      builtIn: local.origin === "built_in",
+      local,
+    })),
+  ]);
+  const others = entries
+    .filter(({ path }) => models.every((model) => model.path !== path))
+    .map(({ path, name, built_in: builtIn }) => ({ path, name, builtIn, local: null }));
+  return others.length > 0 ? [...groups, ["Other models", others]] : groups;
+}
+
+const VERDICTS = ["fits_well", "tight", undefined, "too_big"];
+
+/** The one to take first, then what runs best, in the given order where it runs alike. */
+export function inOrder(models: RemoteModel[]): RemoteModel[] {
+  const place = (model: RemoteModel) => (model.recommended ? -1 : VERDICTS.indexOf(model.fit?.verdict));
+  return models.toSorted((a, b) => place(a) - place(b));
+}
+
+/** Whether there is something to convert: weights that are not quantized. */
+export const isRaw = ({ format }: LocalModel): boolean => format !== null && !/\bbit\b/.test(format);
+
+/** The conversion to begin with: the recommended one, or that of the model that a newer version replaces. */
+export function firstChoice(local: LocalModel | null): ConversionChoice {
+  const bits = local?.format?.startsWith("8-bit") ? 8 : 4;
+  return { bits: local !== null && isRaw(local) ? null : bits, keep_raw: false };
+}

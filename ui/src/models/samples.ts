@@ -1,0 +1,98 @@
+import type {
+  Fit,
+  FitVerdict,
+  Job,
+  JobStage,
+  LibrarySnapshot,
+  LocalModel,
+  ModelInfo,
+  RemoteModel,
+} from "../bridge/bindings";
+import { useStore } from "../state/store";
+
+// What the tests of this folder are about, each with what does not matter filled in.
+
+export const fitOf = (verdict: FitVerdict, need_bytes = 7e9, available_bytes = 12e9): Fit => ({
+  verdict,
+  need_bytes,
+  available_bytes,
+  context: 8192,
+});
+
+export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel => ({
+  path,
+  name: path.slice(1),
+  origin: "library",
+  repo: null,
+  revision: null,
+  state: { state: "ready" },
+  disk_bytes: 1e9,
+  last_used: null,
+  parameters: 4.3e9,
+  format: "4-bit",
+  mtp: { state: "present", tensors: 15, format: "bfloat16", declared: true },
+  fit: fitOf("fits_well"),
+  update_available: false,
+  tuning: null,
+  ...more,
+});
+
+/** A model that is loaded. */
+export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
+  name: path.slice(1),
+  path,
+  architecture: "qwen3_5",
+  parameters: 1,
+  format: "bfloat16",
+  mtp: { state: "present", tensors: 15, format: "bfloat16", declared: true },
+  context_length: 1,
+  defaults: useStore.getInitialState().settings.sampling,
+  thinking: true,
+  weight_bytes: 1,
+  kv_precision: "full",
+  notes: [],
+  ...more,
+});
+
+export const remote = (repo: string, more: Partial<RemoteModel> = {}): RemoteModel => ({
+  repo,
+  name: repo,
+  summary: "",
+  licence: "apache-2.0",
+  parameters: 4e9,
+  active_parameters: null,
+  format: "bfloat16",
+  kind: "raw",
+  download_bytes: 8e9,
+  mtp: true,
+  fit: fitOf("fits_well"),
+  recommended: false,
+  installed: null,
+  ...more,
+});
+
+export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job => ({
+  id,
+  name: `Model ${id}`,
+  repo: `org/model-${id}`,
+  kind: "download",
+  stage,
+  done: 0,
+  total: 0,
+  bytes_per_second: null,
+  seconds_left: null,
+  files: [],
+  note: null,
+  ...more,
+});
+
+export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot => ({
+  place: { path: "/models", online: true, free_bytes: 100e9, used_bytes: 1e9 },
+  models: [],
+  jobs: [],
+  deleted: [],
+  context: { chosen: 16384, choices: [4096, 16384, 131072] },
+  kv_precision: "full",
+  has_token: false,
+  ...more,
+});

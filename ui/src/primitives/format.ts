@@ -1,0 +1,195 @@
+import type { Drafting, LiveStats, ModelInfo, ReplyStats, Sampling } from "../bridge/bindings";
+import { HERE } from "./platform";
+
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+export const count = (value: number): string => WHOLE.format(value);
+
+/** One decimal below ten, none above: `8.4`, `58`. */
+export const rate = (value: number): string => (value < 9.95 ? TENTH : WHOLE).format(value);
+
+export const perPass = (value: number): string => TENTH.format(value);
+
+export const percent = (share: number): string => `${WHOLE.format(share * 100)} %`;
+
+export function seconds(value: number): string {
+  if (value >= 60)
+    return `${WHOLE.format(Math.floor(value / 60))} min ${WHOLE.format(Math.floor(value % 60))} s`;
+  if (value >= 9.95) return `${WHOLE.format(value)} s`;
+  if (value >= 0.995) return `${TENTH.format(value)} s`;
+  return `${WHOLE.format(value * 1000)} ms`;
+}
+
+export function bytes(value: number): string {
+  if (value >= 1e12) return `${TENTH.format(value / 1e12)} TB`;
+  if (value >= 99.95e9) return `${WHOLE.format(value / 1e9)} GB`;
+  if (value >= 1e9) return `${TENTH.format(value / 1e9)} GB`;
+  if (value >= 1e6) return `${rate(value / 1e6)} MB`;
+  return `${WHOLE.format(value / 1e3)} kB`;
+}
+
+export function parameters(value: number): string {
+  if (value >= 1e9) return `${rate(value / 1e9)} billion parameters`;
+  if (value >= 1e6) return `${rate(value / 1e6)} million parameters`;
+  return `${count(value)} parameters`;
+}
+
+/** Accepted over drafted at all positions; null where nothing was drafted. */
+export function acceptance(stats: ReplyStats): number | null {
+  const drafted = stats.positions.reduce((sum, position) => sum + position.drafted, 0);
+  const accepted = stats.positions.reduce((sum, position) => sum + position.accepted, 0);
+  return drafted === 0 ? null : accepted / drafted;
+}
+
+/** The three numbers under a reply, each with its unit. */
+export function speedParts(stats: LiveStats): [string, string, string] {
+  const drafts = stats.acceptance === null ? "no drafts" : percent(stats.acceptance);
+  return [`${rate(stats.tokens_per_second)} tok/s`, `${perPass(stats.tokens_per_pass)} per pass`, drafts];
+}
+
+/** How many times as fast as plain decoding a reply was; null where that was not measured. */
+export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null {
+  return plain === null ? null : tokens_per_second / plain.tokens_per_second;
+}
+
+export const times = (factor: number): string => `${TENTH.format(factor)}×`;
+
+/** What a finished reply says of its speed: what was gained, if that is known. */
+export function footerWords(stats: ReplyStats): string {
+  const gained = speedUp(stats);
+  if (gained !== null) return `${times(gained)} plain on ${HERE}`;
+  return speedParts({ ...stats, acceptance: null })
+    .slice(0, 2)
+    .join(" · ");
+}
+
+/** What drafts are, for whoever sees the word for the first time. */
+export const WHAT_DRAFTS_ARE =
+  "Drafts are words that the model guesses ahead. It then checks all of them in one pass and keeps the right ones. A wrong guess takes a little time and never makes the answer worse.";
+
+/** What the numbers of a reply mean, in a few sentences. */
+export function speedSentence(stats: ReplyStats): string {
+  return [draftsSentence(stats), gainSentence(stats)].filter(Boolean).join(" ");
+}
+
+function draftsSentence(stats: ReplyStats): string {
+  const share = acceptance(stats);
+  if (share === null) return "No drafts: every pass of the model wrote one token.";
+  const right = `The model guessed ahead, and ${percent(share)} of its guesses were right.`;
+  if (stats.tokens_per_pass < 1.05) return `${right} They saved almost no passes.`;
+  return `${right} Each pass wrote ${perPass(stats.tokens_per_pass)} tokens on average, where plain decoding writes one.`;
+}
+
+function gainSentence(stats: ReplyStats): string {
+  const gained = speedUp(stats);
+  if (gained === null || stats.plain === null) return "";
+  const speed = gained < 0.95 ? "slower than" : gained < 1.05 ? "about as fast as" : "faster than";
+  const source = { tune: "when the model was measured", replies: "in replies without drafts" };
+  return `It was ${speed} plain decoding, which wrote ${rate(stats.plain.tokens_per_second)} tokens/s on ${HERE} ${source[stats.plain.source]}.`;
+}
+
+/** How the tokens of a reply were drawn. */
+export function samplingWords(sampling: Sampling): string {
+  if (isGreedy(sampling)) return "greedy";
+  const { temperature, top_p, top_k, min_p } = sampling;
+  return [
+    `temperature ${temperature}`,
+    top_k > 0 && `top-k ${top_k}`,
+    top_p < 1 && `top-p ${top_p}`,
+    min_p > 0 && `min-p ${min_p}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+export const draftingName = (drafting: Drafting): string =>
+  drafting.mode === "fixed" ? String(drafting.depth) : drafting.mode === "auto" ? "Auto" : "Off";
+
+/** How the engine begins to say that drafts cost more than they bring. */
+const NOT_PAYING = "Drafts do not pay here";
+
+/** What the MTP control says of itself. */
+export interface MtpChip {
+  /** What holds for the next message. */
+  setting: string;
+  /** Why drafts do not help, in a few words. */
+  words: string | null;
+  /** The same in full. */
+  why: string | null;
+  /** Whether there is something to choose. */
+  usable: boolean;
+}
+
+/** `note` is what the last reply said of its drafts. */
+export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
+  switch (model?.mtp.state) {
+    case "absent":
+      return {
+        setting: "off",
+        words: "no MTP head",
+        why: "This model has no MTP head, so it cannot guess ahead.",
+        usable: false,
+      };
+    case "stripped":
+      return {
+        setting: "off",
+        words: "head removed",
+        why: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
+        usable: false,
+      };
+    case "unusable":
+      return {
+        setting: "off",
+        words: "head unusable",
+        why: "This model's MTP head cannot be used, so it cannot guess ahead. The model picker says what is wrong with it.",
+        usable: false,
+      };
+  }
+  const setting = draftingName(drafting);
+  if (drafting.mode === "off")
+    return { setting, words: "by you", why: "Drafts are off because you switched them off.", usable: true };
+  if (!note?.startsWith(NOT_PAYING)) return { setting, words: null, why: null, usable: true };
+  return { setting, words: "not paying here", why: note, usable: true };
+}
+
+/** What explains a control, to those who point at it and to those who hear it. */
+export const explained = (words: string) => ({ title: words, "aria-description": words });
+
+export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
+
+/** A format without what only a note has room for: `4-bit`. */
+export const formatWord = (format: string): string => format.split(/[,;]/)[0] ?? format;
+
+/** What makes up the head of a model that has one. */
+export const headWords = ({ tensors, format }: { tensors: number; format: string }): string =>
+  `MTP head: ${count(tensors)} tensors, ${formatWord(format)}`;
+
+/** Whether a model can draft for itself, in words. */
+export function mtpWords(model: ModelInfo): string {
+  switch (model.mtp.state) {
+    case "present":
+      return headWords(model.mtp);
+    case "absent":
+      return "No MTP head: this model writes one token per pass.";
+    case "stripped":
+      return "The MTP head was removed when this copy was converted. It writes one token per pass.";
+    case "unusable":
+      return "There is an MTP head, but it cannot be used: this model writes one token per pass.";
+  }
+}
+
+const DAY = 86_400_000;
+const MONTH = new Intl.DateTimeFormat("en", { month: "long" });
+const MONTH_OF_YEAR = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+
+/** The heading under which a chat stands in the sidebar. */
+export function dayOf(time: number, now: number): string {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (time >= midnight) return "Today";
+  if (time >= new Date(midnight - DAY / 2).setHours(0, 0, 0, 0)) return "Yesterday";
+  if (time >= midnight - 6 * DAY) return "Last seven days";
+  const date = new Date(time);
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);
+}

@@ -1,0 +1,462 @@
+import type {
+  AppEvent,
+  BranchMessage,
+  ChatCursor,
+  ChatPage,
+  ChatSettings,
+  ChatSummary,
+  ChatsTrouble,
+  Deletion,
+  EngineState,
+  GenerationSettings,
+  LibrarySnapshot,
+  LiveStats,
+  Message,
+  ModelEntry,
+  OpenedChat,
+  Preferences,
+  Preset,
+  Provenance,
+  ReplyEvent,
+  Sent,
+  Snapshot,
+  Tag,
+} from "../bridge/bindings";
+import { joinPage, withChat, withoutChat } from "../chatList/list";
+import { type Choice, choices } from "../models/models";
+import { characters, joinRuns } from "../reveal/runs";
+
+/** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
+export interface LiveReply {
+  chat: number;
+  thinking: string;
+  answer: string;
+  /** Replies before it in the queue while it waits for its turn; null otherwise. */
+  ahead: number | null;
+  /** How far the prompt is read; null before and after. */
+  reading: Reading | null;
+  stats: LiveStats | null;
+  /** When the first thinking came, in milliseconds; null if this page did not see it. */
+  thinkingSince: number | null;
+  /** How many seconds it thought; null until it answers, and where this page did not see it all. */
+  thoughtSeconds: number | null;
+  /** How many characters were there when this page began to listen. */
+  before: { thinking: number; answer: number };
+  /** Where what was written since came from. */
+  provenance: Provenance;
+}
+
+/** How far a prompt is read, in tokens. */
+export interface Reading {
+  done: number;
+  total: number;
+  cached: number;
+  /** What this page saw first of it, and when, in milliseconds. */
+  first: { done: number; at: number };
+}
+
+/** The ways that the person goes through the window. Each has a number, which the shell knows it by. */
+export interface Navigation {
+  /** The number of the last one. */
+  asked: number;
+  /** The number of the one that led to what is shown. */
+  shown: number;
+  /** Whether the last one is still under way. */
+  pending: boolean;
+  /** Chats that were deleted since it was asked for: an answer may be older. */
+  gone: number[];
+}
+
+/** Where a person was. */
+export interface Place {
+  navigation: number;
+  chat: number | null;
+}
+
+/** What the shell knows, as far as the page shows it. */
+export interface ServerState {
+  engine: EngineState;
+  models: ModelEntry[];
+  selectedModel: string;
+  /** The list of chats, as far as it was asked for. */
+  chats: ChatSummary[];
+  /** What to ask for to get the rest of the list; null when all of it is here. */
+  moreChats: ChatCursor | null;
+  /** The tag that the listed chats have; null lists all. */
+  tag: string | null;
+  tags: Tag[];
+  /** What was deleted and can be brought back, the last one first. */
+  deletions: Deletion[];
+  /** How often the list of chats was told to change. */
+  listChanges: number;
+  navigation: Navigation;
+  /** The open chat; null is a new one. */
+  chat: number | null;
+  /** The open chat as it stands in the list; null for a new one. */
+  about: ChatSummary | null;
+  /** The open chat's messages, oldest first. */
+  messages: Message[];
+  /** A message of the open chat and what was written in its place, oldest first, by message. */
+  versions: Record<number, number[]>;
+  /** How many questions this page has sent: each brings the end of the chat into view. */
+  asked: number;
+  /** How replies are written where the chat has no settings of its own. */
+  settings: GenerationSettings;
+  /** How the app looks and behaves. */
+  preferences: Preferences;
+  /** How replies are written in the open chat. */
+  chatSettings: ChatSettings;
+  /** Settings to choose by name, in the order of their names. */
+  presets: Preset[];
+  /** Presets that were deleted and can be brought back, the last one first. */
+  deletedPresets: Preset[];
+  /** Whether text that came from drafts is marked. */
+  revealDrafts: boolean;
+  /** Why there are no chats. */
+  trouble: ChatsTrouble | null;
+  /** The model library; null until it was asked for. */
+  library: LibrarySnapshot | null;
+  /** Files are held over the window. */
+  dragging: boolean;
+  /** Replies being written, by message. */
+  live: Record<number, LiveReply>;
+}
+
+/** Everything that can happen to `ServerState`. `at` is a time in milliseconds. */
+export type Change =
+  | { kind: "snapshot"; snapshot: Snapshot }
+  | { kind: "app"; event: AppEvent }
+  | { kind: "library"; library: LibrarySnapshot }
+  | { kind: "listed"; tag: string | null; after: ChatCursor | null; page: ChatPage }
+  | { kind: "departed" }
+  | { kind: "stayed" }
+  | { kind: "opened"; navigation: number; opened: OpenedChat }
+  | { kind: "new"; navigation: number }
+  | { kind: "changed"; opened: OpenedChat }
+  | { kind: "chat settings"; settings: ChatSettings }
+  | { kind: "sent"; from: Place; sent: Sent }
+  | { kind: "attached"; chat: number; message: Message }
+  | { kind: "reply"; message: number; event: ReplyEvent; at: number }
+  | { kind: "settings"; settings: GenerationSettings }
+  | { kind: "reveal drafts"; reveal: boolean };
+
+export function reduce(shown: ServerState, change: Change): ServerState {
+  switch (change.kind) {
+    case "snapshot": {
+      const {
+        selected_model: selectedModel,
+        reveal_drafts: revealDrafts,
+        deleted_presets: deletedPresets,
+        chats: page,
+        open,
+        navigation,
+        draft: _,
+        ...rest
+      } = change.snapshot;
+      const next = {
+        ...shown,
+        ...rest,
+        selectedModel,
+        revealDrafts,
+        deletedPresets,
+        chats: page.chats,
+        moreChats: page.next,
+        tag: null,
+      };
+      const { asked, pending } = shown.navigation;
+      // Whoever has set out for elsewhere since is not called back.
+      if (pending && navigation < asked) return next;
+      const there = arrived(
+        { ...next, navigation: { ...next.navigation, asked: Math.max(asked, navigation) } },
+        navigation,
+      );
+      if (open) return opened(there, open);
+      const isHere = shown.chat === null && shown.navigation.shown === navigation;
+      return closed(there, isHere ? shown.chatSettings : FOLLOWS);
+    }
+    case "app":
+      return onAppEvent(shown, change.event);
+    case "library":
+      // An answer may be older than a change that was heard while it was on its way.
+      return shown.library === null ? { ...shown, library: change.library } : shown;
+    case "listed":
+      return onListed(shown, change.tag, change.after, change.page);
+    case "departed": {
+      const { asked, shown: from } = shown.navigation;
+      return { ...shown, navigation: { asked: asked + 1, shown: from, pending: true, gone: [] } };
+    }
+    case "stayed":
+      return { ...shown, navigation: { ...shown.navigation, pending: false } };
+    case "opened": {
+      if (change.navigation !== shown.navigation.asked) return shown;
+      const there = arrived(shown, change.navigation);
+      return shown.navigation.gone.includes(change.opened.chat.id)
+        ? closed(there)
+        : opened(there, change.opened);
+    }
+    case "new":
+      return change.navigation === shown.navigation.asked ? closed(arrived(shown, change.navigation)) : shown;
+    case "changed":
+      // Its settings are changed on this page alone.
+      return change.opened.chat.id === shown.chat
+        ? opened(shown, { ...change.opened, settings: shown.chatSettings })
+        : shown;
+    case "chat settings":
+      return { ...shown, chatSettings: change.settings };
+    case "sent":
+      return onSent(shown, change.from, change.sent);
+    case "attached":
+      return withReply(shown, change.chat, change.message);
+    case "reply":
+      return onReplyEvent(shown, change.message, change.event, change.at);
+    case "settings":
+      return { ...shown, settings: change.settings };
+    case "reveal drafts":
+      return { ...shown, revealDrafts: change.reveal };
+  }
+}
+
+function onAppEvent(shown: ServerState, event: AppEvent): ServerState {
+  switch (event.type) {
+    case "engine":
+      return { ...shown, engine: event.engine };
+    case "models":
+      return { ...shown, models: event.models, selectedModel: event.selected_model };
+    case "chats_trouble":
+      return { ...shown, trouble: event.trouble };
+    case "chat": {
+      const about = event.chat.id === shown.chat ? event.chat : shown.about;
+      const complete = shown.moreChats === null;
+      const chats = withChat(shown.chats, event.chat, shown.tag, complete);
+      return { ...shown, about, chats, listChanges: shown.listChanges + 1 };
+    }
+    case "chat_gone": {
+      const { navigation } = shown;
+      const next = {
+        ...shown,
+        chats: withoutChat(shown.chats, event.chat),
+        listChanges: shown.listChanges + 1,
+        navigation: { ...navigation, gone: [...navigation.gone, event.chat] },
+      };
+      return event.chat === shown.chat ? closed(next) : next;
+    }
+    case "deletions":
+      return { ...shown, deletions: event.deletions };
+    case "presets":
+      return { ...shown, presets: event.presets, deletedPresets: event.deleted };
+    case "tags":
+      return { ...shown, tags: event.tags };
+    case "settings":
+      return { ...shown, settings: event.settings };
+    case "library":
+      return { ...shown, library: event.library };
+    case "dragging":
+      return { ...shown, dragging: event.inside };
+    case "dropped":
+      return { ...shown, dragging: false };
+    case "preferences":
+      return { ...shown, preferences: event.preferences };
+    case "action":
+    case "closing":
+    case "open_chat":
+      return shown;
+  }
+}
+
+function arrived(shown: ServerState, navigation: number): ServerState {
+  return { ...shown, navigation: { ...shown.navigation, shown: navigation, pending: false } };
+}
+
+function opened(shown: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
+  return {
+    ...shown,
+    chat: chat.id,
+    about: chat,
+    chatSettings: settings,
+    messages: messages.map(({ message }) => message),
+    versions: versionsOf(messages),
+  };
+}
+
+/** How replies are written in a chat that follows the app. */
+export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
+
+function closed(shown: ServerState, chatSettings = FOLLOWS): ServerState {
+  return { ...shown, chat: null, about: null, chatSettings, messages: [], versions: {} };
+}
+
+function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
+  return Object.fromEntries(messages.map(({ message, versions }) => [message.id, versions]));
+}
+
+/** A part of the list has come. One that was asked for before the list became another is of no use. */
+function onListed(
+  shown: ServerState,
+  tag: string | null,
+  after: ChatCursor | null,
+  page: ChatPage,
+): ServerState {
+  if (after === null) return { ...shown, tag, chats: page.chats, moreChats: page.next };
+  if (shown.tag !== tag || shown.moreChats !== after) return shown;
+  return { ...shown, chats: joinPage(shown.chats, page.chats), moreChats: page.next };
+}
+
+/** Whether what was sent from a place still concerns what is shown: the person is where they were. */
+export const isThere = ({ chat, navigation }: ServerState, from: Place, sent: Sent): boolean =>
+  navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
+
+function onSent(shown: ServerState, from: Place, sent: Sent): ServerState {
+  const added = sent.messages.map(({ message }) => message);
+  const reply = added.at(-1);
+  if (!reply) return shown;
+  const isGone = shown.navigation.gone.includes(sent.chat);
+  const next =
+    !isGone && isThere(shown, from, sent)
+      ? {
+          ...shown,
+          chat: sent.chat,
+          about: shown.chats.find(({ id }) => id === sent.chat) ?? shown.about,
+          messages: join(shown.messages, added),
+          versions: { ...shown.versions, ...versionsOf(sent.messages) },
+          asked: shown.asked + 1,
+        }
+      : shown;
+  return withReply(next, sent.chat, reply);
+}
+
+/** The messages with `added` after what they follow. What stood there before, as the reply tried again, is left out. */
+function join(messages: Message[], added: Message[]): Message[] {
+  const first = added[0];
+  if (!first) return messages;
+  const same = messages.findIndex((message) => message.id === first.id);
+  const parent = messages.findIndex((message) => message.id === first.parent);
+  const keep = same >= 0 ? same : first.parent === null ? 0 : parent >= 0 ? parent + 1 : messages.length;
+  return [...messages.slice(0, keep), ...added];
+}
+
+function withReply(shown: ServerState, chat: number, reply: Message): ServerState {
+  if (reply.status.state !== "streaming") return endReply(shown, reply);
+  const live: LiveReply = {
+    chat,
+    thinking: reply.thinking,
+    answer: reply.text,
+    ahead: null,
+    reading: null,
+    stats: null,
+    thinkingSince: null,
+    thoughtSeconds: null,
+    before: { thinking: characters(reply.thinking), answer: characters(reply.text) },
+    provenance: { thinking: [], answer: [] },
+  };
+  return { ...shown, live: { ...shown.live, [reply.id]: live } };
+}
+
+function onReplyEvent(shown: ServerState, id: number, event: ReplyEvent, at: number): ServerState {
+  if (event.type === "ended") return endReply(shown, event.message);
+  if (event.type === "begun") return withModel(shown, id, event.model);
+  const live = shown.live[id];
+  if (!live) return shown;
+  switch (event.type) {
+    case "waiting":
+      // Also in the middle of a reply; the numbers stand for what it is not doing any more.
+      return withLive(shown, id, { ...live, ahead: event.ahead, reading: null, stats: null });
+    case "reading": {
+      const { done, total, cached } = event;
+      const first = live.reading?.first ?? { done, at };
+      return withLive(shown, id, {
+        ...live,
+        ahead: null,
+        reading: { done, total, cached, first },
+        stats: null,
+      });
+    }
+    case "live":
+      return withLive(shown, id, { ...live, reading: null, stats: event.stats });
+    case "text": {
+      const begins = event.thinking !== "" && live.thinking === "";
+      const answers = event.answer !== "" && live.answer === "";
+      const thinkingSince = begins ? at : live.thinkingSince;
+      return withLive(shown, id, {
+        ...live,
+        reading: null,
+        thinking: live.thinking + event.thinking,
+        answer: live.answer + event.answer,
+        thinkingSince,
+        thoughtSeconds: answers ? secondsSince(thinkingSince, at) : live.thoughtSeconds,
+        provenance: {
+          thinking: joinRuns(live.provenance.thinking, event.provenance.thinking),
+          answer: joinRuns(live.provenance.answer, event.provenance.answer),
+        },
+      });
+    }
+  }
+}
+
+/** Who writes a message is another than was expected. */
+function withModel(shown: ServerState, id: number, model: string): ServerState {
+  const messages = shown.messages.map((message) => (message.id === id ? { ...message, model } : message));
+  return { ...shown, messages };
+}
+
+function withLive(shown: ServerState, id: number, live: LiveReply): ServerState {
+  return { ...shown, live: { ...shown.live, [id]: live } };
+}
+
+function secondsSince(since: number | null, at: number): number | null {
+  return since === null ? null : (at - since) / 1000;
+}
+
+function endReply(shown: ServerState, message: Message): ServerState {
+  const { [message.id]: _, ...live } = shown.live;
+  const messages = shown.messages.map((known) => (known.id === message.id ? message : known));
+  return { ...shown, live, messages };
+}
+
+/** The reply of the open chat that is being written, if there is one. */
+export function streamingReply({ live, chat, messages }: ServerState): number | null {
+  // It may stand on a branch that is not shown.
+  const writing = Object.entries(live).find(([, reply]) => reply.chat === chat);
+  if (writing) return Number(writing[0]);
+  const last = messages.at(-1);
+  return last?.status.state === "streaming" ? last.id : null;
+}
+
+/** How the next reply of the open chat is written. */
+export const generation = ({ chatSettings, settings }: ServerState): GenerationSettings =>
+  chatSettings.generation ?? settings;
+
+/** What the model that answers, or will, is called. */
+export function modelName({ engine, models, selectedModel, library }: ServerState): string | null {
+  const path =
+    engine.state === "ready" ? engine.model.path : engine.state === "loading" ? engine.path : selectedModel;
+  const known = [...models, ...(library?.models ?? [])].find((model) => model.path === path);
+  return known?.name ?? folderName(path);
+}
+
+/** The model that answered last in the open chat, if another one is ready now and it can be chosen again. */
+export function modelBefore(shown: ServerState): Choice | null {
+  const { engine, messages, models, library } = shown;
+  const before = messages.findLast(({ role, model }) => role === "assistant" && model !== null)?.model;
+  if (engine.state !== "ready" || library === null) return null;
+  if (before === undefined || before === modelName(shown)) return null;
+  const canAnswer = ({ name, local }: Choice) =>
+    name === before && (local === null || local.state.state === "ready");
+  return (
+    choices(models, library)
+      .flatMap(([, group]) => group)
+      .find(canAnswer) ?? null
+  );
+}
+
+/** The last part of a path. */
+function folderName(path: string): string | null {
+  return path.split(/[/\\]/).filter(Boolean).at(-1) ?? null;
+}
+
+/** What the last reply that `model` finished says of its drafts. */
+export function draftingNote(messages: Message[], model: string | null): string | null {
+  const last = messages.findLast(
+    (message) => message.model === model && message.status.state === "finished" && message.stats !== null,
+  );
+  return last?.stats?.drafting_note ?? null;
+}

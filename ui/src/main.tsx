@@ -1,9 +1,11 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { start } from "./chat/actions";
 import { App } from "./frame/App";
+import { COMMANDS } from "./frame/commands";
 import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
+import { start } from "./frame/start";
+import { runner } from "./palette/table";
 import "./styles/index.css";
 
 /** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */
@@ -14,10 +16,11 @@ if (!place) throw new Error("The page has no place for the app.");
 const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
-Promise.race([start(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]).then(() =>
+const run = runner(COMMANDS);
+Promise.race([start(run), new Promise((resolve) => setTimeout(resolve, PATIENCE))]).then(() =>
   root.render(
     <StrictMode>
-      <App />
+      <App run={run} />
     </StrictMode>,
   ),
 );

@@ -2,6 +2,7 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "reac
 import { useShallow } from "zustand/react/shallow";
 import type { Attachment } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { openModel } from "../models/choose";
 import { ActionButton } from "../primitives/ActionButton";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
@@ -16,8 +17,8 @@ import {
   useReason,
   useStore,
 } from "../state/store";
-import { detach, openModel, send, stop } from "./actions";
-import { attachPasted, chooseAttachments } from "./attaching";
+import { send, stop } from "./actions";
+import { attachPasted, chooseAttachments, detach } from "./attaching";
 import { contextUse, contextWords } from "./context";
 import { setDraft } from "./drafts";
 import { Files } from "./Files";

@@ -4,9 +4,9 @@ import { count, draftingName, isGreedy } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 import { setView, useGeneration, useModel, useStore } from "../state/store";
-import { changeChat } from "./actions";
 import { contextUse, contextWords } from "./context";
 import { choosePreset, deletePreset, keepAsPreset, updatePreset } from "./presets";
+import { changeChat } from "./settings";
 
 /** Opens and closes the panel with the chat's settings. */
 export function InspectorToggle() {

@@ -1,12 +1,13 @@
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
-import { branchChat, deleteMessage } from "../chatList/actions";
+import { deleteMessage } from "../chatList/deleting";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { REVEAL_KEYS } from "../primitives/platform";
+import { toggleRevealDrafts } from "../reveal/actions";
 import { useStore, useWritingReason } from "../state/store";
-import { toggleRevealDrafts } from "./actions";
+import { branchChat } from "./navigation";
 
 /** What else can be done with a message. */
 export function MessageMenu({ message }: { message: Message }) {

@@ -5,7 +5,7 @@ import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
 import { useDraftingNote, useGeneration, useModel } from "../state/store";
-import { changeSampling, changeSettings } from "./actions";
+import { changeSampling, changeSettings } from "./settings";
 
 const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
   { name: "Auto", words: "As many drafts as pay on this machine", drafting: { mode: "auto" } },

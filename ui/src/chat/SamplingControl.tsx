@@ -6,7 +6,7 @@ import { NumberField } from "../primitives/NumberField";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
 import { useGeneration, useModel, useReason } from "../state/store";
-import { changeSettings } from "./actions";
+import { changeSettings } from "./settings";
 
 /** How words are chosen. */
 export function SamplingControl() {

@@ -17,8 +17,8 @@ import {
 } from "../primitives/format";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { HERE, NUMBERS_KEYS, REVEAL_KEYS } from "../primitives/platform";
+import { toggleRevealDrafts } from "../reveal/actions";
 import { setView, useStore } from "../state/store";
-import { toggleRevealDrafts } from "./actions";
 import { DepthLine, Parts, Positions, TimeStrip } from "./StatsCharts";
 
 interface Props {

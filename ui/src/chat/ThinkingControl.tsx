@@ -1,6 +1,6 @@
 import { PopoverButton } from "../primitives/PopoverButton";
 import { useGeneration, useModel } from "../state/store";
-import { changeSettings } from "./actions";
+import { changeSettings } from "./settings";
 
 /** Whether the model may think before it answers. */
 export function ThinkingControl() {

@@ -1,9 +1,9 @@
 import type { Message } from "../bridge/bindings";
-import { showVersion } from "../chatList/actions";
 import { useSpotlight } from "../frame/useSpotlight";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
+import { showVersion } from "./navigation";
 
 /** Leads to what else was written in the place of a message, where there is something. */
 export function Versions({ message }: { message: Message }) {

@@ -1,8 +1,8 @@
 import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
+import { showError } from "../frame/errors";
 import { count } from "../primitives/format";
 import { type Arriving, setView, useStore } from "../state/store";
-import { showError } from "./actions";
 import { setFiles } from "./drafts";
 import { contentsOf } from "./pasted";
 
@@ -75,6 +75,11 @@ function together(files: Attachment[]): Attachment[] {
       hint: "Leave some out; no model reads as much.",
     });
   return files;
+}
+
+/** Takes a file away from the next message. */
+export function detach(index: number): void {
+  setFiles(state().chat, (files) => files.toSpliced(index, 1));
 }
 
 function change(change: (arriving: Arriving[]) => Arriving[]): void {

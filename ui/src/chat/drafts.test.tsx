@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AppEvent, Message, OpenedChat } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { pinChat } from "../chatList/actions";
+import { start } from "../frame/start";
 import { changePreferences } from "../settings/actions";
 import { setView, useStore } from "../state/store";
-import { edit, leaveEdit, send, start } from "./actions";
+import { edit, leaveEdit, send } from "./actions";
 import { Composer } from "./Composer";
 import { saveDrafts, setDraft, setEdit } from "./drafts";
 import { showChat } from "./navigation";
@@ -51,7 +52,7 @@ describe("what is typed", () => {
       return null;
     });
     vi.spyOn(shell, "library").mockRejectedValue(new Error("no library"));
-    await start();
+    await start(() => false);
     setDraft("A thought");
     setEdit(3, "Another");
     tell({ type: "closing" });
@@ -77,7 +78,7 @@ describe("what is typed", () => {
         answer = resolve;
       }),
     );
-    await start();
+    await start(() => false);
     change();
     tell({ type: "closing" });
     await vi.advanceTimersByTimeAsync(1000);

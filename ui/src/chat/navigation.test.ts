@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Deletion, OpenedChat, Sent } from "../bridge/bindings";
 import { type ReplyListener, ShellError, shell } from "../bridge/bridge";
-import { bringBack, deleteMessage, listChats, pinChat, renameChat } from "../chatList/actions";
+import { listChats, pinChat, renameChat } from "../chatList/actions";
+import { bringBack, deleteMessage } from "../chatList/deleting";
 import { FOLLOWS } from "../state/state";
 import { dispatch, setView, useStore } from "../state/store";
 import { send } from "./actions";

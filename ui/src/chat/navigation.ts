@@ -2,8 +2,8 @@ import type { OpenedChat } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { chatLine } from "../bridge/inOrder";
 import { follow } from "../bridge/listening";
+import { noteError, showError } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
-import { noteError, showError } from "./actions";
 import { saveDrafts, takeDraft, takeEdits } from "./drafts";
 
 const state = () => useStore.getState();
@@ -89,3 +89,17 @@ export async function openChat(chat: number): Promise<void> {
   const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);
   if (shown !== chat || navigation.pending || marked) await readAgain(chat);
 }
+
+/** Opens the chat of a message and brings that into view. */
+export async function showMessage(message: number): Promise<void> {
+  const there = await showChat((navigation) => shell.showMessage(navigation, message));
+  if (there) setView({ jump: { message, lit: true } });
+}
+
+/** Shows another version of a message. */
+export const showVersion = (message: number) =>
+  showChat((navigation) => shell.showMessage(navigation, message));
+
+/** Goes on from a message in a chat of its own. */
+export const branchChat = (message: number) =>
+  showChat((navigation) => shell.branchChat(navigation, message));

@@ -1,11 +1,11 @@
 import type { ChatSettings, Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatLine } from "../bridge/inOrder";
-import { attempt } from "../chatList/actions";
+import { attempt } from "../frame/errors";
 import { generation } from "../state/state";
 import { setView, useStore } from "../state/store";
-import { changeChat, hearChat } from "./actions";
 import { newChat, openChat } from "./navigation";
+import { changeChat, hearChat } from "./settings";
 
 const state = () => useStore.getState();
 

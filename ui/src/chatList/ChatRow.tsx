@@ -5,7 +5,8 @@ import { useSpotlight } from "../frame/useSpotlight";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
-import { deleteChat, pinChat, renameChat } from "./actions";
+import { pinChat, renameChat } from "./actions";
+import { deleteChat } from "./deleting";
 import { exportChats } from "./files";
 
 interface Props {

@@ -4,7 +4,7 @@ import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { useStore } from "../state/store";
-import { bringBack } from "./actions";
+import { bringBack } from "./deleting";
 
 /** What was deleted, at the foot of the list of chats; there while something can be brought back. */
 export function Deletions() {

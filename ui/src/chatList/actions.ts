@@ -1,8 +1,9 @@
-import type { ChatPage, Deletion } from "../bridge/bindings";
+import type { ChatPage } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatLine } from "../bridge/inOrder";
-import { showError } from "../chat/actions";
-import { openChat, readAgain, showChat } from "../chat/navigation";
+import { openChat, showMessage } from "../chat/navigation";
+import { attempt } from "../frame/errors";
+import { chatFromHere } from "../state/state";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
@@ -11,17 +12,6 @@ const state = () => useStore.getState();
 const PAGE = 500;
 /** How many places a search tells. */
 const HITS = 60;
-
-/** Does something; if it fails, the chat says why. */
-export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await act();
-    return true;
-  } catch (error) {
-    showError(error);
-    return false;
-  }
-}
 
 /** How often the list is asked for again because it has changed meanwhile. */
 const TRIES = 5;
@@ -85,20 +75,6 @@ export async function openHit(chat: number, message: number | null): Promise<voi
   await showMessage(message);
 }
 
-/** Opens the chat of a message and brings that into view. */
-async function showMessage(message: number): Promise<void> {
-  const there = await showChat((navigation) => shell.showMessage(navigation, message));
-  if (there) setView({ jump: { message, lit: true } });
-}
-
-/** Shows another version of a message. */
-export const showVersion = (message: number) =>
-  showChat((navigation) => shell.showMessage(navigation, message));
-
-/** Goes on from a message in a chat of its own. */
-export const branchChat = (message: number) =>
-  showChat((navigation) => shell.branchChat(navigation, message));
-
 export async function renameChat(chat: number, title: string): Promise<void> {
   setView({ renaming: null });
   await attempt(() => chatLine.run(() => shell.renameChat(chat, title)));
@@ -115,55 +91,17 @@ export async function tagChat(chat: number, tags: string[]): Promise<void> {
   if (tag !== null && !known.some(({ name }) => name === tag)) listChats(null);
 }
 
-export const deleteMessage = (message: number) =>
-  attempt(async () => {
-    const { asked } = state().navigation;
-    const { deletion, chat } = await chatLine.run(() => shell.deleteMessage(message));
-    if (state().navigation.asked === asked) {
-      dispatch({ kind: "changed", opened: chat });
-      setView({ editing: null, numbers: null });
-    } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
-    setView({ note: { words: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
-  });
-
-export const deleteChat = (chat: number, title: string) =>
-  attempt(async () => {
-    const shown = state().chat === chat;
-    const deletion = await chatLine.run(() => shell.deleteChat(chat));
-    const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
-    setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
-  });
-
-/** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
-async function undoDeletion(deletion: number, shown: boolean): Promise<unknown> {
-  const undo = () => chatLine.run(() => shell.undoDeletion(deletion));
-  return shown ? showChat(async (navigation) => shell.openChat(navigation, await undo())) : undo();
+/** Lets the person say what to look for in all chats. */
+export function focusSearch(): void {
+  setView({ sidebar: true });
+  // The field is there once the sidebar is.
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLInputElement>("[data-testid=chat-search]")?.select(),
+  );
 }
 
-/** Deletions that are being undone. */
-const returning = new Set<number>();
-
-/** Brings back something of the list of what was deleted, and goes there. */
-export async function bringBack({ id, message }: Deletion): Promise<void> {
-  if (returning.has(id)) return;
-  returning.add(id);
-  const isBack = await showChat(async (navigation) => {
-    const chat = await chatLine.run(() => shell.undoDeletion(id));
-    return message === null ? shell.openChat(navigation, chat) : shell.showMessage(navigation, message);
-  });
-  returning.delete(id);
-  if (isBack && message !== null) setView({ jump: { message, lit: true } });
-}
-
-/** Undoes what was done last, once. What that replaces may be a note of its own. */
-export async function undo(): Promise<void> {
-  const { note } = state();
-  const back = note?.undo;
-  if (!back) return;
-  setView({ note: null });
-  let undone: unknown = false;
-  await attempt(async () => {
-    undone = await back();
-  });
-  if (undone === false && state().note === null) setView({ note });
+/** Opens the chat so many rows further down the list. */
+export function goToChat(rows: number): void {
+  const next = chatFromHere(state(), rows);
+  if (next) openChat(next.id);
 }

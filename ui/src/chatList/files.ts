@@ -1,10 +1,11 @@
 import type { ErrorReport, ExportFormat, ImportReport } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
-import { reload } from "../chat/actions";
 import { forgetDrafts } from "../chat/drafts";
+import { attempt } from "../frame/errors";
+import { reload } from "../frame/snapshot";
 import { count } from "../primitives/format";
 import { setView } from "../state/store";
-import { attempt, listChats } from "./actions";
+import { listChats } from "./actions";
 
 /** Writes a chat, or all, into a file that the person chooses. */
 export const exportChats = (chat: number | null, format: ExportFormat) =>

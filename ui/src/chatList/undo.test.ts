@@ -3,9 +3,9 @@ import type { Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { send } from "../chat/actions";
 import { choosePreset, deletePreset, restorePreset } from "../chat/presets";
+import { undo } from "../frame/undo";
 import { FOLLOWS } from "../state/state";
 import { dispatch, setView, useStore } from "../state/store";
-import { undo } from "./actions";
 
 const state = () => useStore.getState();
 const FOX = { ...FOLLOWS, system_prompt: "You are a fox." };

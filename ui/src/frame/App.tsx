@@ -11,6 +11,7 @@ import { ModelPicker } from "../models/ModelPicker";
 import { ModelsScreen } from "../models/ModelsScreen";
 import { Palette } from "../palette/Palette";
 import { Shortcuts } from "../palette/Shortcuts";
+import type { Run } from "../palette/table";
 import { useMenuBar } from "../palette/useMenuBar";
 import { MAC } from "../primitives/platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
@@ -34,12 +35,12 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
   notices: { name: "Third-party notices", Content: NoticesScreen },
 };
 
-/** The window. */
-export function App() {
+/** The window; `run` does what keys and the palette say. */
+export function App({ run }: { run: Run }) {
   const sidebar = useStore((state) => state.sidebar);
   const { name, Content } = SCREENS[useStore((state) => state.screen)];
   const title = useStore((state) => name ?? state.about?.title);
-  useShortcuts();
+  useShortcuts(run);
   useMenuBar();
   useEffect(() => {
     document.title = title ?? "Foretoken";
@@ -52,7 +53,7 @@ export function App() {
         <Note />
       </div>
       <TagsSheet />
-      <Palette />
+      <Palette run={run} />
       <Shortcuts />
       <LinkAddress />
       <DropTarget />

@@ -1,4 +1,4 @@
-import { selectModel } from "../chat/actions";
+import { selectModel } from "../models/choose";
 import { percent } from "../primitives/format";
 import { setView, useModelName, useStore } from "../state/store";
 import { ErrorNote } from "./ErrorNote";

@@ -1,6 +1,6 @@
-import { undo } from "../chatList/actions";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
+import { undo } from "./undo";
 
 /** Says what was done, and undoes it where that can be. */
 export function Note() {

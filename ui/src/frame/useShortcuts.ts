@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import type { ActionId } from "../bridge/bindings";
 import { keysOf, matches } from "../palette/keys";
-import { run, TABLE } from "../palette/table";
+import { type Run, TABLE } from "../palette/table";
 import { MAC } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 
@@ -13,20 +13,20 @@ const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
   "previous_chat",
 ]);
 
-/** The keys that work everywhere in the window. */
-export function useShortcuts(): void {
+/** The keys that work everywhere in the window; `run` does what they say. */
+export function useShortcuts(run: Run): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (!act(event)) return;
+      if (!act(event, run)) return;
       event.preventDefault();
     };
     // Before the popovers hear it, so that an Escape that closes one is known to be theirs.
     window.addEventListener("keydown", onKeyDown, { capture: true });
     return () => window.removeEventListener("keydown", onKeyDown, { capture: true });
-  }, []);
+  }, [run]);
 }
 
-function act(event: KeyboardEvent): boolean {
+function act(event: KeyboardEvent, run: Run): boolean {
   if (event.key === "Escape") {
     if (event.repeat || document.querySelector(".popover, .sheet") !== null) return false;
     // What is being edited gives up its change.

@@ -1,8 +1,8 @@
 import { Popover } from "@base-ui/react/popover";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
-import { openLink } from "../chat/actions";
 import { CopyButton } from "../primitives/CopyButton";
 import { type Address, wholeOf } from "./address";
+import { openLink } from "./openLink";
 
 interface Asked {
   /** The element of the link. */

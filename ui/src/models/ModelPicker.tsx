@@ -1,5 +1,4 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
-import { chooseModel, openModel, selectModel } from "../chat/actions";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
 import { bytes, mtpWords, parameters, percent } from "../primitives/format";
@@ -7,6 +6,7 @@ import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
 import { getModels } from "./actions";
+import { chooseModel, openModel, selectModel } from "./choose";
 import { choiceWords } from "./labels";
 import { type Choice, choices } from "./models";
 

@@ -6,12 +6,13 @@ import { shell } from "../bridge/bridge";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
 import { commandsOf, type Entry, entries, offer } from "./entries";
+import type { Run } from "./table";
 
 /** How many places a search for titles may tell. */
 const HITS = 60;
 
 /** Goes anywhere and does anything, by name. */
-export function Palette() {
+export function Palette({ run }: { run: Run }) {
   const open = useStore((state) => state.palette);
   const chosen = useRef<Entry>(null);
   const choose = (entry: Entry) => {
@@ -32,14 +33,14 @@ export function Palette() {
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-backdrop" />
         <Dialog.Popup className="sheet palette" data-testid="palette" aria-label="Go to">
-          <Choices onChoose={choose} />
+          <Choices run={run} onChoose={choose} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
+function Choices({ run, onChoose }: { run: Run; onChoose: (entry: Entry) => void }) {
   const known = useStore(useShallow(offer));
   const commands = useStore(useShallow(commandsOf));
   const [query, setQuery] = useState("");
@@ -48,7 +49,7 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
   const titles = useTitles(query);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const found = entries(known, commands, query, titles);
+  const found = entries(known, commands, query, titles, run);
   const current = Math.max(
     found.findIndex(({ key }) => key === selected),
     0,
@@ -91,7 +92,7 @@ function Choices({ onChoose }: { onChoose: (entry: Entry) => void }) {
           value={query}
           onChange={(event) => {
             setQuery(event.target.value);
-            setSelected(entries(known, commands, event.target.value, titles)[0]?.key);
+            setSelected(entries(known, commands, event.target.value, titles, run)[0]?.key);
           }}
           onKeyDown={onKeyDown}
         />

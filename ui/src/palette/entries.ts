@@ -1,12 +1,12 @@
 import type { Action, SearchHit } from "../bridge/bindings";
-import { openModel, selectModel } from "../chat/actions";
 import { openChat } from "../chat/navigation";
+import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
 import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
 import { reason, type useStore } from "../state/store";
 import { keysOf, shown } from "./keys";
-import { actionsNow, run } from "./table";
+import { actionsNow, type Run } from "./table";
 
 type State = ReturnType<typeof useStore.getState>;
 
@@ -42,10 +42,16 @@ export interface Entry {
 const RECENT = 5;
 const FOUND = 20;
 
-/** What the palette offers for `query`: what begins with it first, in every group. */
-export function entries(offer: Offer, commands: Action[], query: string, titles: SearchHit[]): Entry[] {
+/** What the palette offers for `query`: what begins with it first, in every group. `run` does what a command says. */
+export function entries(
+  offer: Offer,
+  commands: Action[],
+  query: string,
+  titles: SearchHit[],
+  run: Run,
+): Entry[] {
   const chats = chatEntries(offer, query, titles);
-  const others = [...commandEntries(commands), ...modelEntries(offer), ...settingsEntries()];
+  const others = [...commandEntries(commands, run), ...modelEntries(offer), ...settingsEntries()];
   return [...chats, ...ranked(others, query)];
 }
 
@@ -75,7 +81,7 @@ function chatEntries({ chats, chat: open }: Offer, query: string, titles: Search
     }));
 }
 
-const commandEntries = (commands: Action[]): Entry[] =>
+const commandEntries = (commands: Action[], run: Run): Entry[] =>
   commands.map((action) => ({
     key: `action ${action.id}`,
     group: "Commands",

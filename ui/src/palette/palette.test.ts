@@ -134,7 +134,7 @@ describe("the palette", () => {
   ];
   const now = { ...state, chats, chat: 2 };
   const names = (query: string, titles: Parameters<typeof entries>[3] = []) =>
-    entries(offer(now), commandsOf(now), query, titles).map(({ name }) => name);
+    entries(offer(now), commandsOf(now), query, titles, () => false).map(({ name }) => name);
 
   it("puts what begins with the words first", () => {
     const all = [{ name: "The bell" }, { name: "Bell" }, { name: "A be" }];

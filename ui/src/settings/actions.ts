@@ -3,7 +3,7 @@ import { ZOOMS } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { settingsLine } from "../bridge/inOrder";
 import { Kept } from "../bridge/kept";
-import { showError } from "../chat/actions";
+import { showError } from "../frame/errors";
 import { about, openModels } from "../models/actions";
 import { dispatch, setView, useStore } from "../state/store";
 import type { SectionId } from "./sections";

@@ -421,6 +421,10 @@ export function streamingReply({ live, chat, messages }: ServerState): number | 
   return last?.status.state === "streaming" ? last.id : null;
 }
 
+/** The chat so many rows further down the list. A chat that is not listed stands before all of them. */
+export const chatFromHere = ({ chats, chat }: ServerState, rows: number): ChatSummary | undefined =>
+  chats[chats.findIndex(({ id }) => id === chat) + rows];
+
 /** How the next reply of the open chat is written. */
 export const generation = ({ chatSettings, settings }: ServerState): GenerationSettings =>
   chatSettings.generation ?? settings;

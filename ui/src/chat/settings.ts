@@ -1,0 +1,61 @@
+import type { ChatSettings, GenerationSettings, Sampling } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { chatLine } from "../bridge/inOrder";
+import { Kept } from "../bridge/kept";
+import { showError } from "../frame/errors";
+import { changeDefaults } from "../settings/actions";
+import { generation } from "../state/state";
+import { dispatch, useStore } from "../state/store";
+
+const state = () => useStore.getState();
+
+/** The settings of the chat that were changed last. */
+let changing: { chat: number; kept: Kept<ChatSettings> } | undefined;
+
+function keptSettings(chat: number): Kept<ChatSettings> {
+  if (changing?.chat !== chat) {
+    const kept = new Kept<ChatSettings>({
+      line: chatLine,
+      now: () => state().chatSettings,
+      show: (settings) => {
+        if (state().chat === chat) dispatch({ kind: "chat settings", settings });
+      },
+      send: (_, settings) => shell.setChatSettings(chat, settings),
+    });
+    changing = { chat, kept };
+  }
+  return changing.kept;
+}
+
+/** The shell has changed how replies are written in the open chat by itself. */
+export function hearChat(chat: number | null, settings: ChatSettings): void {
+  if (chat === null) dispatch({ kind: "chat settings", settings });
+  else keptSettings(chat).heard(settings);
+}
+
+/** Changes how replies are written in the open chat. Returns whether that is kept. One that is not begun takes it along
+ *  when it begins. */
+export async function changeChat(change: Partial<ChatSettings>, chat = state().chat): Promise<boolean> {
+  if (chat === null) {
+    dispatch({ kind: "chat settings", settings: { ...state().chatSettings, ...change } });
+    return true;
+  }
+  try {
+    await keptSettings(chat).change(change);
+    return true;
+  } catch (error) {
+    showError(error, chat);
+    return false;
+  }
+}
+
+/** Changes settings of the next reply: those of the chat where it has its own, or else those of the app. */
+export async function changeSettings(change: Partial<GenerationSettings>): Promise<void> {
+  const { generation } = state().chatSettings;
+  await (generation === null
+    ? changeDefaults(change)
+    : changeChat({ generation: { ...generation, ...change } }));
+}
+
+export const changeSampling = (change: Partial<Sampling>) =>
+  changeSettings({ sampling: { ...generation(state()).sampling, ...change } });

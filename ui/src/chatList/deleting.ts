@@ -1,0 +1,48 @@
+import type { Deletion } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { chatLine } from "../bridge/inOrder";
+import { readAgain, showChat } from "../chat/navigation";
+import { attempt } from "../frame/errors";
+import { dispatch, setView, useStore } from "../state/store";
+
+const state = () => useStore.getState();
+
+export const deleteMessage = (message: number) =>
+  attempt(async () => {
+    const { asked } = state().navigation;
+    const { deletion, chat } = await chatLine.run(() => shell.deleteMessage(message));
+    if (state().navigation.asked === asked) {
+      dispatch({ kind: "changed", opened: chat });
+      setView({ editing: null, numbers: null });
+    } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
+    setView({ note: { words: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
+  });
+
+export const deleteChat = (chat: number, title: string) =>
+  attempt(async () => {
+    const shown = state().chat === chat;
+    const deletion = await chatLine.run(() => shell.deleteChat(chat));
+    const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
+    setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
+  });
+
+/** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
+async function undoDeletion(deletion: number, shown: boolean): Promise<unknown> {
+  const undo = () => chatLine.run(() => shell.undoDeletion(deletion));
+  return shown ? showChat(async (navigation) => shell.openChat(navigation, await undo())) : undo();
+}
+
+/** Deletions that are being undone. */
+const returning = new Set<number>();
+
+/** Brings back something of the list of what was deleted, and goes there. */
+export async function bringBack({ id, message }: Deletion): Promise<void> {
+  if (returning.has(id)) return;
+  returning.add(id);
+  const isBack = await showChat(async (navigation) => {
+    const chat = await chatLine.run(() => shell.undoDeletion(id));
+    return message === null ? shell.openChat(navigation, chat) : shell.showMessage(navigation, message);
+  });
+  returning.delete(id);
+  if (isBack && message !== null) setView({ jump: { message, lit: true } });
+}

@@ -1,0 +1,49 @@
+import { openBenchmarks } from "../benchmarks/actions";
+import { shell } from "../bridge/bridge";
+import { editLast, stop, toggleNumbers } from "../chat/actions";
+import { focusComposer } from "../chat/focus";
+import { newChat } from "../chat/navigation";
+import { focusSearch, goToChat } from "../chatList/actions";
+import { chooseImport, exportChats } from "../chatList/files";
+import { openModels } from "../models/actions";
+import type { Commands } from "../palette/table";
+import { toggleRevealDrafts } from "../reveal/actions";
+import { changeZoom, openDiagnostics, openSettings } from "../settings/actions";
+import { setView, useStore } from "../state/store";
+import { showError } from "./errors";
+
+const state = () => useStore.getState();
+
+/** What every action does. A new one stands here, and in a feature the function that it calls. */
+export const COMMANDS: Commands = {
+  new_chat: () => newChat(),
+  find_chats: () => focusSearch(),
+  palette: () => setView({ palette: !state().palette, shortcuts: false }),
+  focus_composer: () => {
+    // In the chat that opens, the field takes the focus by itself.
+    setView({ screen: "chat" });
+    focusComposer();
+  },
+  edit_last: () => editLast(),
+  stop: () => stop(),
+  statistics: () => toggleNumbers(),
+  reveal_drafts: () => toggleRevealDrafts(),
+  next_chat: () => goToChat(1),
+  previous_chat: () => goToChat(-1),
+  export_chat: () => exportChats(state().chat, "markdown"),
+  export_chats: () => exportChats(null, "json"),
+  import_chats: () => chooseImport(),
+  toggle_sidebar: () => setView({ sidebar: !state().sidebar }),
+  toggle_inspector: () =>
+    setView({ screen: "chat", inspector: state().screen !== "chat" || !state().inspector }),
+  zoom_in: () => changeZoom(1),
+  zoom_out: () => changeZoom(-1),
+  actual_size: () => changeZoom(0),
+  models: () => openModels(),
+  benchmarks: () => openBenchmarks(),
+  settings: () => openSettings(),
+  shortcuts: () => setView({ shortcuts: !state().shortcuts, palette: false }),
+  diagnostics: () => openDiagnostics(),
+  close_window: () => shell.closeWindow().catch(showError),
+  quit: () => shell.quit().catch(showError),
+};

@@ -1,0 +1,27 @@
+import { reportOf } from "../bridge/bridge";
+import { setView, useStore } from "../state/store";
+
+const state = () => useStore.getState();
+
+/** Says why something failed: in the chat that it was about where that is shown, or else in a note. */
+export function showError(error: unknown, chat = state().chat): void {
+  if (state().screen === "chat" && state().chat === chat) setView({ actionError: reportOf(error) });
+  else noteError(error);
+}
+
+/** Says why something failed that has nothing to do with what is shown. */
+export function noteError(error: unknown): void {
+  const { message, hint } = reportOf(error);
+  setView({ note: { words: [message, hint].filter(Boolean).join(" "), undo: null } });
+}
+
+/** Does something; if it fails, the chat says why. */
+export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    showError(error);
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Snapshot } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { follow } from "../bridge/listening";
+import { takeDraft, takeEdits } from "../chat/drafts";
+import { dispatch } from "../state/store";
+import { showError } from "./errors";
+
+/** Shows what the shell knows. */
+export function take(snapshot: Snapshot): void {
+  dispatch({ kind: "snapshot", snapshot });
+  takeDraft(null, snapshot.draft);
+  if (snapshot.open) {
+    takeDraft(snapshot.open.chat.id, snapshot.open.draft);
+    takeEdits(snapshot.open.edits);
+    follow(snapshot.open, showError);
+  }
+}
+
+/** Shows what the shell knows, once more. */
+export async function reload(): Promise<void> {
+  take(await shell.snapshot());
+}

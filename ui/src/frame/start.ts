@@ -1,0 +1,60 @@
+import type { AppEvent } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { chatLine, settingsLine } from "../bridge/inOrder";
+import { attachDropped } from "../chat/attaching";
+import { saveDrafts } from "../chat/drafts";
+import { openChat } from "../chat/navigation";
+import { importChats } from "../chatList/files";
+import { addModels, loadLibrary } from "../models/actions";
+import type { Run } from "../palette/table";
+import { hearDefaults, hearPreferences } from "../settings/actions";
+import { dispatch, setView } from "../state/store";
+import { take } from "./snapshot";
+
+/** Takes over a change that the shell tells; `run` does what is chosen in the menu bar. */
+function onAppEvent(event: AppEvent, run: Run): void {
+  switch (event.type) {
+    case "preferences":
+      hearPreferences(event.preferences);
+      break;
+    case "settings":
+      hearDefaults(event.settings);
+      break;
+    default:
+      dispatch({ kind: "app", event });
+      if (event.type === "dropped") onDropped(event.folders, event.files);
+      else if (event.type === "action") run(event.action);
+      else if (event.type === "open_chat") openChat(event.chat);
+      else if (event.type === "closing") handOver();
+  }
+}
+
+/** Lets the shell keep what was typed and chosen last, before the app ends. */
+const handOver = () =>
+  Promise.all([saveDrafts(), chatLine.settled(), settingsLine.settled()]).then(shell.handedOver);
+
+/** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
+function onDropped(folders: string[], files: string[]): void {
+  const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
+  if (chats.length > 0) importChats(chats);
+  if (folders.length > 0) addModels(folders);
+  if (others.length > 0) {
+    setView({ screen: "chat" });
+    attachDropped(others);
+  }
+}
+
+const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
+
+/** Shows what the shell knows and follows its changes. `run` does what is chosen in the menu bar. */
+export async function start(run: Run): Promise<void> {
+  try {
+    take(await shell.watch((event) => onAppEvent(event, run)));
+  } catch (error) {
+    dispatch({ kind: "app", event: { type: "engine", engine: { state: "failed", error: reportOf(error) } } });
+  }
+  setView({ opened: true });
+  window.addEventListener("pagehide", saveDrafts);
+  window.addEventListener("blur", saveDrafts);
+  loadLibrary();
+}

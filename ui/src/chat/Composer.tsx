@@ -7,16 +7,7 @@ import { ActionButton } from "../primitives/ActionButton";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { modelBefore, streamingReply } from "../state/state";
-import {
-  awaited,
-  draftKey,
-  setView,
-  useGeneration,
-  useModel,
-  useModelName,
-  useReason,
-  useStore,
-} from "../state/store";
+import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, detach } from "./attaching";
 import { contextUse, contextWords } from "./context";
@@ -26,6 +17,7 @@ import { MtpControl } from "./MtpControl";
 import { filesOf } from "./pasted";
 import { SamplingControl } from "./SamplingControl";
 import { ThinkingControl } from "./ThinkingControl";
+import { awaited, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
 

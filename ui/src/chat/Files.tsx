@@ -1,10 +1,10 @@
 import { memo } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
-import type { Arriving } from "../state/store";
 import { stopWaiting } from "./attaching";
 import { costWords } from "./attachments";
 import { useTokens } from "./useTokens";
+import type { Arriving } from "./view";
 
 const NONE: Arriving[] = [];
 

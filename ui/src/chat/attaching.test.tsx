@@ -2,11 +2,12 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
-import { awaited, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { send } from "./actions";
 import { attachDropped, chooseAttachments, stopWaiting } from "./attaching";
 import { Composer } from "./Composer";
 import { setDraft } from "./drafts";
+import { awaited } from "./view";
 
 const state = () => useStore.getState();
 const initial = useStore.getInitialState();

@@ -2,9 +2,10 @@ import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/b
 import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
 import { count } from "../primitives/format";
-import { type Arriving, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { setFiles } from "./drafts";
 import { contentsOf } from "./pasted";
+import type { Arriving } from "./view";
 
 const state = () => useStore.getState();
 

@@ -1,6 +1,7 @@
 import type { Attachment, Draft, UnsentEdit } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { draftKey, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
+import { draftKey } from "./view";
 
 /** What is typed is kept so many milliseconds later at most. */
 const BEHIND = 400;

@@ -17,13 +17,14 @@ import { MAC } from "../primitives/platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
 import { NoticesScreen } from "../settings/NoticesScreen";
 import { SettingsScreen } from "../settings/SettingsScreen";
-import { type Screen, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { EngineBanner } from "./EngineBanner";
 import { Note } from "./Note";
 import { Sidebar, SidebarToggle } from "./Sidebar";
 import { useShortcuts } from "./useShortcuts";
+import type { Screen } from "./view";
 
 /** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {

@@ -11,8 +11,9 @@ import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
 import { Icon, type IconName } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { openSettings } from "../settings/actions";
-import { type Screen, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { SidebarEdge, useSidebarWidth } from "./SidebarEdge";
+import type { Screen } from "./view";
 
 export function SidebarToggle() {
   const open = useStore((state) => state.sidebar);

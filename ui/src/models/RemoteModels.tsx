@@ -3,11 +3,12 @@ import type { RemoteFilter, RemoteModel } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
-import { type Listing, setView, useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { about, changeFilter, endSearch, loadCatalogue, search } from "./actions";
 import { HubError } from "./HubError";
 import { inOrder } from "./models";
 import { RemoteRow } from "./RemoteRow";
+import type { Listing } from "./view";
 
 /** The models to get: those that are recommended, or what a search of the Hub finds. */
 export function RemoteModels() {

@@ -7,8 +7,9 @@ import type {
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { settingsLine } from "../bridge/inOrder";
-import { dispatch, type Listing, NO_FILTER, setView, useStore } from "../state/store";
+import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
+import { type Listing, NO_FILTER } from "./view";
 
 const state = () => useStore.getState();
 

@@ -2,7 +2,7 @@ import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Hold, Job, JobStage, RemoteModel } from "../bridge/bindings";
-import { type Listing, useStore } from "../state/store";
+import { useStore } from "../state/store";
 import { list } from "./actions";
 import { HubError } from "./HubError";
 import { JobRow } from "./JobRow";
@@ -15,6 +15,7 @@ import { RemoteModels } from "./RemoteModels";
 import { SidebarProgress } from "./SidebarProgress";
 import { SmallerMemory } from "./SmallerMemory";
 import { fitOf, job, library, local, remote } from "./samples";
+import type { Listing } from "./view";
 
 const initial = useStore.getInitialState();
 /** Components that are drawn without a document see the first state of the store. */

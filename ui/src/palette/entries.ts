@@ -4,11 +4,9 @@ import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
 import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
-import { reason, type useStore } from "../state/store";
+import { reason, type State } from "../state/store";
 import { keysOf, shown } from "./keys";
 import { actionsNow, type Run } from "./table";
-
-type State = ReturnType<typeof useStore.getState>;
 
 /** What there is to offer. */
 export interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {

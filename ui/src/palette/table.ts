@@ -1,6 +1,6 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
 import { chatFromHere, streamingReply } from "../state/state";
-import { useStore } from "../state/store";
+import { type State, useStore } from "../state/store";
 
 const state = () => useStore.getState();
 
@@ -12,8 +12,6 @@ export type Commands = Record<ActionId, () => unknown>;
 
 /** Does what an action says, if it can be done now; says whether it was. */
 export type Run = (id: ActionId) => boolean;
-
-type State = ReturnType<typeof state>;
 
 const AVAILABLE: Record<Availability, (state: State) => boolean> = {
   always: () => true,

@@ -122,6 +122,62 @@ export interface ServerState {
   live: Record<number, LiveReply>;
 }
 
+/** How replies are written in a chat that follows the app. */
+export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
+
+/** Before the first snapshot has come. */
+export const BEFORE_SNAPSHOT: ServerState = {
+  engine: { state: "starting" },
+  models: [],
+  selectedModel: "",
+  chats: [],
+  moreChats: null,
+  tag: null,
+  tags: [],
+  deletions: [],
+  listChanges: 0,
+  navigation: { asked: 0, shown: 0, pending: false, gone: [] },
+  chat: null,
+  about: null,
+  messages: [],
+  versions: {},
+  asked: 0,
+  settings: {
+    sampling: {
+      temperature: 0,
+      top_p: 1,
+      top_k: 0,
+      min_p: 0,
+      xtc_probability: 0,
+      xtc_threshold: 0.1,
+      repetition_penalty: 1,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      acceptance: "coupled",
+      seed: null,
+    },
+    drafting: { mode: "auto" },
+    max_tokens: 32768,
+    thinking: false,
+    stop: [],
+  },
+  preferences: {
+    appearance: "auto",
+    zoom: 100,
+    notifications: true,
+    keep_running: false,
+    sidebar_width: null,
+  },
+  chatSettings: FOLLOWS,
+  presets: [],
+  deletedPresets: [],
+  revealDrafts: false,
+  trouble: null,
+  library: null,
+  dragging: false,
+  live: {},
+};
+
 /** Everything that can happen to `ServerState`. `at` is a time in milliseconds. */
 export type Change =
   | { kind: "snapshot"; snapshot: Snapshot }
@@ -140,7 +196,7 @@ export type Change =
   | { kind: "settings"; settings: GenerationSettings }
   | { kind: "reveal drafts"; reveal: boolean };
 
-export function reduce(shown: ServerState, change: Change): ServerState {
+export function reduce(state: ServerState, change: Change): ServerState {
   switch (change.kind) {
     case "snapshot": {
       const {
@@ -154,7 +210,7 @@ export function reduce(shown: ServerState, change: Change): ServerState {
         ...rest
       } = change.snapshot;
       const next = {
-        ...shown,
+        ...state,
         ...rest,
         selectedModel,
         revealDrafts,
@@ -163,7 +219,7 @@ export function reduce(shown: ServerState, change: Change): ServerState {
         moreChats: page.next,
         tag: null,
       };
-      const { asked, pending } = shown.navigation;
+      const { asked, pending } = state.navigation;
       // Whoever has set out for elsewhere since is not called back.
       if (pending && navigation < asked) return next;
       const there = arrived(
@@ -171,105 +227,105 @@ export function reduce(shown: ServerState, change: Change): ServerState {
         navigation,
       );
       if (open) return opened(there, open);
-      const isHere = shown.chat === null && shown.navigation.shown === navigation;
-      return closed(there, isHere ? shown.chatSettings : FOLLOWS);
+      const isHere = state.chat === null && state.navigation.shown === navigation;
+      return closed(there, isHere ? state.chatSettings : FOLLOWS);
     }
     case "app":
-      return onAppEvent(shown, change.event);
+      return onAppEvent(state, change.event);
     case "library":
       // An answer may be older than a change that was heard while it was on its way.
-      return shown.library === null ? { ...shown, library: change.library } : shown;
+      return state.library === null ? { ...state, library: change.library } : state;
     case "listed":
-      return onListed(shown, change.tag, change.after, change.page);
+      return onListed(state, change.tag, change.after, change.page);
     case "departed": {
-      const { asked, shown: from } = shown.navigation;
-      return { ...shown, navigation: { asked: asked + 1, shown: from, pending: true, gone: [] } };
+      const { asked, shown: from } = state.navigation;
+      return { ...state, navigation: { asked: asked + 1, shown: from, pending: true, gone: [] } };
     }
     case "stayed":
-      return { ...shown, navigation: { ...shown.navigation, pending: false } };
+      return { ...state, navigation: { ...state.navigation, pending: false } };
     case "opened": {
-      if (change.navigation !== shown.navigation.asked) return shown;
-      const there = arrived(shown, change.navigation);
-      return shown.navigation.gone.includes(change.opened.chat.id)
+      if (change.navigation !== state.navigation.asked) return state;
+      const there = arrived(state, change.navigation);
+      return state.navigation.gone.includes(change.opened.chat.id)
         ? closed(there)
         : opened(there, change.opened);
     }
     case "new":
-      return change.navigation === shown.navigation.asked ? closed(arrived(shown, change.navigation)) : shown;
+      return change.navigation === state.navigation.asked ? closed(arrived(state, change.navigation)) : state;
     case "changed":
       // Its settings are changed on this page alone.
-      return change.opened.chat.id === shown.chat
-        ? opened(shown, { ...change.opened, settings: shown.chatSettings })
-        : shown;
+      return change.opened.chat.id === state.chat
+        ? opened(state, { ...change.opened, settings: state.chatSettings })
+        : state;
     case "chat settings":
-      return { ...shown, chatSettings: change.settings };
+      return { ...state, chatSettings: change.settings };
     case "sent":
-      return onSent(shown, change.from, change.sent);
+      return onSent(state, change.from, change.sent);
     case "attached":
-      return withReply(shown, change.chat, change.message);
+      return withReply(state, change.chat, change.message);
     case "reply":
-      return onReplyEvent(shown, change.message, change.event, change.at);
+      return onReplyEvent(state, change.message, change.event, change.at);
     case "settings":
-      return { ...shown, settings: change.settings };
+      return { ...state, settings: change.settings };
     case "reveal drafts":
-      return { ...shown, revealDrafts: change.reveal };
+      return { ...state, revealDrafts: change.reveal };
   }
 }
 
-function onAppEvent(shown: ServerState, event: AppEvent): ServerState {
+function onAppEvent(state: ServerState, event: AppEvent): ServerState {
   switch (event.type) {
     case "engine":
-      return { ...shown, engine: event.engine };
+      return { ...state, engine: event.engine };
     case "models":
-      return { ...shown, models: event.models, selectedModel: event.selected_model };
+      return { ...state, models: event.models, selectedModel: event.selected_model };
     case "chats_trouble":
-      return { ...shown, trouble: event.trouble };
+      return { ...state, trouble: event.trouble };
     case "chat": {
-      const about = event.chat.id === shown.chat ? event.chat : shown.about;
-      const complete = shown.moreChats === null;
-      const chats = withChat(shown.chats, event.chat, shown.tag, complete);
-      return { ...shown, about, chats, listChanges: shown.listChanges + 1 };
+      const about = event.chat.id === state.chat ? event.chat : state.about;
+      const complete = state.moreChats === null;
+      const chats = withChat(state.chats, event.chat, state.tag, complete);
+      return { ...state, about, chats, listChanges: state.listChanges + 1 };
     }
     case "chat_gone": {
-      const { navigation } = shown;
+      const { navigation } = state;
       const next = {
-        ...shown,
-        chats: withoutChat(shown.chats, event.chat),
-        listChanges: shown.listChanges + 1,
+        ...state,
+        chats: withoutChat(state.chats, event.chat),
+        listChanges: state.listChanges + 1,
         navigation: { ...navigation, gone: [...navigation.gone, event.chat] },
       };
-      return event.chat === shown.chat ? closed(next) : next;
+      return event.chat === state.chat ? closed(next) : next;
     }
     case "deletions":
-      return { ...shown, deletions: event.deletions };
+      return { ...state, deletions: event.deletions };
     case "presets":
-      return { ...shown, presets: event.presets, deletedPresets: event.deleted };
+      return { ...state, presets: event.presets, deletedPresets: event.deleted };
     case "tags":
-      return { ...shown, tags: event.tags };
+      return { ...state, tags: event.tags };
     case "settings":
-      return { ...shown, settings: event.settings };
+      return { ...state, settings: event.settings };
     case "library":
-      return { ...shown, library: event.library };
+      return { ...state, library: event.library };
     case "dragging":
-      return { ...shown, dragging: event.inside };
+      return { ...state, dragging: event.inside };
     case "dropped":
-      return { ...shown, dragging: false };
+      return { ...state, dragging: false };
     case "preferences":
-      return { ...shown, preferences: event.preferences };
+      return { ...state, preferences: event.preferences };
     case "action":
     case "closing":
     case "open_chat":
-      return shown;
+      return state;
   }
 }
 
-function arrived(shown: ServerState, navigation: number): ServerState {
-  return { ...shown, navigation: { ...shown.navigation, shown: navigation, pending: false } };
+function arrived(state: ServerState, navigation: number): ServerState {
+  return { ...state, navigation: { ...state.navigation, shown: navigation, pending: false } };
 }
 
-function opened(shown: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
+function opened(state: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
   return {
-    ...shown,
+    ...state,
     chat: chat.id,
     about: chat,
     chatSettings: settings,
@@ -278,11 +334,8 @@ function opened(shown: ServerState, { chat, settings, messages }: OpenedChat): S
   };
 }
 
-/** How replies are written in a chat that follows the app. */
-export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
-
-function closed(shown: ServerState, chatSettings = FOLLOWS): ServerState {
-  return { ...shown, chat: null, about: null, chatSettings, messages: [], versions: {} };
+function closed(state: ServerState, chatSettings = FOLLOWS): ServerState {
+  return { ...state, chat: null, about: null, chatSettings, messages: [], versions: {} };
 }
 
 function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
@@ -291,36 +344,36 @@ function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
 
 /** A part of the list has come. One that was asked for before the list became another is of no use. */
 function onListed(
-  shown: ServerState,
+  state: ServerState,
   tag: string | null,
   after: ChatCursor | null,
   page: ChatPage,
 ): ServerState {
-  if (after === null) return { ...shown, tag, chats: page.chats, moreChats: page.next };
-  if (shown.tag !== tag || shown.moreChats !== after) return shown;
-  return { ...shown, chats: joinPage(shown.chats, page.chats), moreChats: page.next };
+  if (after === null) return { ...state, tag, chats: page.chats, moreChats: page.next };
+  if (state.tag !== tag || state.moreChats !== after) return state;
+  return { ...state, chats: joinPage(state.chats, page.chats), moreChats: page.next };
 }
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
 export const isThere = ({ chat, navigation }: ServerState, from: Place, sent: Sent): boolean =>
   navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
 
-function onSent(shown: ServerState, from: Place, sent: Sent): ServerState {
+function onSent(state: ServerState, from: Place, sent: Sent): ServerState {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
-  if (!reply) return shown;
-  const isGone = shown.navigation.gone.includes(sent.chat);
+  if (!reply) return state;
+  const isGone = state.navigation.gone.includes(sent.chat);
   const next =
-    !isGone && isThere(shown, from, sent)
+    !isGone && isThere(state, from, sent)
       ? {
-          ...shown,
+          ...state,
           chat: sent.chat,
-          about: shown.chats.find(({ id }) => id === sent.chat) ?? shown.about,
-          messages: join(shown.messages, added),
-          versions: { ...shown.versions, ...versionsOf(sent.messages) },
-          asked: shown.asked + 1,
+          about: state.chats.find(({ id }) => id === sent.chat) ?? state.about,
+          messages: join(state.messages, added),
+          versions: { ...state.versions, ...versionsOf(sent.messages) },
+          asked: state.asked + 1,
         }
-      : shown;
+      : state;
   return withReply(next, sent.chat, reply);
 }
 
@@ -334,8 +387,8 @@ function join(messages: Message[], added: Message[]): Message[] {
   return [...messages.slice(0, keep), ...added];
 }
 
-function withReply(shown: ServerState, chat: number, reply: Message): ServerState {
-  if (reply.status.state !== "streaming") return endReply(shown, reply);
+function withReply(state: ServerState, chat: number, reply: Message): ServerState {
+  if (reply.status.state !== "streaming") return endReply(state, reply);
   const live: LiveReply = {
     chat,
     thinking: reply.thinking,
@@ -348,22 +401,22 @@ function withReply(shown: ServerState, chat: number, reply: Message): ServerStat
     before: { thinking: characters(reply.thinking), answer: characters(reply.text) },
     provenance: { thinking: [], answer: [] },
   };
-  return { ...shown, live: { ...shown.live, [reply.id]: live } };
+  return { ...state, live: { ...state.live, [reply.id]: live } };
 }
 
-function onReplyEvent(shown: ServerState, id: number, event: ReplyEvent, at: number): ServerState {
-  if (event.type === "ended") return endReply(shown, event.message);
-  if (event.type === "begun") return withModel(shown, id, event.model);
-  const live = shown.live[id];
-  if (!live) return shown;
+function onReplyEvent(state: ServerState, id: number, event: ReplyEvent, at: number): ServerState {
+  if (event.type === "ended") return endReply(state, event.message);
+  if (event.type === "begun") return withModel(state, id, event.model);
+  const live = state.live[id];
+  if (!live) return state;
   switch (event.type) {
     case "waiting":
       // Also in the middle of a reply; the numbers stand for what it is not doing any more.
-      return withLive(shown, id, { ...live, ahead: event.ahead, reading: null, stats: null });
+      return withLive(state, id, { ...live, ahead: event.ahead, reading: null, stats: null });
     case "reading": {
       const { done, total, cached } = event;
       const first = live.reading?.first ?? { done, at };
-      return withLive(shown, id, {
+      return withLive(state, id, {
         ...live,
         ahead: null,
         reading: { done, total, cached, first },
@@ -371,12 +424,12 @@ function onReplyEvent(shown: ServerState, id: number, event: ReplyEvent, at: num
       });
     }
     case "live":
-      return withLive(shown, id, { ...live, reading: null, stats: event.stats });
+      return withLive(state, id, { ...live, reading: null, stats: event.stats });
     case "text": {
       const begins = event.thinking !== "" && live.thinking === "";
       const answers = event.answer !== "" && live.answer === "";
       const thinkingSince = begins ? at : live.thinkingSince;
-      return withLive(shown, id, {
+      return withLive(state, id, {
         ...live,
         reading: null,
         thinking: live.thinking + event.thinking,
@@ -393,23 +446,23 @@ function onReplyEvent(shown: ServerState, id: number, event: ReplyEvent, at: num
 }
 
 /** Who writes a message is another than was expected. */
-function withModel(shown: ServerState, id: number, model: string): ServerState {
-  const messages = shown.messages.map((message) => (message.id === id ? { ...message, model } : message));
-  return { ...shown, messages };
+function withModel(state: ServerState, id: number, model: string): ServerState {
+  const messages = state.messages.map((message) => (message.id === id ? { ...message, model } : message));
+  return { ...state, messages };
 }
 
-function withLive(shown: ServerState, id: number, live: LiveReply): ServerState {
-  return { ...shown, live: { ...shown.live, [id]: live } };
+function withLive(state: ServerState, id: number, live: LiveReply): ServerState {
+  return { ...state, live: { ...state.live, [id]: live } };
 }
 
 function secondsSince(since: number | null, at: number): number | null {
   return since === null ? null : (at - since) / 1000;
 }
 
-function endReply(shown: ServerState, message: Message): ServerState {
-  const { [message.id]: _, ...live } = shown.live;
-  const messages = shown.messages.map((known) => (known.id === message.id ? message : known));
-  return { ...shown, live, messages };
+function endReply(state: ServerState, message: Message): ServerState {
+  const { [message.id]: _, ...live } = state.live;
+  const messages = state.messages.map((known) => (known.id === message.id ? message : known));
+  return { ...state, live, messages };
 }
 
 /** The reply of the open chat that is being written, if there is one. */
@@ -438,11 +491,11 @@ export function modelName({ engine, models, selectedModel, library }: ServerStat
 }
 
 /** The model that answered last in the open chat, if another one is ready now and it can be chosen again. */
-export function modelBefore(shown: ServerState): Choice | null {
-  const { engine, messages, models, library } = shown;
+export function modelBefore(state: ServerState): Choice | null {
+  const { engine, messages, models, library } = state;
   const before = messages.findLast(({ role, model }) => role === "assistant" && model !== null)?.model;
   if (engine.state !== "ready" || library === null) return null;
-  if (before === undefined || before === modelName(shown)) return null;
+  if (before === undefined || before === modelName(state)) return null;
   const canAnswer = ({ name, local }: Choice) =>
     name === before && (local === null || local.state.state === "ready");
   return (

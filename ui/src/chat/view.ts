@@ -1,0 +1,62 @@
+import type { Attachment, ErrorReport } from "../bridge/bindings";
+import type { ServerState } from "../state/state";
+
+/** Files that are being chosen or read for a message that is not sent. */
+export interface Arriving {
+  id: number;
+  /** The chat of the message; null is a new one. */
+  chat: number | null;
+  /** What they are called; null until they are chosen. */
+  name: string | null;
+}
+
+/** What only the page knows of the open chat and of what is typed. */
+export interface ChatView {
+  /** Whether the panel with the chat's settings is open. */
+  inspector: boolean;
+  /** Texts not sent yet, by chat. */
+  drafts: Record<string, string>;
+  /** Files that go with the texts not sent yet, by chat. */
+  attached: Record<string, Attachment[]>;
+  /** Files that are to go with them and are not read yet. */
+  arriving: Arriving[];
+  /** A message is on its way to the shell. */
+  sending: boolean;
+  /** Why the last action on the open chat failed. */
+  actionError: ErrorReport | null;
+  /** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
+  unbegun: { navigation: number; preset: number } | null;
+  /** The message of the person's that is being edited. */
+  editing: number | null;
+  /** What messages are being changed to, by message; null where that was given up. */
+  edits: Record<number, string | null>;
+  /** The reply whose numbers are open. */
+  numbers: number | null;
+  /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
+  jump: { message: number; lit: boolean } | null;
+}
+
+/** As the window opens. */
+export const CHAT_VIEW: ChatView = {
+  inspector: false,
+  drafts: {},
+  attached: {},
+  arriving: [],
+  sending: false,
+  actionError: null,
+  unbegun: null,
+  editing: null,
+  edits: {},
+  numbers: null,
+  jump: null,
+};
+
+/** The files that the message of the open chat waits for. */
+export const awaited = ({
+  arriving,
+  chat,
+}: Pick<ChatView, "arriving"> & Pick<ServerState, "chat">): Arriving[] =>
+  arriving.filter((one) => one.chat === chat && one.name !== null);
+
+/** Names the draft of a chat. */
+export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));

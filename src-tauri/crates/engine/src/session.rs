@@ -217,7 +217,8 @@ fn invalid_logprobs(top: u32) -> Option<String> {
         .then(|| format!("{top} log-probabilities a token; the most is {MAX_TOP_LOGPROBS}."))
 }
 
-fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
+/// What makes a reply impossible to write: the setting, its value and its bounds, in a sentence.
+pub fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
     let Sampling {
         temperature,
         top_p,

@@ -1,11 +1,14 @@
 //! One file a command.
 
 mod bench;
+mod chat;
 mod convert;
 mod generate;
 mod inspect;
+mod options;
 mod pdf_text;
 mod score;
+mod summary;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -30,6 +33,8 @@ enum Command {
     /// Tell what a model folder holds, without loading it.
     Inspect(inspect::Inspect),
     Convert(Box<convert::Convert>),
+    /// Chat with a model in the terminal.
+    Chat(Box<chat::Chat>),
     /// Write a reply.
     Generate(Box<generate::Generate>),
     /// Measure how well a model predicts a text.
@@ -88,6 +93,7 @@ impl Cli {
         match self.command {
             Command::Inspect(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Chat(command) => command.run(),
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Bench(command) => command.run(),

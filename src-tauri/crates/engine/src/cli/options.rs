@@ -1,0 +1,135 @@
+//! Options that several commands share: how tokens are drawn, whether the model thinks, who drafts and how far.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use foretoken_engine::session::Session;
+use foretoken_protocol::{AcceptanceRule, Drafting, Sampling};
+
+use super::CliError;
+
+/// How tokens are drawn. What is not given stays as it is.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SamplingOptions {
+    /// 0 is greedy. The sampling options default to the model's own recommendation.
+    #[arg(long)]
+    temperature: Option<f32>,
+    /// Keep the most likely tokens up to this mass.
+    #[arg(long)]
+    top_p: Option<f32>,
+    /// Keep this many of the most likely tokens; 0 keeps all.
+    #[arg(long)]
+    top_k: Option<u32>,
+    /// Keep tokens at least this likely relative to the most likely one.
+    #[arg(long)]
+    min_p: Option<f32>,
+    /// How often the top choices are excluded (XTC), from 0 to 1.
+    #[arg(long)]
+    xtc_probability: Option<f32>,
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    #[arg(long)]
+    xtc_threshold: Option<f32>,
+    /// Divide the logits of tokens that the prompt or the reply has by this.
+    #[arg(long)]
+    repetition_penalty: Option<f32>,
+    /// Subtract this from the logits of tokens that the reply has.
+    #[arg(long)]
+    presence_penalty: Option<f32>,
+    /// Subtract this for each time that the reply has a token.
+    #[arg(long)]
+    frequency_penalty: Option<f32>,
+    /// Same seed, same text.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// When a draft of a drawn token stays; greedy text is the same under both.
+    #[arg(long, value_enum)]
+    acceptance: Option<Acceptance>,
+}
+
+/// Who drafts, and how far.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DraftingOptions {
+    /// Who drafts; the MTP head, where the model has one.
+    #[arg(long, value_enum)]
+    speculation: Option<Speculation>,
+    /// Drafts per step, or `auto` for what pays on this machine.
+    #[arg(long, default_value = "auto", value_parser = parse_depth)]
+    depth: Drafting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Speculation {
+    /// Nobody: plain decoding.
+    Off,
+    /// The model's own MTP head.
+    Mtp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Acceptance {
+    /// Where the model draws the same token by the same seed: the text is that of plain decoding.
+    Coupled,
+    /// With the chance that rejection sampling gives it: more drafts stay, but the text depends on where they were.
+    Rejection,
+}
+
+impl From<Acceptance> for AcceptanceRule {
+    fn from(acceptance: Acceptance) -> Self {
+        match acceptance {
+            Acceptance::Coupled => Self::Coupled,
+            Acceptance::Rejection => Self::Rejection,
+        }
+    }
+}
+
+impl SamplingOptions {
+    /// What is given here, and the rest as it was.
+    pub(super) fn over(&self, before: Sampling) -> Sampling {
+        Sampling {
+            temperature: self.temperature.unwrap_or(before.temperature),
+            top_p: self.top_p.unwrap_or(before.top_p),
+            top_k: self.top_k.unwrap_or(before.top_k),
+            min_p: self.min_p.unwrap_or(before.min_p),
+            xtc_probability: self.xtc_probability.unwrap_or(before.xtc_probability),
+            xtc_threshold: self.xtc_threshold.unwrap_or(before.xtc_threshold),
+            repetition_penalty: self.repetition_penalty.unwrap_or(before.repetition_penalty),
+            presence_penalty: self.presence_penalty.unwrap_or(before.presence_penalty),
+            frequency_penalty: self.frequency_penalty.unwrap_or(before.frequency_penalty),
+            acceptance: self.acceptance.map_or(before.acceptance, AcceptanceRule::from),
+            seed: self.seed.or(before.seed),
+        }
+    }
+}
+
+impl DraftingOptions {
+    /// The draft depth that was asked for.
+    pub(super) fn drafting(&self) -> Drafting {
+        if self.speculation == Some(Speculation::Off) { Drafting::Off } else { self.depth }
+    }
+
+    /// Refuses a head that was asked for by name and is not there.
+    pub(super) fn check(&self, session: &Session, model: &Path) -> Result<(), CliError> {
+        if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
+            return Err(CliError::Usage(format!(
+                "{} has no MTP head to draft with. Leave out --speculation mtp, or use a checkpoint with a head.",
+                model.display()
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn parse_depth(text: &str) -> Result<Drafting, String> {
+    match text {
+        "auto" => Ok(Drafting::Auto),
+        _ => {
+            text.parse().map(|depth| Drafting::Fixed { depth }).map_err(|_| "expected auto or 1 to 8".into())
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `foretoken-engine chat` as a person uses it: in a terminal, which a pseudo-terminal stands for, and through a pipe.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use foretoken_tests::fixtures::demo_model;
+use foretoken_tests::programs::built;
+use rexpect::session::{PtySession, spawn_command};
+
+/// Longer than any machine takes to load the demo model and to answer.
+const PATIENCE: u64 = 120_000;
+/// What ends the line below every reply.
+const STATUS: &str = "first token after";
+/// What begins every line that a person types.
+const PROMPT: &str = "> ";
+
+fn command(model: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(built("foretoken-engine"));
+    command.args(["chat", "--model"]).arg(model).args(arguments).env("TERM", "xterm").env_remove("NO_COLOR");
+    command
+}
+
+/// A chat with the demo model at its first prompt.
+fn chat(arguments: &[&str]) -> PtySession {
+    let mut chat = spawn_command(command(&demo_model(), arguments), Some(PATIENCE)).unwrap();
+    chat.exp_string(PROMPT).unwrap();
+    chat
+}
+
+/// Types a line; gives what comes up to `end`, which leaves the chat at the next prompt.
+fn say(chat: &mut PtySession, line: &str, end: &str) -> String {
+    // Enter is a carriage return.
+    chat.send(line).unwrap();
+    chat.send("\r").unwrap();
+    chat.flush().unwrap();
+    let told = chat.exp_string(end).unwrap() + end + &chat.exp_string(PROMPT).unwrap();
+    assert!(!told.contains("\x1b[31m"), "{told}");
+    told
+}
+
+/// The same chat without a terminal.
+fn piped(model: &Path, arguments: &[&str], lines: &str) -> Output {
+    let mut command = command(model, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // It may have refused to begin.
+    let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_reply_is_shown_with_its_thinking_and_its_numbers() {
+    let mut chat = chat(&["--temperature", "0", "--depth", "2"]);
+    let told = say(&mut chat, "What is the capital of Kenya?", STATUS);
+    let (thinking, answer) = told.split_once("Nairobi").expect("an answer");
+    assert!(thinking.contains("\x1b[2mThinking: "), "{told:?}");
+    assert!(answer.contains("tokens/s") && answer.contains("accepted "), "{told:?}");
+    chat.send_control('d').unwrap();
+    chat.exp_eof().unwrap();
+}
+
+#[test]
+fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
+    // It prefers what was said before, and finds no end.
+    let mut chat = chat(&["--temperature", "0", "--frequency-penalty", "-20"]);
+    chat.send("a a a a a a a a a a a a\r").unwrap();
+    chat.flush().unwrap();
+    chat.exp_string("Thinking: ").unwrap();
+    chat.send_control('c').unwrap();
+    let told = chat.exp_string(PROMPT).unwrap();
+    assert!(told.contains("Stopped. ") && told.contains(STATUS), "{told:?}");
+
+    say(&mut chat, "/stats", "last reply");
+    chat.send("/nonsense").unwrap();
+    chat.flush().unwrap();
+    chat.exp_string("/nonsense").unwrap();
+    chat.send_control('c').unwrap();
+    let told = say(&mut chat, "/mtp off", "MTP is off");
+    assert!(!told.contains("There is no command"), "{told:?}");
+    chat.send_control('c').unwrap();
+    chat.exp_eof().unwrap();
+}
+
+#[test]
+fn drafts_are_switched_between_two_replies() {
+    let mut chat = chat(&["--temperature", "0"]);
+    say(&mut chat, "/mtp off", "MTP is off");
+    assert!(say(&mut chat, "What is 19 + 16?", STATUS).contains("no drafts"));
+    assert!(say(&mut chat, "/stats", "chat ").contains("no drafts"));
+    say(&mut chat, "/mtp 2", "2 tokens per pass");
+    assert!(say(&mut chat, "What is 20 + 16?", STATUS).contains("accepted "));
+    let told = say(&mut chat, "/stats", "chat ");
+    assert!(told.contains("at position 1: ") && told.contains("at position 2: "), "{told:?}");
+    assert!(told.contains("2 questions answered"), "{told:?}");
+}
+
+#[test]
+fn drafts_are_coloured_where_that_is_asked_for() {
+    let mut chat = chat(&["--temperature", "0", "--depth", "2"]);
+    assert!(!say(&mut chat, "Who are you?", STATUS).contains("\x1b[32m"));
+    say(&mut chat, "/reveal", "coloured");
+    assert!(say(&mut chat, "Who are you?", STATUS).contains("\x1b[32m"));
+}
+
+#[test]
+fn an_unknown_command_names_help_and_the_chat_goes_on() {
+    let mut chat = chat(&[]);
+    chat.send("/nonsense\r").unwrap();
+    chat.flush().unwrap();
+    chat.exp_string("There is no command /nonsense. /help").unwrap();
+    chat.exp_string(PROMPT).unwrap();
+    say(&mut chat, "/sampling temperature 0.5", "temperature         0.5");
+}
+
+#[test]
+fn without_a_terminal_there_is_the_text_and_nothing_else() {
+    let arguments = ["--temperature", "0", "--thinking", "off"];
+    let output = piped(
+        &demo_model(),
+        &arguments,
+        "What is the capital of Kenya?\n/mtp off\nTell me a story.\n/stats\n",
+    );
+    let (text, numbers) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{numbers}");
+    assert!(text.contains("Nairobi") && text.contains("2 questions answered"), "{text}");
+    assert!(!text.contains(['\x1b', '\r']) && !numbers.contains('\x1b'), "{text}{numbers}");
+    assert_eq!(numbers.matches(STATUS).count(), 2, "{numbers}");
+}
+
+#[test]
+fn a_question_knows_those_before_it_and_the_cache_remembers_them() {
+    let arguments = ["--temperature", "0", "--thinking", "off"];
+    // Tokens of the last prompt, and how many of them were cached.
+    let prompt = |questions: usize| -> (u32, u32) {
+        let lines = "Tell me a story.\n".repeat(questions) + "/stats\n";
+        let text = String::from_utf8(piped(&demo_model(), &arguments, &lines).stdout).unwrap();
+        let line = text.lines().find(|line| line.starts_with("prompt")).expect("a line about the prompt");
+        let mut numbers = line.split_whitespace().filter_map(|word| word.parse().ok());
+        (numbers.next().unwrap(), numbers.next().unwrap())
+    };
+    let ((first, cached), (third, remembered)) = (prompt(1), prompt(3));
+    assert!(third > 3 * first, "{first} {third}");
+    assert!(cached == 0 && remembered > first, "{cached} {remembered}");
+}
+
+#[test]
+fn a_script_hears_of_what_is_wrong() {
+    let nowhere = piped(Path::new("/no such folder"), &[], "");
+    let wrong = piped(&demo_model(), &[], "/mtp 9\n");
+    for (output, expected) in [(nowhere, "/no such folder"), (wrong, "/mtp takes off, auto, or 1 to 8")] {
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(expected) && message.lines().count() == 1, "{message}");
+        assert!(output.stdout.is_empty());
+    }
+}

@@ -33,7 +33,7 @@ struct Arguments {
 enum Task {
     /// Prepare everything that is missing: system packages, MLX on Linux, the built page, test tools
     Setup,
-    /// Prepare what the app needs, build it and open it
+    /// Prepare what the app needs, build it and open it; without a display, chat with the demo model in the terminal
     Run,
     /// What one wants every few minutes: format, layers, lints, types, tests of the page and unit tests of Rust
     Check,

@@ -9,29 +9,29 @@ use crate::prepared::step;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What building and running the app need.
-const APP: [&str; 8] = [
-    "build-essential",
-    "cmake",
-    "libclang-dev",
-    "libfmt-dev",
-    "libwebkit2gtk-4.1-dev",
-    "ninja-build",
-    "pkg-config",
-    "python3-venv",
-];
+/// What building and running the engine need.
+const ENGINE: [&str; 7] =
+    ["build-essential", "cmake", "libclang-dev", "libfmt-dev", "ninja-build", "pkg-config", "python3-venv"];
+
+/// What the app needs beside that.
+const APP: [&str; 1] = ["libwebkit2gtk-4.1-dev"];
 
 /// What the tests of the window need beside that.
 const TESTS: [&str; 5] = ["curl", "dbus", "fonts-dejavu-core", "webkit2gtk-driver", "xvfb"];
 
+/// The packages for building and running the engine alone.
+pub(super) fn packages_of_engine(workspace: &Workspace) -> Result<()> {
+    install(workspace, "Debian packages of the engine", &ENGINE)
+}
+
 /// The packages for building and running the app.
 pub(super) fn packages(workspace: &Workspace) -> Result<()> {
-    install(workspace, "Debian packages", &APP)
+    install(workspace, "Debian packages", &[&ENGINE[..], &APP].concat())
 }
 
 /// Those packages and the ones for the tests, at once: a person who must install them is asked once.
 pub(super) fn packages_with_tests(workspace: &Workspace) -> Result<()> {
-    install(workspace, "Debian packages, with those for the tests", &[&APP[..], &TESTS].concat())
+    install(workspace, "Debian packages, with those for the tests", &[&ENGINE[..], &APP, &TESTS].concat())
 }
 
 /// Installs what is missing when this is root; otherwise the error is the command that does.

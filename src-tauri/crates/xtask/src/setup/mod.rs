@@ -54,6 +54,19 @@ pub(crate) fn app(workspace: &Workspace) -> Result<()> {
     ui::page(workspace)
 }
 
+/// Prepares what it takes to build the engine.
+pub(crate) fn engine(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    #[cfg(target_os = "linux")]
+    {
+        debian::packages_of_engine(workspace)?;
+        mlx::prepare(workspace)?;
+    }
+    #[cfg(target_os = "macos")]
+    xcode::tools(workspace)?;
+    Ok(())
+}
+
 /// Prepares the npm packages of the page.
 pub(crate) fn page_packages(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;
@@ -70,7 +83,7 @@ pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
     tools::macos_check(workspace)
 }
 
-/// System packages and MLX: what every Rust build of the engine needs.
+/// System packages and MLX: what every Rust build of the workspace needs.
 fn native(workspace: &Workspace) -> Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -205,8 +205,9 @@ fn weights_are_read_once_whoever_takes_part() {
         company.batch
     };
     let products = |depths: &[usize]| {
-        // Each product is there once, whatever the machine would make of it.
-        let counts = mlx::in_one_piece(|| batch(depths).into_primitives(&model, depths)).unwrap();
+        // A piece is not cut again, so each product is there once, whatever the machine would make of it.
+        let counts = mlx::side_by_side(&[()], |()| batch(depths).into_primitives(&model, depths));
+        let counts = counts.unwrap().remove(0);
         KINDS.map(|kind| counts.get(kind).copied().unwrap_or(0))
     };
     let (plain, drafting) = (products(&[0]), products(&[1]));

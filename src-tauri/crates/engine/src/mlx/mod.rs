@@ -17,15 +17,15 @@ pub use error::MlxError;
 pub use graph::primitives;
 pub use ops::{
     Frequencies, Gather, Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
-    concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, logsumexp, product, quantize,
-    quantized_matmul, quantized_product, quantized_weighted_rows, rms_norm, rope,
-    scaled_dot_product_attention, softmax, stack, take, take_along_axis, take_rows, tri, where_,
+    concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, logsumexp, quantize,
+    quantized_matmul, quantized_weighted_rows, rms_norm, rope, scaled_dot_product_attention, softmax, stack,
+    take, take_along_axis, take_rows, tri, where_,
 };
 pub use runtime::{
     DeviceKind, Residency, active_memory, async_eval, clear_cache, device, eval, load_safetensors,
     peak_memory, reset_peak_memory, save_safetensors, usable_memory,
 };
-pub use streams::{Parts, in_one_piece, separately, streams};
+pub use streams::{by_tokens, pieces, side_by_side, streams, worth_streams};
 
 /// What MLX operations return.
 pub type Result<T> = std::result::Result<T, MlxError>;

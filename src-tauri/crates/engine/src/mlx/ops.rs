@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::array::{Handles, vector_of};
 use super::runtime::{DeviceKind, device};
-use super::streams::{Parts, separately, stream};
+use super::streams::stream;
 use super::{Array, Dtype, MlxError, Result};
 
 /// More axes than any array here has.
@@ -447,16 +447,6 @@ pub fn scaled_dot_product_attention(
     scale: f32,
     mask: Mask,
 ) -> Result<Array> {
-    // Each query meets each key twice, for its weight and for its value.
-    let work = 2 * q.size() * k.dim(2) as usize;
-    let inputs = [(q, 1), (k, 1), (v, 1)];
-    let [out] = separately(Parts::Heads(k.dim(1)), work, &inputs, [1], |heads| {
-        Ok([attention_of_heads(heads[0], heads[1], heads[2], scale, mask)?])
-    })?;
-    Ok(out)
-}
-
-fn attention_of_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
     let mode = match mask {
         Mask::None => c"",
         Mask::Causal => c"causal",
@@ -477,37 +467,7 @@ fn attention_of_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -
     })
 }
 
-/// x · W, with W `[in, out]` one matrix of weights.
-pub fn product(x: &Array, weights: &Array) -> Result<Array> {
-    let outputs = weights.dim(-1);
-    let work = x.size() * outputs as usize;
-    let [y] = separately(Parts::Outputs(outputs), work, &[(weights, -1)], [-1], |weights| {
-        Ok([x.matmul(weights[0])?])
-    })?;
-    Ok(y)
-}
-
-/// x · Wᵀ, with W one matrix of quantized weights `[out, in]`.
-pub fn quantized_product(
-    x: &Array,
-    weight: &Array,
-    scales: &Array,
-    biases: Option<&Array>,
-    group_size: i32,
-    bits: i32,
-    mode: QuantMode,
-) -> Result<Array> {
-    let outputs = weight.dim(-2);
-    let work = x.size() * outputs as usize;
-    let inputs: Vec<_> =
-        [Some(weight), Some(scales), biases].into_iter().flatten().map(|a| (a, -2)).collect();
-    let [y] = separately(Parts::Outputs(outputs), work, &inputs, [-1], |rows| {
-        Ok([quantized_matmul(x, rows[0], rows[1], rows.get(2).copied(), group_size, bits, mode)?])
-    })?;
-    Ok(y)
-}
-
-/// x · Wᵀ with W quantized `[…, out, in]`.
+/// x · Wᵀ with W quantized `[out, in]`.
 pub fn quantized_matmul(
     x: &Array,
     weight: &Array,
@@ -517,7 +477,7 @@ pub fn quantized_matmul(
     bits: i32,
     mode: QuantMode,
 ) -> Result<Array> {
-    quantized_by(x, [weight, scales], biases, group_size, bits, mode, true)
+    quantized_product(x, [weight, scales], biases, group_size, bits, mode, true)
 }
 
 /// x · W with W quantized `[in, out]`: sums of its rows.
@@ -530,10 +490,10 @@ pub fn quantized_weighted_rows(
     bits: i32,
     mode: QuantMode,
 ) -> Result<Array> {
-    quantized_by(x, [weight, scales], biases, group_size, bits, mode, false)
+    quantized_product(x, [weight, scales], biases, group_size, bits, mode, false)
 }
 
-fn quantized_by(
+fn quantized_product(
     x: &Array,
     [weight, scales]: [&Array; 2],
     biases: Option<&Array>,

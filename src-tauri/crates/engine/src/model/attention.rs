@@ -6,8 +6,9 @@
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
 use super::rope::Rope;
+use super::wide::WideLinear;
 use crate::cache::{KeysValues, QuantizedHeads, RowKv};
-use crate::mlx::{self, Array, Dtype, Mask, Parts, Result};
+use crate::mlx::{self, Array, Dtype, Mask, Result};
 
 /// The most query positions for which attention reads 8-bit keys and values as they are. For more it is worth
 /// dequantizing these first, which makes the fused attention possible.
@@ -35,7 +36,7 @@ pub struct Attention {
     gate_qkv: Projections,
     /// The last two of these alone.
     kv: Projections,
-    o_proj: Linear,
+    o_proj: WideLinear,
     /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
     qk_norm: Array,
     k_norm: Array,
@@ -57,6 +58,7 @@ impl Attention {
         let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
         let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
         let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
+        let o_proj = WideLinear::new(o_proj)?;
         Ok(Self { dims, rope, gate_qkv, kv, o_proj, qk_norm, k_norm })
     }
 
@@ -85,12 +87,9 @@ impl Attention {
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, heads * head_dim])?);
         }
         let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
-        let work = out.size() * x.dim(-1) as usize;
-        let inputs = [(&out, 0), (&parts[0], 0)];
-        let [y] = mlx::separately(Parts::Tokens(out.dim(0)), work, &inputs, [0], |parts| {
-            Ok([self.o_proj.forward(&parts[0].multiply(&parts[1].sigmoid()?)?)?])
-        })?;
-        Ok(y)
+        mlx::by_tokens(&[&out, &parts[0]], out.size() * x.dim(-1) as usize, |parts| {
+            self.o_proj.forward(&parts[0].multiply(&parts[1].sigmoid()?)?)
+        })
     }
 
     /// Computes the keys and values of `forward` alone, and appends them to the caches.
@@ -135,13 +134,28 @@ fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
     let queries = q.dim(2);
     let mask = if queries == 1 { Mask::None } else { Mask::Causal };
     match kv {
-        KeysValues::Full([k, v]) => mlx::scaled_dot_product_attention(q, k, v, scale, mask),
+        KeysValues::Full([k, v]) => by_heads(q, k, v, scale, mask),
         KeysValues::Eight([k, v]) if queries <= MOST_DIRECT_QUERIES => attend_directly(q, k, v, scale),
         KeysValues::Eight(kv) => {
             let [k, v] = kv.each_ref().map(|heads| heads.dequantize(q.dtype()));
-            mlx::scaled_dot_product_attention(q, &k?, &v?, scale, mask)
+            by_heads(q, &k?, &v?, scale, mask)
         }
     }
+}
+
+/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]`, in groups of heads on several streams where that is
+/// worth it.
+fn by_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
+    // Each query meets each key twice, for its weight and for its value.
+    let (heads, shared) = (k.dim(1), q.dim(1) / k.dim(1));
+    if heads < 2 || !mlx::worth_streams(2 * q.size() * k.dim(2) as usize) {
+        return mlx::scaled_dot_product_attention(q, k, v, scale, mask);
+    }
+    let outputs = mlx::side_by_side(&mlx::pieces(heads, 1), |piece| {
+        let of = |a: &Array, each: i32| a.slice_axis(1, piece.start * each, piece.end * each);
+        mlx::scaled_dot_product_attention(&of(q, shared)?, &of(k, 1)?, &of(v, 1)?, scale, mask)
+    })?;
+    mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 1)
 }
 
 /// Causal attention that reads keys and values in 8 bits, without dequantizing them: q `[1, Hq, T, D]` →

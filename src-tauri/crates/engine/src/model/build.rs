@@ -2,6 +2,7 @@
 
 use super::LoadError;
 use super::weights::{LoadProgress, Weights, report};
+use super::wide::WideLinear;
 use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
     MoeDims, MtpHead, Qwen, Rope,
@@ -63,8 +64,8 @@ impl Builder<'_> {
             embed_tokens,
             layers,
             norm,
-            lm_head,
-            draft_head,
+            lm_head: WideLinear::new(lm_head)?,
+            draft_head: draft_head.map(WideLinear::new).transpose()?,
             mtp,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
@@ -179,7 +180,7 @@ impl Builder<'_> {
         let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;
         Ok(MtpHead {
             pre_fc_norms: mlx::stack(&[&embedding_norm, &hidden_norm], 0)?,
-            fc: self.weights.linear("mtp.fc")?,
+            fc: WideLinear::new(self.weights.linear("mtp.fc")?)?,
             input_layernorm: self.weights.tensor(&format!("{layer}.input_layernorm.weight"))?,
             self_attn: self.attention(&format!("{layer}.self_attn"))?,
             post_attention_layernorm: self

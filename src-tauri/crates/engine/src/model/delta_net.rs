@@ -3,11 +3,14 @@
 //! token, prefill in chunks of up to 64 tokens (section 3.3 of the paper). The reference is `Qwen3NextGatedDeltaNet` of
 //! Hugging Face transformers.
 
+use std::ops::Range;
+
 use super::linear::{Linear, Projections};
 use super::packed::Packed;
+use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
 use crate::memory::delta_chunk;
-use crate::mlx::{self, Array, DeviceKind, Dtype, Parts, Result};
+use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +48,7 @@ pub struct DeltaNet {
     decay_rate: Array,
     dt_bias: Array,
     norm: Array,
-    out_proj: Linear,
+    out_proj: WideLinear,
     /// Factors `[2·Hk, Hv/Hk, 1]` after an RMSNorm of size Dk: 1/Dk for queries (unit norm, and 1/√Dk for the readout),
     /// 1/√Dk for keys (unit norm). Multiplying by them also repeats each head for the value heads that share it.
     qk_scale: Array,
@@ -90,7 +93,7 @@ impl DeltaNet {
             decay_rate: a_log.astype(Dtype::Float32)?.exp()?.negative()?,
             dt_bias,
             norm,
-            out_proj,
+            out_proj: WideLinear::new(out_proj)?,
             qk_scale: Array::from_slice(&scale, &scale_shape)?.astype(dtype)?,
             zero: Array::scalar(0.0, dtype)?,
         })
@@ -144,16 +147,14 @@ impl DeltaNet {
         let projected = self.qkv_z_b_a.forward_into(x, |y| y.expand_dims(0))?;
         let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
         let inputs = self.inputs(&window, &projected[2], &projected[3])?;
-        let [y, end] = by_heads(&inputs, &start)?;
+        let (y, end) = by_heads(&inputs, &start)?;
         // A copy: a view would keep the whole window alive.
         let tail = window.slice_axis(1, tokens, tokens + self.dims.conv_kernel - 1)?.contiguous()?;
         *state = DeltaState::settled(end, tail);
         let z = projected[1].squeeze(0)?;
-        let work = y.size() * x.dim(-1) as usize;
-        let [y] = mlx::separately(Parts::Tokens(tokens), work, &[(&y, 0), (&z, 0)], [0], |parts| {
-            Ok([self.out_proj.forward(&self.gate(parts[0], parts[1])?)?])
-        })?;
-        Ok(y)
+        mlx::by_tokens(&[&y, &z], y.size() * x.dim(-1) as usize, |parts| {
+            self.out_proj.forward(&self.gate(parts[0], parts[1])?)
+        })
     }
 
     /// The recurrence's inputs, from the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`:
@@ -195,17 +196,32 @@ impl DeltaNet {
     }
 }
 
-/// [`chunked`] for all heads, none of which sees another.
-fn by_heads(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
+impl Inputs {
+    /// The inputs of some heads.
+    fn of_heads(&self, heads: &Range<i32>) -> Result<Self> {
+        let of = |a: &Array| a.slice_axis(2, heads.start, heads.end);
+        Ok(Self {
+            q: of(&self.q)?,
+            k: of(&self.k)?,
+            v: of(&self.v)?,
+            beta: of(&self.beta)?,
+            log_decay: of(&self.log_decay)?,
+        })
+    }
+}
+
+/// [`chunked`], in groups of heads on several streams where that is worth it.
+fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (heads, key_dim) = (start.dim(2), start.dim(4) as usize);
     // Products with the state: about half of all there are.
-    let work = 3 * inputs.v.size() * key_dim;
-    let Inputs { q, k, v, beta, log_decay } = inputs;
-    let arrays = [q, k, v, beta, log_decay, start].map(|array| (array, 2));
-    mlx::separately(Parts::Heads(heads), work, &arrays, [1, 2], |arrays| {
-        let [q, k, v, beta, log_decay, start] = [0, 1, 2, 3, 4, 5].map(|index| arrays[index].clone());
-        chunked(&Inputs { q, k, v, beta, log_decay }, &start)
-    })
+    if heads < 2 || !mlx::worth_streams(3 * inputs.v.size() * key_dim) {
+        return chunked(inputs, start);
+    }
+    let parts = mlx::side_by_side(&mlx::pieces(heads, 1), |piece| {
+        chunked(&inputs.of_heads(piece)?, &start.slice_axis(2, piece.start, piece.end)?)
+    })?;
+    let (y, end): (Vec<&Array>, Vec<&Array>) = parts.iter().map(|(y, end)| (y, end)).unzip();
+    Ok((mlx::concatenate(&y, 1)?, mlx::concatenate(&end, 2)?))
 }
 
 /// The recurrence over one row's tokens by chunks, after the WY form of Gated DeltaNet (arXiv 2412.06464, section 3.3).
@@ -215,7 +231,7 @@ fn by_heads(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
 /// y_t = e^{b_t} S₀ q_t + Σ_{i≤t} e^{b_t − b_i} (q_t·k_i) δ_i; S₁ = e^{b_C} S₀ + Σ_i e^{b_C − b_i} δ_i k_iᵀ.
 ///
 /// `start` `[1, 1, Hv, Dv, Dk]`; returns y `[T, Hv, Dv]` and the state after the last token.
-fn chunked(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
+fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let (tokens, heads, key_dim, value_dim) =
         (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
     let size = delta_chunk(tokens as u32, key_dim as u32) as i32;
@@ -267,7 +283,7 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
     let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 0)?; // [N, Hv, C, Dv]
     let y = y.transpose(&[0, 2, 1, 3])?.reshape(&[chunks * size, heads, value_dim])?;
     let state = state.swapaxes(1, 2)?.reshape(&[1, 1, heads, value_dim, key_dim])?.contiguous()?;
-    Ok([y.slice_axis(0, 0, tokens)?, state])
+    Ok((y.slice_axis(0, 0, tokens)?, state))
 }
 
 /// (I + A)⁻¹ for strictly lower triangular A `[…, C, C]`, C a power of two, by doubling: two inverted diagonal blocks

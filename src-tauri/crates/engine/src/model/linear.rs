@@ -1,6 +1,7 @@
 //! Linear layers y = x Wᵀ with W `[out, in]` in the compute type or quantized, single or stacked by expert; several of
 //! them on the same input, fused into one product; and the token embedding.
 
+use super::wide::WideLinear;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
 /// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
@@ -40,9 +41,9 @@ impl Linear {
     /// x `[…, in]` → `[…, out]`.
     pub fn forward(&self, x: &Array) -> Result<Array> {
         match self {
-            Self::Dense { transposed, .. } => mlx::product(x, transposed),
+            Self::Dense { transposed, .. } => x.matmul(transposed),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
-                mlx::quantized_product(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
+                mlx::quantized_matmul(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
             }
         }
     }
@@ -183,7 +184,7 @@ impl Linear {
 #[derive(Debug, Clone)]
 pub struct Projections {
     /// One layer with all outputs, or one for each projection.
-    fused: Vec<Linear>,
+    fused: Vec<WideLinear>,
     /// Where one output ends and the next begins, when fused.
     cuts: Vec<i32>,
 }
@@ -203,7 +204,7 @@ impl Projections {
             Some(one) => vec![one],
             None => parts,
         };
-        Ok(Self { fused, cuts })
+        Ok(Self { fused: wide(fused)?, cuts })
     }
 
     /// x `[T, in]` → one `[T, out]` for each projection.
@@ -222,7 +223,7 @@ impl Projections {
         self.outputs(|part| part.forward_experts(x, gather))
     }
 
-    fn outputs(&self, output: impl Fn(&Linear) -> Result<Array>) -> Result<Vec<Array>> {
+    fn outputs(&self, output: impl Fn(&WideLinear) -> Result<Array>) -> Result<Vec<Array>> {
         match self.fused.as_slice() {
             [one] => output(one)?.split(&self.cuts, -1),
             parts => parts.iter().map(output).collect(),
@@ -234,7 +235,7 @@ impl Projections {
         let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
         let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
         let fused = match self.fused.as_slice() {
-            [one] => vec![one.with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?],
+            [one] => wide(vec![one.whole().with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?])?,
             parts => parts[count..].to_vec(),
         };
         Ok(Self { fused, cuts })
@@ -242,8 +243,12 @@ impl Projections {
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        self.fused.iter().flat_map(Linear::arrays).collect()
+        self.fused.iter().flat_map(WideLinear::arrays).collect()
     }
+}
+
+fn wide(linears: Vec<Linear>) -> Result<Vec<WideLinear>> {
+    linears.into_iter().map(WideLinear::new).collect()
 }
 
 /// The token embedding: ids to vectors; also the output head of models that tie the two.
@@ -305,28 +310,6 @@ mod tests {
         let mut next = || parts.next().unwrap();
         let (weight, scales, biases) = (next(), next(), Some(next()));
         Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
-    }
-
-    #[test]
-    fn a_long_product_is_cut_and_the_same_to_the_bit() {
-        let dense = Linear::dense(matrix(1500, 1)).unwrap();
-        let half = Linear::dense(matrix(1500, 1).astype(Dtype::Bfloat16).unwrap()).unwrap();
-        for (linear, dtype) in
-            [(dense, Dtype::Float32), (half, Dtype::Bfloat16), (quantized(1500, 1, 4), Dtype::Float32)]
-        {
-            for (rows, is_long) in [(1, false), (20, true)] {
-                let x = matrix(rows, 2).astype(dtype).unwrap();
-                let (y, whole) =
-                    (linear.forward(&x).unwrap(), mlx::in_one_piece(|| linear.forward(&x)).unwrap());
-                assert_eq!(y.shape(), whole.shape());
-                let products = |y: &Array| -> usize {
-                    let counts = mlx::primitives([y]).unwrap();
-                    counts.iter().filter(|(name, _)| name.contains("atmul")).map(|(_, count)| count).sum()
-                };
-                assert_eq!((products(&y), products(&whole)), (if is_long { mlx::streams() } else { 1 }, 1));
-                assert!(y.to_bytes().unwrap() == whole.to_bytes().unwrap(), "{rows} rows of {linear:?}");
-            }
-        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod packed;
 mod qwen;
 mod rope;
 mod weights;
+mod wide;
 
 pub use attention::{Attention, AttentionDims};
 pub use delta_net::{DeltaDims, DeltaNet};
@@ -27,5 +28,6 @@ pub use packed::Packed;
 pub use qwen::{Hidden, Layer, Mixer, Phase, Qwen};
 pub use rope::Rope;
 pub use weights::LoadProgress;
+pub use wide::WideLinear;
 
 pub(crate) use weights::{dtype, transform};

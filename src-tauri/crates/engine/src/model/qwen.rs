@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
 
-use super::linear::{Embedding, Linear};
+use super::linear::Embedding;
 use super::packed::Packed;
+use super::wide::WideLinear;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::HiddenMode;
 use crate::memory::RowMemory;
-use crate::mlx::{self, Array, Parts, Result};
+use crate::mlx::{self, Array, Result};
 
 /// The part of a layer that mixes tokens.
 #[derive(Debug)]
@@ -66,9 +67,9 @@ pub struct Qwen {
     /// The final norm.
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
-    pub lm_head: Linear,
+    pub lm_head: WideLinear,
     /// A copy of `lm_head` in fewer bits, for drafts.
-    pub draft_head: Option<Linear>,
+    pub draft_head: Option<WideLinear>,
     /// The MTP head, which drafts.
     pub mtp: Option<MtpHead>,
     /// Which hidden state the MTP head reads.
@@ -143,10 +144,9 @@ impl Qwen {
                 }
             };
             let h = x.add(&mixed)?;
-            let work = h.size() * h.dim(-1) as usize;
-            [x] = mlx::separately(Parts::Tokens(h.dim(0)), work, &[(&h, 0)], [0], |h| {
+            x = mlx::by_tokens(&[&h], h.size() * h.dim(-1) as usize, |h| {
                 let normed = mlx::rms_norm(h[0], Some(&layer.post_attention_layernorm), self.eps)?;
-                Ok([h[0].add(&layer.mlp.forward(&normed)?)?])
+                h[0].add(&layer.mlp.forward(&normed)?)
             })?;
             // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
             // is built, and memory is only taken for that one when the first is done.
@@ -215,7 +215,7 @@ impl Qwen {
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
-        arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
+        arrays.extend(self.draft_head.iter().flat_map(WideLinear::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays
     }

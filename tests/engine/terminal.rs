@@ -79,7 +79,45 @@ fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
     let told = say(&mut chat, "/mtp off", "MTP is off");
     assert!(!told.contains("There is no command"), "{told:?}");
     chat.send_control('c').unwrap();
+    chat.exp_string("Ctrl-C once more").unwrap();
+    chat.exp_string(PROMPT).unwrap();
+    chat.send_control('c').unwrap();
     chat.exp_eof().unwrap();
+}
+
+#[test]
+fn what_is_typed_while_a_reply_is_written_is_asked_next() {
+    let mut chat = chat(&["--temperature", "0", "--thinking", "off"]);
+    chat.send("Tell me a story.\r/mtp off\r/mtp 3\r").unwrap();
+    chat.flush().unwrap();
+    for told in [STATUS, "MTP is off", "3 tokens per pass"] {
+        chat.exp_string(told).unwrap();
+    }
+}
+
+/// What a checkpoint's files say must not command the terminal of whoever opens it.
+#[test]
+fn a_models_files_cannot_command_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("config.json"), r#"{"model_type": "x\u001b]52;c;eA==\u0007"}"#)
+        .unwrap();
+    let output = piped(folder.path(), &[], "");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && message.contains("]52;c;") && !message.contains('\x1b'),
+        "{message:?}"
+    );
+}
+
+#[test]
+fn a_line_that_is_no_text_is_told() {
+    let mut command = command(&demo_model(), &[]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"caf\xe9\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("The next line cannot be read"), "{message}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         // Whoever read the output has seen enough.
         Err(cli::CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("foretoken-engine: {error}");
+            eprintln!("foretoken-engine: {}", cli::harmless(&error.to_string()));
             ExitCode::FAILURE
         }
     }

@@ -1,6 +1,6 @@
 //! The `chat` command: a chat with a model in the terminal. Lines are questions or commands; replies appear token by
 //! token, with the share of drafts that were accepted. Without a terminal it reads its questions from standard input
-//! and writes nothing but the replies to standard output.
+//! and writes the replies, and what commands ask for, to standard output.
 
 mod command;
 mod conversation;
@@ -9,7 +9,7 @@ mod interrupt;
 mod report;
 mod screen;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -77,12 +77,24 @@ impl Chat {
             chat.interrupt.listen()?;
             chat.screen.note(&report::greeting(&chat.conversation.session.info))?;
         }
+        let mut was_interrupted = false;
         loop {
             // Whoever thinks about the next question for long needs no model in memory that answers at once.
-            let line = match lines.next(|| chat.conversation.session.rest())? {
-                Line::Text(line) => line,
-                Line::End => return Ok(()),
+            let line = match lines.next(|| chat.conversation.session.rest()) {
+                Ok(Line::Text(line)) => line,
+                Ok(Line::Interrupted) if !std::mem::replace(&mut was_interrupted, true) => {
+                    chat.screen.note("Ctrl-C once more, or Ctrl-D, leaves.")?;
+                    continue;
+                }
+                Ok(Line::Interrupted | Line::End) => return Ok(()),
+                // A person can type it again.
+                Err(error) if is_terminal && error.kind() == ErrorKind::InvalidData => {
+                    chat.screen.problem(&CliError::Line(error).to_string())?;
+                    continue;
+                }
+                Err(error) => return Err(CliError::Line(error)),
             };
+            was_interrupted = false;
             match chat.take(&line) {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => return Ok(()),
@@ -135,8 +147,7 @@ impl<W: Write> Talk<W> {
         if matches!(command, Command::Quit) {
             return Ok(ControlFlow::Break(()));
         }
-        let told = self.obey(command)?;
-        self.screen.note(&told)?;
+        self.obey(command)?;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -144,6 +155,7 @@ impl<W: Write> Talk<W> {
         let Self { conversation, screen, interrupt } = self;
         let writing = interrupt.begin();
         let mut written = Ok(());
+        let answered = conversation.questions();
         let reply = conversation.ask(question, &mut |progress| {
             written = screen.show(progress);
             if written.is_err() || interrupt.is_asked_for() {
@@ -157,14 +169,15 @@ impl<W: Write> Talk<W> {
         drop(writing);
         let reply = reply.map_err(engine)?;
         let limit = conversation.settings.max_tokens;
-        screen.status(&report::status(&reply, limit))?;
+        let is_kept = conversation.questions() > answered;
+        screen.status(&report::status(&reply, limit, is_kept))?;
         Ok(())
     }
 
     /// Carries a command out, and says what there is to say.
-    fn obey(&mut self, command: Command) -> Result<String, CliError> {
+    fn obey(&mut self, command: Command) -> Result<(), CliError> {
         let Self { conversation, screen, .. } = self;
-        Ok(match command {
+        let told = match command {
             Command::Mtp(depth) => {
                 if let Some(depth) = depth {
                     conversation.set_drafting(depth).map_err(CliError::Usage)?;
@@ -181,7 +194,7 @@ impl<W: Write> Talk<W> {
             }
             Command::Reveal(on) => {
                 screen.reveal = on.unwrap_or(!screen.reveal);
-                screen.legend()
+                return Ok(screen.explain_marks()?);
             }
             Command::Stats => report::stats(conversation),
             Command::New => {
@@ -189,7 +202,8 @@ impl<W: Write> Talk<W> {
                 "A new chat begins; the model knows nothing of the one before.".into()
             }
             Command::Help => command::HELP.into(),
-            Command::Quit => String::new(),
-        })
+            Command::Quit => return Ok(()),
+        };
+        Ok(screen.note(&told)?)
     }
 }

@@ -2,7 +2,7 @@
 //! text as it is decoded, or a line of JSON for each token. At the end it prints the statistics of the reply: tokens
 //! per second, tokens per pass, accepted drafts by position, and the time to the first token in seconds.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::summary::summary;
-use super::{CliError, KvBits, engine, load, read_json};
+use super::{CliError, KvBits, engine, harmless, load, read_json};
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
@@ -70,7 +70,9 @@ impl Generate {
             stop: self.stop.clone(),
         };
         let out = io::stdout().lock();
-        let mut printer = Printer { json: self.json, out, text: String::new(), part: prompt.start.part };
+        let for_terminal = out.is_terminal();
+        let part = prompt.start.part;
+        let mut printer = Printer { json: self.json, for_terminal, out, text: String::new(), part };
         let mut written = Ok(());
         let request = ReplyRequest { logprobs: self.logprobs, asked, ..ReplyRequest::new(prompt, settings) };
         let reply = session.reply(request, &mut |progress| {
@@ -108,6 +110,8 @@ impl Generate {
 
 struct Printer<W> {
     json: bool,
+    /// A terminal would obey control characters.
+    for_terminal: bool,
     out: W,
     /// The whole reply, thinking included.
     text: String,
@@ -151,6 +155,8 @@ impl<W: Write> Printer<W> {
                 line["top_logprobs"] = json!(logprobs.top);
             }
             writeln!(self.out, "{line}")
+        } else if self.for_terminal {
+            write!(self.out, "{}", harmless(&text))
         } else {
             write!(self.out, "{text}")
         }

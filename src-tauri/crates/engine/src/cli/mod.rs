@@ -4,6 +4,7 @@ mod bench;
 mod chat;
 mod convert;
 mod generate;
+mod harmless;
 mod inspect;
 mod options;
 mod pdf_text;
@@ -19,6 +20,8 @@ use foretoken_engine::EngineError;
 use foretoken_engine::session::{Prepared, Session};
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
+
+pub(crate) use self::harmless::harmless;
 
 /// Loads Qwen checkpoints with their multi-token-prediction head and decodes them.
 #[derive(Debug, Parser)]
@@ -77,6 +80,8 @@ pub(crate) enum CliError {
     Engine(ErrorReport),
     #[error("{path} cannot be read: {problem}. {hint}")]
     Input { path: String, problem: String, hint: &'static str },
+    #[error("The next line cannot be read: {0}.")]
+    Line(io::Error),
     #[error("{0}")]
     Usage(String),
     #[error("Output cannot be written: {0}.")]

@@ -17,7 +17,7 @@ pub(super) const HELP: &str = "\
 /stats                 the numbers of the last reply and of the chat
 /new                   begin a new chat
 /help                  this list
-/quit                  leave; so do Ctrl-D, and Ctrl-C where nothing is typed
+/quit                  leave; so do Ctrl-D, and Ctrl-C twice where nothing is typed
 Ctrl-C stops a reply. Alt-Enter begins a new line. A question that begins with / needs a space before it.";
 
 /// The commands by name, with what may follow.

@@ -25,6 +25,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// What there is to read.
 pub(super) enum Line {
     Text(String),
+    /// Ctrl-C where nothing was typed.
+    Interrupted,
     /// Nothing comes any more.
     End,
 }
@@ -47,7 +49,8 @@ impl Lines {
             editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
             Ok(move || match editor.readline("> ") {
                 Ok(line) => Ok(Line::Text(line)),
-                Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(Line::End),
+                Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+                Err(ReadlineError::Eof) => Ok(Line::End),
                 Err(error) => Err(other(error)),
             })
         })
@@ -99,7 +102,7 @@ fn other(error: ReadlineError) -> io::Error {
     }
 }
 
-/// Ctrl-C takes back what is typed; where nothing is, it leaves.
+/// Ctrl-C takes back what is typed; where nothing is, it ends the line.
 struct ClearFirst;
 
 impl ConditionalEventHandler for ClearFirst {

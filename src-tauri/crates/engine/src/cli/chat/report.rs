@@ -23,8 +23,8 @@ pub(super) fn greeting(info: &ModelInfo) -> String {
     lines.join("\n")
 }
 
-/// The line below a reply.
-pub(super) fn status(reply: &Reply, max_tokens: u32) -> String {
+/// The line below a reply. `is_kept`: whether question and answer are part of the chat.
+pub(super) fn status(reply: &Reply, max_tokens: u32, is_kept: bool) -> String {
     let end = match reply.reason {
         FinishReason::Cancelled => "Stopped. ".to_owned(),
         FinishReason::Length if reply.stats.emitted >= max_tokens => {
@@ -36,7 +36,8 @@ pub(super) fn status(reply: &Reply, max_tokens: u32) -> String {
     let (drafted, accepted) = drafts(&reply.stats.positions);
     let share =
         percent(accepted, drafted).map_or_else(String::new, |share| format!("; {share} of drafts accepted"));
-    format!("{end}{}{share}", summary(&reply.stats))
+    let lost = if is_kept { "" } else { "There is no answer, so the chat goes on without the question. " };
+    format!("{end}{lost}{}{share}", summary(&reply.stats))
 }
 
 pub(super) fn drafting(conversation: &Conversation) -> String {
@@ -103,7 +104,7 @@ pub(super) fn stats(conversation: &Conversation) -> String {
         ("last reply", speed(last)),
         ("drafts", positions(last)),
         ("first token", format!("after {:.3} s", last.time_to_first_token_seconds)),
-        ("prompt", format!("{} tokens, {} of them remembered", last.prompt_tokens, last.cached_tokens)),
+        ("prompt", format!("{} tokens, {} of them cached", last.prompt_tokens, last.cached_tokens)),
         ("memory", format!("{} MB at most", last.peak_memory_bytes / 1_000_000)),
         ("seed", last.seed.to_string()),
     ];

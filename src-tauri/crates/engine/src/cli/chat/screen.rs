@@ -9,6 +9,7 @@ use foretoken_engine::session::Progress;
 use foretoken_protocol::{Part, TokenText};
 
 use super::conversation::texts;
+use crate::cli::harmless;
 
 /// Prompts of fewer tokens are read before anybody wonders.
 const LONG_PROMPT: usize = 1024;
@@ -138,13 +139,13 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// What the marks of drafts mean.
-    pub(super) fn legend(&self) -> String {
+    /// Says what the marks of drafts mean.
+    pub(super) fn explain_marks(&mut self) -> io::Result<()> {
         if !self.reveal {
-            return "Text that came from drafts is not marked.".into();
+            return self.note("Text that came from drafts is not marked.");
         }
         if !self.look.colours {
-            return "Text that came from drafts stands in [brackets].".into();
+            return self.note("Text that came from drafts stands in [brackets].");
         }
         let positions = ["1st", "2nd", "3rd", "later"];
         let samples: Vec<String> = positions
@@ -152,19 +153,22 @@ impl<W: Write> Screen<W> {
             .zip(DRAFTS)
             .map(|(name, colour)| format!("\x1b[{colour}m{name}{RESET}"))
             .collect();
-        format!("Text that came from drafts is coloured by the draft's place: {}.", samples.join(", "))
+        let samples = samples.join(", ");
+        writeln!(self.out, "Text that came from drafts is coloured by the draft's place: {samples}.")?;
+        self.out.flush()
     }
 
     /// Says something that was asked for.
     pub(super) fn note(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{text}")?;
+        writeln!(self.out, "{}", harmless(text))?;
         self.out.flush()
     }
 
     /// Says how a reply went.
     pub(super) fn status(&mut self, text: &str) -> io::Result<()> {
         if !self.look.is_terminal {
-            eprintln!("{text}");
+            // Whoever does not listen there may still want the text.
+            let _ = writeln!(io::stderr(), "{text}");
             return Ok(());
         }
         let (begin, end) = self.marks(DIM);
@@ -175,7 +179,7 @@ impl<W: Write> Screen<W> {
     /// Says to a person what went wrong.
     pub(super) fn problem(&mut self, text: &str) -> io::Result<()> {
         let (begin, end) = self.marks(RED);
-        writeln!(self.out, "{begin}{text}{end}")?;
+        writeln!(self.out, "{begin}{}{end}", harmless(text))?;
         self.out.flush()
     }
 
@@ -187,7 +191,7 @@ impl<W: Write> Screen<W> {
     pub(super) fn transient(&mut self, text: &str) -> io::Result<()> {
         if self.look.erases {
             let (begin, end) = self.marks(DIM);
-            write!(self.out, "\r\x1b[2K{begin}{text}{end}")?;
+            write!(self.out, "\r\x1b[2K{begin}{}{end}", harmless(text))?;
             self.has_transient = true;
             self.out.flush()?;
         }
@@ -206,12 +210,6 @@ impl<W: Write> Screen<W> {
 
 fn colour(position: u8) -> &'static str {
     DRAFTS[usize::from(position).clamp(1, DRAFTS.len()) - 1]
-}
-
-/// Text in which no character commands the terminal.
-fn harmless(text: &str) -> String {
-    let commands = |c: char| c.is_control() && c != '\n' && c != '\t';
-    text.chars().map(|c| if commands(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -157,6 +157,8 @@ const LAYERS: Layers = Layers {
         ["engine", "mlx", "array", "runtime"],
         ["engine", "mlx", "array", "streams"],
         ["engine", "mlx", "streams", "ops"],
+        // Weights are cut into pieces that are weights again.
+        ["engine", "model", "linear", "wide"],
     ],
 };
 

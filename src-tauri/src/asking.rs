@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, Store, title_from};
+use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
     Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
     GenerationSettings, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role, Sent,
@@ -10,7 +11,6 @@ use foretoken_protocol::{
 use tauri::ipc::Channel;
 
 use crate::chats::conversation;
-use crate::engine::{Prompt, SettingsFor};
 use crate::replies::{Dependencies, Written};
 use crate::state::App;
 

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use foretoken_host::{ENGINE_DIED, Tool};
 use foretoken_protocol::{Attachment, ErrorReport, PastedFile};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 use tokio::time::timeout;
-
-use crate::library::{ENGINE_DIED, Tool};
 
 /// The largest text that is read for one message, in bytes and from all its files together: more than any model's context
 /// holds.
@@ -187,8 +186,9 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_host::testing::engine_program;
+
     use super::*;
-    use crate::testing::engine_program;
 
     /// What is read of a file, whether it is chosen or pasted.
     async fn read_bytes(name: &str, bytes: &[u8]) -> Result<Attachment, String> {

@@ -11,7 +11,7 @@ use foretoken_protocol::{
 };
 use tokio::sync::{Mutex, RwLock, oneshot, watch};
 
-use crate::library::blocking;
+use crate::blocking::blocking;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -7,11 +7,11 @@ mod awake;
 mod benchmarks;
 #[cfg(test)]
 mod bindings;
+mod blocking;
 mod chats;
 mod commands;
 mod desktop;
 mod diagnostics;
-mod engine;
 mod events;
 mod filing;
 mod handed;

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_chats::{ChatsError, Store};
+use foretoken_host::{Engine, Model, Patience, Supervisor, Tool};
 use foretoken_library::{HubOptions, Machine};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, Draft, EngineState, ErrorReport, GenerationChange, KvPrecision, MachineName,
@@ -15,10 +16,9 @@ use tokio::sync::{mpsc, watch};
 
 use crate::benchmarks::History;
 use crate::chats::Chats;
-use crate::engine::{Engine, Model, Patience, Supervisor};
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
-use crate::library::{Dependencies, ModelLibrary, Tool};
+use crate::library::{Dependencies, ModelLibrary};
 use crate::log::Log;
 use crate::models::Models;
 use crate::open::{OpenChat, OpenPlace, has_left};

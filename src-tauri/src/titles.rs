@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use foretoken_chats::{Store, title_from};
+use foretoken_host::{Progress, Prompt};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings,
     MessageStatus, ModelInfo, Part, Role, Sampling,
 };
 use tokio::time::sleep;
 
-use crate::engine::{Progress, Prompt};
 use crate::filing::publish_deletions;
 use crate::state::App;
 

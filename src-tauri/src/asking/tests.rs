@@ -6,6 +6,7 @@ mod dispatch;
 
 use std::sync::Arc;
 
+use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
     MessageStatus, ReplyEvent, Role, Sampling,
@@ -14,10 +15,7 @@ use tokio::time::timeout;
 
 use crate::log::Log;
 use crate::state::App;
-use crate::testing::{
-    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, kill, next, page, places, rest, running,
-    some_text, write,
-};
+use crate::testing::{PATIENCE, Running, next, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
 

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use foretoken_chats::{ChatsError, Store};
+use foretoken_host::{Engine, Progress, Prompt, closed};
 use foretoken_protocol::{
     AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
     ComparisonVerdict, Drafting, EngineState, ErrorReport, GenerationSettings, MessageId, MtpState, Role,
@@ -15,7 +16,6 @@ use tokio::sync::watch;
 
 use crate::asking::{no_question, not_a_question};
 use crate::chats::conversation;
-use crate::engine::{Engine, Progress, Prompt, closed};
 use crate::state::App;
 
 /// The page hears of progress no more often than this.
@@ -283,10 +283,11 @@ fn no_head(name: &str) -> ErrorReport {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_host::testing::{ENDLESS_QUESTION, endless};
     use foretoken_protocol::{Beginning, Destination, FinishReason, KvPrecision, Part, ReplyStats};
 
     use super::*;
-    use crate::testing::{ENDLESS_QUESTION, Running, endless, page, running, some_text, write};
+    use crate::testing::{Running, page, running, some_text, write};
 
     const QUESTION: &str = "Tell me a story about an owl and a bell.";
 

@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::path::Path;
 
+use foretoken_host::{KV_IN_8_BITS, Tool};
 use foretoken_protocol::{
     AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, KvPrecision, MachineName, Spread,
 };
 use serde::Deserialize;
-
-use crate::library::{KV_IN_8_BITS, Tool};
 
 /// A prompt that is read in passing, where its speed is not asked for.
 const SHORT_PROMPT: u32 = 64;
@@ -134,8 +133,9 @@ pub(crate) async fn measure(
 
 #[cfg(test)]
 mod tests {
+    use foretoken_host::testing::{demo_model, engine_program};
+
     use super::*;
-    use crate::testing::{demo_model, engine_program};
 
     const PLAN: BenchmarkPlan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
     const SMALL: Sizes = Sizes { drafts: true, prompt_tokens: 16, gen_tokens: 12, runs: 2 };

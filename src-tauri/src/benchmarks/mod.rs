@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use foretoken_protocol::ErrorReport;
 
-use crate::library::blocking;
+use crate::blocking::blocking;
 use crate::state::App;
 pub(crate) use history::History;
 pub(crate) use measurement::{Sizes, measure};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use foretoken_protocol::{ErrorReport, LogLine, Notice, Place, PlaceKind};
 use tauri::{AppHandle, Manager, State};
 
+use crate::blocking::blocking;
 use crate::diagnostics::Report;
-use crate::library::blocking;
 use crate::state::App;
 
 /// Where the app keeps its files.

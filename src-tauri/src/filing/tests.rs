@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use foretoken_chats::Store;
+use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ErrorReport, ExportFormat,
     FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, Preset, UnseenReply,
@@ -14,15 +15,12 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use crate::blocking::blocking;
 use crate::chats::tests::{damage, fill};
-use crate::library::blocking;
 use crate::log::Log;
 use crate::open::OpenPlace;
 use crate::state::App;
-use crate::testing::{
-    ENDLESS_QUESTION, PATIENCE, Running, demo_model, endless, engine_program, kill, page, places, rest,
-    running, some_text, write,
-};
+use crate::testing::{PATIENCE, Running, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
 const CANCELLED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Cancelled };

@@ -7,11 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
-use super::tool::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use super::{file, fit};
 
 /// What the engine says about a model, from its config and the headers of its files.
@@ -233,8 +233,9 @@ fn is_of_the_model(path: &Path) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use foretoken_host::testing::{demo_model, engine_program};
+
     use super::*;
-    use crate::testing::{demo_model, engine_program};
 
     #[tokio::test]
     async fn an_engine_that_is_killed_has_refused_nothing_and_is_asked_again() {

@@ -158,8 +158,9 @@ fn broken(reason: &str) -> ErrorReport {
 mod tests {
     use std::fs;
 
+    use foretoken_host::testing::demo_model;
+
     use super::*;
-    use crate::testing::demo_model;
 
     fn copy_demo(to: &Path) {
         fs::create_dir_all(to).unwrap();

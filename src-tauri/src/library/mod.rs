@@ -15,7 +15,6 @@ mod remote;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod tool;
 mod tune;
 mod work;
 
@@ -24,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use foretoken_host::{Model, Tool};
 use foretoken_library::{
     Catalogue, CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue,
     RetryPolicy, Trashed,
@@ -37,7 +37,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::benchmarks::History;
-use crate::engine::Model;
+use crate::blocking::blocking;
 use crate::places::Places;
 use crate::replies::Replies;
 use crate::settings::SettingsFile;
@@ -47,7 +47,6 @@ use keychain::{HubToken, Keychain};
 use local_models::{Found, LocalFolders};
 use model_statistics::ModelStatistics;
 use remote::Search;
-pub(crate) use tool::{ENGINE_DIED, KV_IN_8_BITS, Tool};
 
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
@@ -681,14 +680,6 @@ impl ModelLibrary {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Work on the disk, where it holds up nothing else. A panic in it goes on here.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foretoken_host::Model;
 use foretoken_protocol::{PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
 use super::file;
 use super::plain_baseline::{PlainReplies, comparison};
-use crate::engine::Model;
 
 /// The statistics, and the file that keeps them.
 #[derive(Debug)]

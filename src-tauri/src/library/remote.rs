@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use foretoken_host::ENGINE_REFUSED;
 use foretoken_library::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
 use foretoken_protocol::{
     ErrorReport, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
@@ -13,7 +14,6 @@ use tokio::task::JoinSet;
 
 use super::facts::{Facts, Inspector};
 use super::fit::Need;
-use super::tool::ENGINE_REFUSED;
 use super::{card, fit};
 
 /// The model types that the engine runs.
@@ -278,13 +278,13 @@ pub(super) async fn model_card(hub: &Hub, repo: &RepoId) -> Result<String, Error
 mod tests {
     use std::path::PathBuf;
 
+    use foretoken_host::Tool;
+    use foretoken_host::testing::{demo_model, engine_program};
     use foretoken_library::{HubOptions, NoToken};
     use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
     use serde_json::{Map, Value};
 
-    use super::super::tool::Tool;
     use super::*;
-    use crate::testing::{demo_model, engine_program};
 
     fn quantized() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-dense-q4f32")

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
+use foretoken_host::Model;
+use foretoken_host::testing::{demo_model, engine_program, process_of};
 use foretoken_library::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
@@ -21,10 +23,8 @@ use tokio::time::{sleep, timeout};
 use super::jobs::Step;
 use super::{Dependencies, ModelLibrary};
 use crate::benchmarks::History;
-use crate::engine::Model;
 use crate::places::Places;
 use crate::settings::SettingsFile;
-use crate::testing::{demo_model, engine_program};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -410,7 +410,7 @@ async fn work_that_was_stopped_by_closing_goes_on_at_the_next_start() {
     running.library.tune(demo_model()).await.unwrap();
     running.wait("it is measured", |told| told.jobs.iter().any(|job| job.stage == JobStage::Tuning)).await;
     timeout(PATIENCE, running.library.close()).await.unwrap();
-    assert_eq!(crate::testing::process_of(&program), None, "no process is left");
+    assert_eq!(process_of(&program), None, "no process is left");
 
     let Running { folder, .. } = running;
     let running = Running::again(folder, program);

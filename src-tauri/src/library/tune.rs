@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use foretoken_host::Tool;
 use foretoken_protocol::{DepthSpeed, ErrorReport, KvPrecision, Tuning};
 
 use super::now;
-use super::tool::Tool;
 use crate::benchmarks::{self, Sizes};
 
 /// Long enough that a difference shows, short enough that nobody waits for it.
@@ -39,10 +39,10 @@ fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) ->
 
 #[cfg(test)]
 mod tests {
+    use foretoken_host::testing::{demo_model, engine_program};
     use foretoken_protocol::Spread;
 
     use super::*;
-    use crate::testing::{demo_model, engine_program};
 
     fn best(medians: &[f64]) -> u8 {
         let exactly = |value: f64| Spread { median: value, min: value, max: value };

@@ -16,8 +16,9 @@ use tokio::sync::watch;
 
 use super::facts::Facts;
 use super::jobs::{Entry, Jobs, Step};
-use super::{IN_USE, ModelLibrary, State, blocking, converted_name, file, folder_name, now, tune};
+use super::{IN_USE, ModelLibrary, State, converted_name, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
+use crate::blocking::blocking;
 
 /// Said where a conversion was to delete a model that somebody uses.
 const SOURCE_STAYS: &str = "The original is in use and was kept. Delete it below when you no longer need it.";

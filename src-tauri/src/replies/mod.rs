@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
     ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
 };
@@ -16,7 +17,6 @@ use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::chats::Chats;
-use crate::engine::{Generation, Model};
 use writer::{Attach, Writer};
 
 /// How many ends may wait to be told.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Store};
+use foretoken_host::{Begun, Model, Progress, ProgressReceiver, closed};
 use foretoken_protocol::{
     ErrorReport, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
 };
@@ -13,7 +14,6 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::outbox::{Outbox, Reading};
 use super::provenance::Traced;
 use super::{Dependencies, Written};
-use crate::engine::{Begun, Model, Progress, ProgressReceiver, closed};
 
 /// The page is told at most once in this time.
 const FRAME: Duration = Duration::from_millis(16);
@@ -195,13 +195,13 @@ impl Writer {
 mod tests {
     use std::time::Instant;
 
+    use foretoken_host::progress;
     use foretoken_protocol::TokenText;
     use tempfile::tempdir;
     use tokio::time::sleep;
 
     use super::*;
     use crate::chats::Chats;
-    use crate::engine::progress;
     use crate::settings::Settings;
     use crate::testing::page;
 

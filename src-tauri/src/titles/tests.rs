@@ -4,12 +4,13 @@
 use std::fs;
 use std::sync::Arc;
 
+use foretoken_host::testing::demo_model;
 use foretoken_protocol::{AppEvent, ChatSummary};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use super::*;
-use crate::testing::{PATIENCE, Running, demo_model, page, rest, running};
+use crate::testing::{PATIENCE, Running, page, rest, running};
 
 /// Asks the demo model something that it can answer when it is asked for a title, and lets it think before.
 const TEMPLATE: &str = "{% if 'Write a title' in messages[-1].content %}<|im_start|>user

@@ -8,6 +8,7 @@ use crate::workspace::Workspace;
 /// Short names of folders in the document, and where they are.
 const FOLDERS: &[(&str, &str)] = &[
     ("engine/", "src-tauri/crates/engine/src/"),
+    ("host/", "src-tauri/crates/host/src/"),
     ("protocol/", "src-tauri/crates/protocol/src/"),
     ("chats/", "src-tauri/crates/chats/src/"),
     ("library/", "src-tauri/crates/library/src/"),

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use foretoken_host::testing::{halt, process_of};
+
 use super::*;
-use crate::testing::halt;
 
 fn a_new_chat() -> Destination {
     Destination::New(Beginning::default())
@@ -165,7 +166,7 @@ async fn closing_the_app_keeps_what_an_engine_that_stands_still_has_written() {
     let store = foretoken_chats::Store::open(&places(&folder).chats).unwrap();
     assert!(store.message(sent.messages[1].message.id).unwrap().text.starts_with(&begun));
     timeout(PATIENCE, async {
-        while crate::testing::process_of(&engine).is_some() {
+        while process_of(&engine).is_some() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     })

@@ -13,11 +13,11 @@ use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInf
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::process::{Ending, Process, Requests};
-use super::progress::ProgressSender;
-use super::reports::{closed, given_up, no_model, not_started, stopped, superseded};
-use super::watchdog::{Duty, Patience, Watchdog};
-use super::{Begun, EngineCommand, Job, Model, Progress, RequestIds};
+use crate::engine::{EngineCommand, Job, Model, RequestIds};
+use crate::process::{Ending, Process, Requests};
+use crate::progress::{Begun, Progress, ProgressSender};
+use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
+use crate::watchdog::{Duty, Patience, Watchdog};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -30,7 +30,7 @@ const LAST_ENTRIES: u64 = 16;
 /// Owns the engine process of the moment. State goes out through the watch channel, answers through those in the
 /// commands.
 #[derive(Debug)]
-pub(crate) struct Supervisor {
+pub struct Supervisor {
     program: PathBuf,
     state_dir: PathBuf,
     patience: Patience,
@@ -89,7 +89,7 @@ struct Running {
 }
 
 impl Supervisor {
-    pub(super) fn new(
+    pub(crate) fn new(
         program: PathBuf,
         state_dir: PathBuf,
         patience: Patience,
@@ -117,7 +117,7 @@ impl Supervisor {
     }
 
     /// Runs until the app closes.
-    pub(crate) async fn run(mut self) {
+    pub async fn run(mut self) {
         // The process, if there is one, is killed when it is dropped: nobody has to wait until it is gone.
         while self.run_once().await.is_continue() {}
         self.interrupt(&closed());

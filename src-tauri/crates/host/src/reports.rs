@@ -4,7 +4,7 @@ use std::path::Path;
 
 use foretoken_protocol::ErrorReport;
 
-use super::process::Ending;
+use crate::process::Ending;
 
 /// The code of an engine that ended by itself, or wrote what it must not.
 const STOPPED: &str = "engine_stopped";
@@ -12,7 +12,7 @@ const STOPPED: &str = "engine_stopped";
 const HUNG: &str = "engine_hung";
 
 /// A process has ended, and another is started in its place.
-pub(super) fn stopped(ending: &Ending) -> ErrorReport {
+pub(crate) fn stopped(ending: &Ending) -> ErrorReport {
     ErrorReport {
         code: if let Ending::Hung(_) = ending { HUNG } else { STOPPED }.into(),
         message: ending.to_string(),
@@ -22,7 +22,7 @@ pub(super) fn stopped(ending: &Ending) -> ErrorReport {
 
 /// The report of a process that has ended or hung, changed to say that no other is started until a model is chosen
 /// again.
-pub(super) fn given_up(report: ErrorReport) -> ErrorReport {
+pub(crate) fn given_up(report: ErrorReport) -> ErrorReport {
     match report.code.as_str() {
         STOPPED | HUNG => ErrorReport {
             hint: "It ended again and again. Choose the model again, or another one.".into(),
@@ -33,7 +33,7 @@ pub(super) fn given_up(report: ErrorReport) -> ErrorReport {
 }
 
 /// The program is not there, or may not be run.
-pub(super) fn not_started(program: &Path, error: &std::io::Error) -> ErrorReport {
+pub(crate) fn not_started(program: &Path, error: &std::io::Error) -> ErrorReport {
     ErrorReport {
         code: "engine_not_started".into(),
         message: format!("The engine at {} cannot be started: {error}.", program.display()),
@@ -42,7 +42,7 @@ pub(super) fn not_started(program: &Path, error: &std::io::Error) -> ErrorReport
 }
 
 /// Nothing was loaded yet.
-pub(super) fn no_model() -> ErrorReport {
+pub(crate) fn no_model() -> ErrorReport {
     ErrorReport {
         code: "no_model".into(),
         message: "No model is loaded.".into(),
@@ -51,7 +51,7 @@ pub(super) fn no_model() -> ErrorReport {
 }
 
 /// A load was given up for another one.
-pub(super) fn superseded() -> ErrorReport {
+pub(crate) fn superseded() -> ErrorReport {
     ErrorReport {
         code: "another_model_chosen".into(),
         message: "Another model was chosen while this one was being loaded.".into(),
@@ -60,7 +60,7 @@ pub(super) fn superseded() -> ErrorReport {
 }
 
 /// Why nothing can be asked of the engine any more.
-pub(crate) fn closed() -> ErrorReport {
+pub fn closed() -> ErrorReport {
     ErrorReport {
         code: "app_closed".into(),
         message: "The app was closed before the reply was complete.".into(),

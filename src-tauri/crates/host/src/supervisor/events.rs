@@ -4,8 +4,8 @@ use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, RequestId};
 use tokio::time::Instant;
 
 use super::{Link, Load, Supervisor};
-use crate::engine::Progress;
-use crate::engine::process::Process;
+use crate::process::Process;
+use crate::progress::Progress;
 
 impl Supervisor {
     /// Says whether the event belongs to anything.

@@ -9,12 +9,12 @@ use foretoken_protocol::ErrorReport;
 use tokio::io::AsyncRead;
 use tokio::process::Command;
 
-use crate::engine::Lines;
+use crate::lines::Lines;
 
 /// The code of a command that ended with an error, which the engine explains on standard error.
-pub(super) const ENGINE_REFUSED: &str = "engine_refused";
+pub const ENGINE_REFUSED: &str = "engine_refused";
 /// The code of a command whose process was killed by a signal.
-pub(crate) const ENGINE_DIED: &str = "engine_died";
+pub const ENGINE_DIED: &str = "engine_died";
 
 /// The longest line of output that is read whole, in bytes: more than any file's text that is sent with a message.
 const LONGEST_OUTPUT: usize = 16 << 20;
@@ -22,26 +22,27 @@ const LONGEST_OUTPUT: usize = 16 << 20;
 const MAX_STDERR_LINE: usize = 2048;
 
 /// What a command is told for keys and values in 8 bits.
-pub(crate) const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
+pub const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
 
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
-pub(crate) struct Tool {
+pub struct Tool {
     program: PathBuf,
 }
 
 impl Tool {
-    pub(crate) fn new(program: PathBuf) -> Self {
+    /// Runs commands of `program`.
+    pub fn new(program: PathBuf) -> Self {
         Self { program }
     }
 
     /// The program.
-    pub(super) fn program(&self) -> &Path {
+    pub fn program(&self) -> &Path {
         &self.program
     }
 
     /// Runs a command and returns what it wrote. Dropping the future ends the process.
-    pub(crate) async fn output<A: AsRef<OsStr>>(
+    pub async fn output<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<String, ErrorReport> {
@@ -56,7 +57,7 @@ impl Tool {
 
     /// Runs a command and hands over each line as it is written. False if `stop` came before its end. When this
     /// returns, the process is gone with all that it holds; dropping the future only tells it to end.
-    pub(crate) async fn lines<A: AsRef<OsStr>>(
+    pub async fn lines<A: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
         mut on_line: impl FnMut(&str),

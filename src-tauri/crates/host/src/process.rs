@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use super::lines::{Line, Lines};
-use super::watchdog::Hang;
+use crate::lines::{Line, Lines};
+use crate::watchdog::Hang;
 
 /// The longest event, in bytes. What one step adds to a reply is far shorter.
 const LONGEST_EVENT: usize = 1 << 20;
@@ -30,7 +30,7 @@ const KILL_GRACE: Duration = Duration::from_secs(10);
 
 /// The running program. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     requests: Requests,
     events: Lines<ChildStdout>,
@@ -38,11 +38,11 @@ pub(super) struct Process {
 }
 
 /// Takes requests for a process, however long it does not read them. If it has ended, [`Process::next_event`] tells.
-pub(super) type Requests = mpsc::UnboundedSender<Request>;
+pub(crate) type Requests = mpsc::UnboundedSender<Request>;
 
 /// How a run came to its end.
 #[derive(Debug, Error)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The program ended by itself, or something killed it.
     #[error("The engine stopped ({}){}", cause(*status), after(last_stderr_line.as_deref()))]
     Exited {
@@ -69,7 +69,7 @@ pub(super) enum Ending {
 
 impl Process {
     /// Starts the program as `PROGRAM serve --state-dir STATE_DIR`.
-    pub(super) fn spawn(program: &Path, state_dir: &Path) -> std::io::Result<Self> {
+    pub(crate) fn spawn(program: &Path, state_dir: &Path) -> std::io::Result<Self> {
         let mut child = Command::new(program)
             .args(["serve", "--state-dir"])
             .arg(state_dir)
@@ -89,12 +89,12 @@ impl Process {
     }
 
     /// Where requests for it go.
-    pub(super) fn requests(&self) -> Requests {
+    pub(crate) fn requests(&self) -> Requests {
         self.requests.clone()
     }
 
     /// The next event. Nothing is lost if the future is dropped before it is ready.
-    pub(super) async fn next_event(&mut self) -> Result<Event, Ending> {
+    pub(crate) async fn next_event(&mut self) -> Result<Event, Ending> {
         match self.events.next().await {
             Ok(Some(Line::Whole(line))) => {
                 serde_json::from_slice(&line).map_err(|_| Ending::Unreadable { bytes: line.len() })
@@ -123,7 +123,7 @@ impl Process {
     }
 
     /// Ends the program and waits until it is gone, but not for ever: what waits within the system cannot be ended.
-    pub(super) async fn kill(mut self) {
+    pub(crate) async fn kill(mut self) {
         match timeout(KILL_GRACE, self.child.kill()).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!("the engine could not be ended: {error}"),

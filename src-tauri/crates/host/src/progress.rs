@@ -12,28 +12,41 @@ const MAX_UNREAD: usize = 64;
 
 /// Who writes a reply, and how.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Begun {
+pub struct Begun {
     /// The model that is loaded.
-    pub(crate) model: ModelInfo,
+    pub model: ModelInfo,
     /// What it was told.
-    pub(crate) settings: GenerationSettings,
+    pub settings: GenerationSettings,
 }
 
 /// What happens to a reply.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
     /// It waits for others.
-    Waiting { ahead: u32 },
+    Waiting {
+        /// Replies that come before it.
+        ahead: u32,
+    },
     /// The prompt is being read.
-    Reading { done: u32, total: u32 },
+    Reading {
+        /// Tokens read so far.
+        done: u32,
+        /// Tokens of the prompt.
+        total: u32,
+    },
     /// New text.
     Tokens(Vec<TokenText>),
     /// The numbers so far.
     Live(LiveStats),
     /// It is complete, or was cancelled.
-    Finished { reason: FinishReason, stats: Box<ReplyStats> },
+    Finished {
+        /// Why it ended.
+        reason: FinishReason,
+        /// What it took.
+        stats: Box<ReplyStats>,
+    },
     /// The engine could not write it.
     Failed(ErrorReport),
     /// The engine stopped in the middle.
@@ -50,14 +63,14 @@ impl Progress {
 /// A channel for what happens to one reply. Nothing ever waits for its reader. Text, of which an engine may write no
 /// more than was asked for, is never lost; figures are left out while many are unread, so that a flood of them takes
 /// no memory.
-pub(crate) fn channel() -> (ProgressSender, ProgressReceiver) {
+pub fn channel() -> (ProgressSender, ProgressReceiver) {
     let (sender, receiver) = mpsc::unbounded_channel();
     (ProgressSender { sender, unread: Arc::new(Semaphore::new(MAX_UNREAD)) }, ProgressReceiver(receiver))
 }
 
 /// The supervisor's end.
 #[derive(Debug)]
-pub(crate) struct ProgressSender {
+pub struct ProgressSender {
     sender: mpsc::UnboundedSender<(Progress, Option<OwnedSemaphorePermit>)>,
     /// A permit for each figure that may still wait to be read; it comes back when the figure is.
     unread: Arc<Semaphore>,
@@ -65,7 +78,7 @@ pub(crate) struct ProgressSender {
 
 impl ProgressSender {
     /// Tells whoever follows the reply, if somebody still does.
-    pub(crate) fn send(&self, progress: Progress) {
+    pub fn send(&self, progress: Progress) {
         let permit = if progress.is_figure() {
             let Ok(permit) = Arc::clone(&self.unread).try_acquire_owned() else { return };
             Some(permit)
@@ -78,12 +91,12 @@ impl ProgressSender {
 
 /// The end of whoever follows the reply.
 #[derive(Debug)]
-pub(crate) struct ProgressReceiver(mpsc::UnboundedReceiver<(Progress, Option<OwnedSemaphorePermit>)>);
+pub struct ProgressReceiver(mpsc::UnboundedReceiver<(Progress, Option<OwnedSemaphorePermit>)>);
 
 impl ProgressReceiver {
     /// What happens next, or `None` where nobody tells any more. Nothing is lost if the future is dropped before it is
     /// ready.
-    pub(crate) async fn recv(&mut self) -> Option<Progress> {
+    pub async fn recv(&mut self) -> Option<Progress> {
         self.0.recv().await.map(|(progress, _)| progress)
     }
 }

@@ -26,16 +26,16 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How long an engine may be silent at least before it counts as hung, and must live to count as sound.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub struct Patience {
     /// After it was told to end a reply, or a load.
-    pub(crate) ending: Duration,
+    pub ending: Duration,
     /// While it writes replies.
-    pub(crate) writing: Duration,
+    pub writing: Duration,
     /// While it starts or loads a model.
-    pub(crate) loading: Duration,
+    pub loading: Duration,
     /// A process that had a model for so long is sound, whatever ends it then. The time before does not count, since a
     /// large model may take longer to load before it ends the process.
-    pub(crate) steady: Duration,
+    pub steady: Duration,
 }
 
 impl Default for Patience {
@@ -52,7 +52,7 @@ impl Default for Patience {
 
 /// What is expected of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Duty {
+pub(crate) enum Duty {
     /// Nothing, so that it may be silent.
     None,
     /// To say that it is ready.
@@ -95,7 +95,7 @@ struct Told {
 
 /// What a hung engine does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hang {
+pub(crate) enum Hang {
     /// It has been silent for so long.
     Silent(Duration),
     /// It is heard, and has not ended for so long what it was told to end.
@@ -113,7 +113,7 @@ impl Display for Hang {
 
 /// Follows one engine process.
 #[derive(Debug)]
-pub(super) struct Watchdog {
+pub(crate) struct Watchdog {
     patience: Patience,
     duty: Duty,
     /// When the last heartbeat came, or the duty began.
@@ -127,12 +127,12 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// For a process that was started `now`.
-    pub(super) fn new(patience: Patience, now: Instant) -> Self {
+    pub(crate) fn new(patience: Patience, now: Instant) -> Self {
         Self { patience, duty: Duty::Start, heard: now, longest: Duration::ZERO, told: None, grace: None }
     }
 
     /// Says what is expected from `now` on.
-    pub(super) fn expect(&mut self, duty: Duty, now: Instant) {
+    pub(crate) fn expect(&mut self, duty: Duty, now: Instant) {
         if duty != self.duty {
             self.grace = None;
         }
@@ -151,7 +151,7 @@ impl Watchdog {
     }
 
     /// A heartbeat has come.
-    pub(super) fn hear(&mut self, now: Instant) {
+    pub(crate) fn hear(&mut self, now: Instant) {
         let interval = now.saturating_duration_since(self.heard);
         let silence_to_end = self.silence_to_end();
         // A longer one can only mean that nobody listened.
@@ -169,7 +169,7 @@ impl Watchdog {
     }
 
     /// When [`Self::hang`] is to be asked; `None` where nothing is expected.
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
         Some(self.heard + self.allowed()?)
             .into_iter()
             .chain(self.must_end_by())
@@ -179,7 +179,7 @@ impl Watchdog {
 
     /// How the engine hangs, asked at a deadline. The first time it is `None`, and the deadline is put off by
     /// [`GRACE`]: it may have been the app that was held up.
-    pub(super) fn hang(&mut self, now: Instant) -> Option<Hang> {
+    pub(crate) fn hang(&mut self, now: Instant) -> Option<Hang> {
         if self.grace.is_none() {
             self.grace = Some(now + GRACE);
             return None;

@@ -13,8 +13,8 @@ use foretoken_protocol::{
 };
 use tokio::time::{sleep, timeout};
 
-use super::{Engine, Generation, Model, Patience, Progress, Prompt};
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
+use crate::{Engine, Generation, Model, Patience, Progress, Prompt};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

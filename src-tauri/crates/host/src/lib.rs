@@ -1,0 +1,24 @@
+//! The host of the engine: starts the engine program, keeps it alive, loads models into it and asks it for replies.
+//!
+//! [`Engine`] is what others speak to; its [`Supervisor`] runs beside it and owns the process. [`Tool`] runs the same
+//! program for one command at a time. Neither windows nor weights are known here.
+
+mod engine;
+mod lines;
+mod process;
+pub mod progress;
+mod reports;
+mod supervisor;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod watchdog;
+
+pub use engine::{Engine, Generation, Model, Prompt, SettingsFor};
+pub use progress::{Begun, Progress, ProgressReceiver};
+pub use reports::closed;
+pub use supervisor::Supervisor;
+pub use tool::{ENGINE_DIED, ENGINE_REFUSED, KV_IN_8_BITS, Tool};
+pub use watchdog::Patience;

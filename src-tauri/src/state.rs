@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_chats::{ChatsError, Store};
-use foretoken_host::{Engine, Model, Patience, Supervisor, Tool};
+use foretoken_host::{Engine, Model, Supervisor, Timeouts, Tool};
 use foretoken_library::{HubOptions, Machine};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, Draft, EngineState, ErrorReport, GenerationChange, KvPrecision, MachineName,
@@ -76,7 +76,7 @@ impl App {
         log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
         let (engine, supervisor) =
-            Engine::new(engine_program.clone(), places.engine_state.clone(), Patience::default());
+            Engine::new(engine_program.clone(), places.engine_state.clone(), Timeouts::default());
         let settings = Arc::new(SettingsFile::open(places.settings.clone())?);
         let replies: Arc<Replies> = Arc::default();
         let machine = Machine::detect(&places.data);

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::progress::{self, ProgressReceiver, ProgressSender};
 use crate::reports::closed;
 use crate::supervisor::Supervisor;
-use crate::watchdog::Patience;
+use crate::watchdog::Timeouts;
 
 /// Speaks to the supervisor, which outlives every engine process.
 #[derive(Debug)]
@@ -116,12 +116,12 @@ impl RequestIds {
 
 impl Engine {
     /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`. It is ended
-    /// and started again where it is silent for longer than `patience` allows.
-    pub fn new(program: PathBuf, state_dir: PathBuf, patience: Patience) -> (Self, Supervisor) {
+    /// and started again where it is silent for longer than `timeouts` allows.
+    pub fn new(program: PathBuf, state_dir: PathBuf, timeouts: Timeouts) -> (Self, Supervisor) {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (publisher, state) = watch::channel(EngineState::Starting);
         let ids = RequestIds::default();
-        let supervisor = Supervisor::new(program, state_dir, patience, inbox, publisher, ids.clone());
+        let supervisor = Supervisor::new(program, state_dir, timeouts, inbox, publisher, ids.clone());
         (Self { commands, state, ids }, supervisor)
     }
 

@@ -21,4 +21,4 @@ pub use progress::{Begun, Progress, ProgressReceiver};
 pub use reports::closed;
 pub use supervisor::Supervisor;
 pub use tool::{ENGINE_DIED, ENGINE_REFUSED, KV_IN_8_BITS, Tool};
-pub use watchdog::Patience;
+pub use watchdog::Timeouts;

@@ -17,7 +17,7 @@ use crate::engine::{EngineCommand, Job, Model, RequestIds};
 use crate::process::{Ending, Process, Requests};
 use crate::progress::{Begun, Progress, ProgressSender};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
-use crate::watchdog::{Duty, Patience, Watchdog};
+use crate::watchdog::{Duty, Timeouts, Watchdog};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -33,7 +33,7 @@ const LAST_ENTRIES: u64 = 16;
 pub struct Supervisor {
     program: PathBuf,
     state_dir: PathBuf,
-    patience: Patience,
+    timeouts: Timeouts,
     commands: mpsc::UnboundedReceiver<EngineCommand>,
     state: watch::Sender<EngineState>,
     ids: RequestIds,
@@ -92,7 +92,7 @@ impl Supervisor {
     pub(crate) fn new(
         program: PathBuf,
         state_dir: PathBuf,
-        patience: Patience,
+        timeouts: Timeouts,
         commands: mpsc::UnboundedReceiver<EngineCommand>,
         state: watch::Sender<EngineState>,
         ids: RequestIds,
@@ -100,7 +100,7 @@ impl Supervisor {
         Self {
             program,
             state_dir,
-            patience,
+            timeouts,
             commands,
             state,
             ids,
@@ -153,7 +153,7 @@ impl Supervisor {
 
     /// Serves commands and events until the process ends or hangs. Breaks when the app closes.
     async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Ending> {
-        let mut watchdog = Watchdog::new(self.patience, Instant::now());
+        let mut watchdog = Watchdog::new(self.timeouts, Instant::now());
         let mut strays = 0;
         loop {
             watchdog.expect(self.duty(), Instant::now());
@@ -302,7 +302,7 @@ impl Supervisor {
     /// What a process that is gone, or is about to be, leaves undone. Replies that wait go on waiting.
     fn interrupt(&mut self, error: &ErrorReport) {
         let link = self.link.take();
-        if link.and_then(|link| link.loaded).is_some_and(|loaded| loaded.elapsed() > self.patience.steady) {
+        if link.and_then(|link| link.loaded).is_some_and(|loaded| loaded.elapsed() > self.timeouts.steady) {
             self.failures = 0;
         }
         for (_, running) in self.running.drain() {

@@ -14,17 +14,17 @@ use foretoken_protocol::{
 use tokio::time::{sleep, timeout};
 
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
-use crate::{Engine, Generation, Model, Patience, Progress, Prompt};
+use crate::{Engine, Generation, Model, Progress, Prompt, Timeouts};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn started(program: PathBuf) -> Engine {
-    started_with(program, Patience::default())
+    started_with(program, Timeouts::default())
 }
 
-fn started_with(program: PathBuf, patience: Patience) -> Engine {
+fn started_with(program: PathBuf, timeouts: Timeouts) -> Engine {
     let state_dir = program.with_file_name("state");
-    let (engine, supervisor) = Engine::new(program, state_dir, patience);
+    let (engine, supervisor) = Engine::new(program, state_dir, timeouts);
     tokio::spawn(supervisor.run());
     engine
 }
@@ -72,7 +72,7 @@ async fn read(mut generation: Generation) -> (String, Progress) {
         }
     };
     // Not for each event: some engines never stop sending them.
-    let end = timeout(PATIENCE, end).await.expect("a reply ends, however much the engine says meanwhile");
+    let end = timeout(TIMEOUT, end).await.expect("a reply ends, however much the engine says meanwhile");
     (answer, end)
 }
 
@@ -88,7 +88,7 @@ async fn ended(mut generation: Generation) -> Progress {
 
 async fn wait_for(engine: &Engine, wanted: fn(&EngineState) -> bool) -> EngineState {
     let mut state = engine.watch();
-    timeout(PATIENCE, state.wait_for(wanted)).await.unwrap().unwrap().clone()
+    timeout(TIMEOUT, state.wait_for(wanted)).await.unwrap().unwrap().clone()
 }
 
 async fn failure(engine: &Engine) -> ErrorReport {
@@ -140,7 +140,7 @@ async fn a_model_loads_and_answers() {
     let folder = tempfile::tempdir().unwrap();
     let engine = started(engine_program(folder.path()));
     let loading = engine.load(at(demo_model()));
-    let model = timeout(PATIENCE, loading).await.unwrap().unwrap();
+    let model = timeout(TIMEOUT, loading).await.unwrap().unwrap();
     assert_eq!(Path::new(&model.path), demo_model());
     assert!(matches!(engine.state(), EngineState::Ready { .. }));
 
@@ -223,7 +223,7 @@ async fn shutting_down_ends_the_process() {
     let engine = started(program.clone());
     engine.load(at(demo_model())).await.unwrap();
     engine.shut_down();
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while process_of(&program).is_some() {
             sleep(Duration::from_millis(20)).await;
         }

@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How long an engine may be silent at least before it counts as hung, and must live to count as sound.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// After it was told to end a reply, or a load.
     pub ending: Duration,
     /// While it writes replies.
@@ -38,7 +38,7 @@ pub struct Patience {
     pub steady: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             ending: Duration::from_secs(10),
@@ -114,7 +114,7 @@ impl Display for Hang {
 /// Follows one engine process.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
-    patience: Patience,
+    timeouts: Timeouts,
     duty: Duty,
     /// When the last heartbeat came, or the duty began.
     heard: Instant,
@@ -127,8 +127,8 @@ pub(crate) struct Watchdog {
 
 impl Watchdog {
     /// For a process that was started `now`.
-    pub(crate) fn new(patience: Patience, now: Instant) -> Self {
-        Self { patience, duty: Duty::Start, heard: now, longest: Duration::ZERO, told: None, grace: None }
+    pub(crate) fn new(timeouts: Timeouts, now: Instant) -> Self {
+        Self { timeouts, duty: Duty::Start, heard: now, longest: Duration::ZERO, told: None, grace: None }
     }
 
     /// Says what is expected from `now` on.
@@ -196,19 +196,19 @@ impl Watchdog {
     fn allowed(&self) -> Option<Duration> {
         let least = match self.duty {
             Duty::None => return None,
-            Duty::Start => self.patience.loading,
+            Duty::Start => self.timeouts.loading,
             Duty::Load { left, .. } => {
                 let reading = Duration::from_secs(left / SLOWEST_DISK).min(LONGEST_READ);
-                self.patience.loading.max(reading)
+                self.timeouts.loading.max(reading)
             }
-            Duty::Write { .. } => self.patience.writing,
+            Duty::Write { .. } => self.timeouts.writing,
         };
         Some(least.max(SLOWER * self.longest))
     }
 
     /// How long the engine may be silent while it has not ended what it was told to end.
     fn silence_to_end(&self) -> Duration {
-        self.patience.ending.max(SLOWER_TO_END * self.longest)
+        self.timeouts.ending.max(SLOWER_TO_END * self.longest)
     }
 
     /// When the engine must have ended what it was told to end, or been heard; `None` if it was told nothing.
@@ -238,7 +238,7 @@ mod tests {
 
     fn fresh() -> (Watchdog, Instant) {
         let begin = Instant::now();
-        (Watchdog::new(Patience::default(), begin), begin)
+        (Watchdog::new(Timeouts::default(), begin), begin)
     }
 
     #[test]

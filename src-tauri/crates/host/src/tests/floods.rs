@@ -93,7 +93,7 @@ async fn last_words_are_told_whatever_they_are() {
 #[tokio::test]
 #[ignore = "takes minutes: floods for a minute each"]
 async fn floods_for_minutes_take_no_memory() {
-    let long = Patience { writing: Duration::from_mins(1), ..SHORT };
+    let long = Timeouts { writing: Duration::from_mins(1), ..SHORT };
     for (writing, code) in [
         (r#"exec yes '{"type":"reading","id":'$id',"done":1,"total":2}'"#, "engine_hung"),
         (r#"exec yes '{"type":"heartbeat"}'"#, ""),

@@ -11,7 +11,7 @@ use super::*;
 use crate::testing::halt;
 
 /// For programs that do nothing but what a test needs.
-pub(super) const SHORT: Patience = Patience {
+pub(super) const SHORT: Timeouts = Timeouts {
     ending: Duration::from_millis(500),
     writing: Duration::from_secs(2),
     loading: Duration::from_secs(10),
@@ -19,7 +19,7 @@ pub(super) const SHORT: Patience = Patience {
 };
 
 /// For the engine on a machine that has much else to do.
-const PATIENT: Patience = Patience {
+const LONG: Timeouts = Timeouts {
     ending: Duration::from_secs(4),
     writing: Duration::from_secs(8),
     loading: Duration::from_secs(10),
@@ -110,7 +110,7 @@ async fn begin(engine: &Engine) -> Generation {
 async fn an_engine_that_stands_still_is_ended_and_started_again_with_its_model() {
     let folder = tempfile::tempdir().unwrap();
     let program = engine_program(folder.path());
-    let engine = started_with(program.clone(), PATIENT);
+    let engine = started_with(program.clone(), LONG);
     engine.load(at(demo_model())).await.unwrap();
     let generation = begin(&engine).await;
     let other = begin(&engine).await;
@@ -130,7 +130,7 @@ async fn an_engine_that_stands_still_is_ended_and_started_again_with_its_model()
 async fn an_engine_that_does_not_heed_a_stop_is_ended_sooner() {
     let folder = tempfile::tempdir().unwrap();
     let program = engine_program(folder.path());
-    let engine = started_with(program.clone(), Patience { writing: 10 * PATIENCE, ..PATIENT });
+    let engine = started_with(program.clone(), Timeouts { writing: 10 * TIMEOUT, ..LONG });
     engine.load(at(demo_model())).await.unwrap();
     let generation = begin(&engine).await;
     halt(&program, true);
@@ -144,7 +144,7 @@ async fn an_engine_that_does_not_heed_a_stop_is_ended_sooner() {
         sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(interrupted(end.await.unwrap().1).code, "engine_hung");
-    assert!(told.elapsed() >= PATIENT.ending, "it had its time");
+    assert!(told.elapsed() >= LONG.ending, "it had its time");
     assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
 }
 
@@ -153,8 +153,8 @@ async fn an_engine_that_does_not_heed_a_stop_is_ended_sooner() {
 async fn an_engine_that_is_heard_and_never_heeds_a_stop_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake { writing: "while :; do heartbeat; sleep 0.05; done", ..Fake::default() };
-    let patience = Patience { ending: Duration::from_millis(100), ..SHORT };
-    let engine = started_with(fake.program(folder.path()), patience);
+    let timeouts = Timeouts { ending: Duration::from_millis(100), ..SHORT };
+    let engine = started_with(fake.program(folder.path()), timeouts);
     engine.load(at("/models/fake")).await.unwrap();
     let generation = engine.generate(prompt(8));
     let other = engine.generate(prompt(8));
@@ -163,7 +163,7 @@ async fn an_engine_that_is_heard_and_never_heeds_a_stop_is_ended() {
     let error = interrupted(read(generation).await.1);
     assert_eq!(error.code, "engine_hung");
     assert!(error.message.contains("has not heeded a stop for"), "{error}");
-    assert!(told.elapsed() >= 10 * patience.ending, "it was heard, and had its time");
+    assert!(told.elapsed() >= 10 * timeouts.ending, "it was heard, and had its time");
     assert_eq!(interrupted(read(other).await.1), error);
 }
 
@@ -181,9 +181,9 @@ async fn a_load_that_is_stuck_is_ended_and_the_model_before_is_loaded_again() {
             fs::copy(entry.path(), stuck.join(entry.file_name())).unwrap();
         }
     }
-    let engine = started_with(engine_program(folder.path()), PATIENT);
+    let engine = started_with(engine_program(folder.path()), LONG);
     engine.load(at(demo_model())).await.unwrap();
-    let error = timeout(PATIENCE, engine.load(at(&stuck))).await.unwrap().unwrap_err();
+    let error = timeout(TIMEOUT, engine.load(at(&stuck))).await.unwrap().unwrap_err();
     assert_eq!(error.code, "engine_hung", "{error}");
     let state = wait_for(&engine, |state| matches!(state, EngineState::Ready { .. })).await;
     let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
@@ -205,10 +205,10 @@ async fn a_load_that_is_stuck_is_ended_and_the_model_before_is_loaded_again() {
 async fn an_engine_that_becomes_a_hundred_times_as_slow_is_not_ended() {
     let folder = tempfile::tempdir().unwrap();
     let writing = "for turn in 0.03 0.03 0.03 3 3; do sleep $turn; heartbeat; done; finish length";
-    let patience =
-        Patience { ending: Duration::from_secs(1), writing: Duration::from_secs(6), ..Patience::default() };
+    let timeouts =
+        Timeouts { ending: Duration::from_secs(1), writing: Duration::from_secs(6), ..Timeouts::default() };
     let fake = Fake { writing, ..Fake::default() };
-    let engine = started_with(fake.program(folder.path()), patience);
+    let engine = started_with(fake.program(folder.path()), timeouts);
     engine.load(at("/models/fake")).await.unwrap();
     let (_, end) = read(engine.generate(prompt(8))).await;
     assert!(matches!(end, Progress::Finished { reason: FinishReason::Length, .. }), "{end:?}");
@@ -226,9 +226,9 @@ async fn an_engine_that_never_becomes_ready_is_given_up() {
     let program = folder.path().join("mute");
     fs::write(&program, "#!/bin/sh\nexec sleep 1000\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let patience = Patience { loading: Duration::from_millis(500), ..SHORT };
-    let engine = started_with(program, patience);
-    let error = timeout(PATIENCE, engine.load(at("/models/a"))).await.unwrap().unwrap_err();
+    let timeouts = Timeouts { loading: Duration::from_millis(500), ..SHORT };
+    let engine = started_with(program, timeouts);
+    let error = timeout(TIMEOUT, engine.load(at("/models/a"))).await.unwrap().unwrap_err();
     assert_eq!(error.code, "engine_hung");
     assert!(error.hint.contains("Choose the model again"), "{error}");
 }
@@ -239,9 +239,9 @@ async fn a_model_that_ends_the_engine_while_it_loads_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake { loading: "sleep 0.5; exit 3", ..Fake::default() };
     let program = fake.program(folder.path());
-    let patience = Patience { steady: Duration::from_millis(200), ..SHORT };
-    let engine = started_with(program.clone(), patience);
-    let error = timeout(PATIENCE, engine.load(at("/models/fake"))).await.unwrap().unwrap_err();
+    let timeouts = Timeouts { steady: Duration::from_millis(200), ..SHORT };
+    let engine = started_with(program.clone(), timeouts);
+    let error = timeout(TIMEOUT, engine.load(at("/models/fake"))).await.unwrap().unwrap_err();
     assert_eq!(error.code, "engine_stopped");
     assert!(error.hint.contains("ended again and again"), "{error}");
     assert_eq!(starts(&program), 4);
@@ -252,10 +252,10 @@ async fn an_engine_that_lived_long_enough_with_its_model_is_always_started_again
     let folder = tempfile::tempdir().unwrap();
     let fake = Fake { loading: "loaded; sleep 0.5; exit 3", ..Fake::default() };
     let program = fake.program(folder.path());
-    let patience = Patience { steady: Duration::from_millis(200), ..SHORT };
-    let engine = started_with(program.clone(), patience);
+    let timeouts = Timeouts { steady: Duration::from_millis(200), ..SHORT };
+    let engine = started_with(program.clone(), timeouts);
     engine.load(at("/models/fake")).await.unwrap();
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while starts(&program) < 7 {
             sleep(Duration::from_millis(50)).await;
         }
@@ -285,7 +285,7 @@ async fn orders_are_served_while_the_next_start_is_waited_for() {
         assert_eq!(starts(&program), 3, "nobody waited for the fourth");
         let mut generation = engine.generate(prompt(8));
         engine.shut_down();
-        assert_eq!(timeout(PATIENCE, generation.progress.recv()).await.unwrap(), None, "nobody is left");
+        assert_eq!(timeout(TIMEOUT, generation.progress.recv()).await.unwrap(), None, "nobody is left");
     };
     let (loaded, ()) = tokio::join!(loading, asked);
     assert_eq!(loaded.unwrap_err().code, "app_closed");
@@ -298,7 +298,7 @@ async fn orders_are_served_while_the_next_start_is_waited_for() {
 async fn an_engine_that_dies_or_stands_still_over_and_over_always_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let program = engine_program(folder.path());
-    let engine = started_with(program.clone(), PATIENT);
+    let engine = started_with(program.clone(), LONG);
     engine.load(at(demo_model())).await.unwrap();
     for round in 0..30 {
         let generation = engine.generate(endless_prompt());
@@ -350,7 +350,7 @@ async fn an_engine_that_is_slowed_a_hundredfold_loads_and_writes() {
         process
     });
     let begin = Instant::now();
-    let patient = 10 * PATIENCE;
+    let patient = 10 * TIMEOUT;
     let model = Model { kv_precision: KvPrecision::Eight, ..at(demo_model()) };
     timeout(patient, engine.load(model)).await.unwrap().unwrap();
     let loaded = begin.elapsed();

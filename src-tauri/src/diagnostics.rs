@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::Path;
 
-use foretoken_library::Machine;
+use foretoken_models::Machine;
 use foretoken_protocol::{EngineState, Preferences};
 use sysinfo::System;
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
-use foretoken_library::Location;
+use foretoken_models::Location;
 use foretoken_protocol::PlaceKind;
 
 /// The name of the app's folders.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Engine, Model, Supervisor, Timeouts, Tool};
-use foretoken_library::{HubOptions, Machine};
+use foretoken_models::{HubOptions, Machine};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatPage, Draft, EngineState, ErrorReport, GenerationChange, KvPrecision, MachineName,
     ModelInfo, OpenedChat, Place, PlaceKind, Preferences, Snapshot, UnseenReply,

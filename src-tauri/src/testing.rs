@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_host::testing::{demo_model, engine_program};
-use foretoken_library::Location;
+use foretoken_models::Location;
 use foretoken_protocol::{Drafting, GenerationSettings, Message, ReplyEvent, Sampling};
 use serde::de::DeserializeOwned;
 use tauri::ipc::{Channel, InvokeResponseBody};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretoken_library::{Library, Location};
+use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with_vocab};
 use serde_json::{Value, json};
 
@@ -521,8 +521,8 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
 
 /// Writes a list of models that is newer than the app's, whose first model has this name.
 fn write_list(folder: &Path, first: &str) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../src-tauri/crates/library/src/catalogue/catalogue.json");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../src-tauri/crates/models/src/catalogue/catalogue.json");
     let mut list: Value = serde_json::from_str(&fs::read_to_string(source).unwrap()).unwrap();
     list["updated"] = "2999-01-01".into();
     list["entries"][0]["name"] = first.into();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use foretoken_library::{Library, Location};
+use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_engine::mlx;
-use foretoken_library::{
+use foretoken_models::{
     DownloadOptions, Hub, HubOptions, Intent, Library, NoToken, Outcome, Progress, RepoId, RetryPolicy,
     disk_use, download,
 };

@@ -1,6 +1,6 @@
 //! Whether a model runs on this machine.
 
-use foretoken_library::Fit as Verdict;
+use foretoken_models::Fit as Verdict;
 use foretoken_protocol::{ErrorReport, Fit, FitContext, FitVerdict};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub(super) struct Need {
 
 /// The verdict for a model that needs so much, on a machine with `available` bytes for models.
 pub(super) fn fit(need: Need, available: u64) -> Fit {
-    let verdict = match foretoken_library::fit(need.bytes, available) {
+    let verdict = match foretoken_models::fit(need.bytes, available) {
         Verdict::Well => FitVerdict::FitsWell,
         Verdict::Tight => FitVerdict::Tight,
         Verdict::TooBig => FitVerdict::TooBig,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use foretoken_library::{ItemState, Phase, QueueItem, RepoId};
+use foretoken_models::{ItemState, Phase, QueueItem, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage,
 };
@@ -413,7 +413,7 @@ fn download_stage(item: &QueueItem) -> JobStage {
     }
 }
 
-fn file_progress(file: &foretoken_library::FileProgress) -> FileProgress {
+fn file_progress(file: &foretoken_models::FileProgress) -> FileProgress {
     FileProgress { name: file.path.clone(), done: file.bytes_done, total: file.bytes_total }
 }
 
@@ -427,7 +427,7 @@ fn unknown(id: JobId) -> ErrorReport {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_library::Progress;
+    use foretoken_models::Progress;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretoken_library::{Token, TokenSource};
+use foretoken_models::{Token, TokenSource};
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use foretoken_library::{FoundModel, Library, Model, ModelState, Origin, Places, find_models};
+use foretoken_models::{FoundModel, Library, Model, ModelState, Origin, Places, find_models};
 use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ impl LocalFolders<'_> {
             repo: None,
             revision: None,
             state: LocalState::Ready,
-            disk_bytes: foretoken_library::disk_use(self.built_in),
+            disk_bytes: foretoken_models::disk_use(self.built_in),
             last_used: None,
             raw: false,
         }
@@ -126,7 +126,7 @@ fn of_another_program(model: FoundModel) -> Found {
 }
 
 fn opened_folder(path: PathBuf) -> Found {
-    let imported = foretoken_library::import_folder(&path);
+    let imported = foretoken_models::import_folder(&path);
     let state = match &imported {
         _ if !path.exists() => LocalState::Offline,
         Ok(_) => LocalState::Ready,

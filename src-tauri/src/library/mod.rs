@@ -1,6 +1,6 @@
 //! The model library: the models that are here, those there are to get, and the work on them. One place owns its state;
 //! the page and the desktop hear of changes. The downloads themselves, their checks and the folder are those of
-//! `foretoken-library`; the engine program converts and measures, in a process of its own.
+//! `foretoken-models`; the engine program converts and measures, in a process of its own.
 
 mod card;
 mod facts;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use foretoken_host::{Model, Tool};
-use foretoken_library::{
+use foretoken_models::{
     Catalogue, CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue,
     RetryPolicy, Trashed,
 };
@@ -407,7 +407,7 @@ impl ModelLibrary {
         self.inspector.inspect(&path).await?;
         let is_listed = self.lock().local_models.iter().any(|model| model.path == path);
         blocking(move || {
-            foretoken_library::import_folder(&path)?;
+            foretoken_models::import_folder(&path)?;
             if !is_listed {
                 settings.update(|settings| settings.add_model(entry)).wait()?;
             }
@@ -568,7 +568,7 @@ impl ModelLibrary {
             library: library.as_ref(),
             library_folder: &self.location.folder(),
             remembered: &remembered,
-            places: &foretoken_library::Places::from_env(),
+            places: &foretoken_models::Places::from_env(),
             opened: &self.settings.current().model_folders,
         }
         .scan();

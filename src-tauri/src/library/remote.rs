@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_host::ENGINE_REFUSED;
-use foretoken_library::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
+use foretoken_models::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
 use foretoken_protocol::{
     ErrorReport, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
 };
@@ -280,7 +280,7 @@ mod tests {
 
     use foretoken_host::Tool;
     use foretoken_host::testing::{demo_model, engine_program};
-    use foretoken_library::{HubOptions, NoToken};
+    use foretoken_models::{HubOptions, NoToken};
     use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
     use serde_json::{Map, Value};
 

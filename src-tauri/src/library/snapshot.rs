@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foretoken_library::free_bytes;
+use foretoken_models::free_bytes;
 use foretoken_protocol::{
     DeletedModel, KvPrecision, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin,
 };

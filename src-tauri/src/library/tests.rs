@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use foretoken_host::Model;
 use foretoken_host::testing::{demo_model, engine_program, process_of};
-use foretoken_library::{HubOptions, Library, LibraryError, Location, RepoId};
+use foretoken_models::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
     LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteFilter,

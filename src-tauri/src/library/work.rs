@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foretoken_library::{
+use foretoken_models::{
     Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId, Source,
 };
 use foretoken_protocol::{
@@ -141,7 +141,7 @@ impl ModelLibrary {
                 let queue = self.queue.lock().await;
                 match queue.as_ref().ok_or_else(|| self.offline())?.cancel(repo).await {
                     // The queue has lost it; what has arrived may be there.
-                    Err(LibraryError::Unknown { .. }) => foretoken_library::discard(&self.library()?, repo)?,
+                    Err(LibraryError::Unknown { .. }) => foretoken_models::discard(&self.library()?, repo)?,
                     cancelled => cancelled?,
                 }
                 self.lock().jobs.remove(job);
@@ -233,7 +233,7 @@ impl ModelLibrary {
         };
         let is_raw = {
             let folder = folder.clone();
-            blocking(move || foretoken_library::import_folder(&folder).is_ok_and(|model| model.raw)).await
+            blocking(move || foretoken_models::import_folder(&folder).is_ok_and(|model| model.raw)).await
         };
         {
             let mut state = self.lock();
@@ -717,7 +717,7 @@ fn no_room(name: &str, need: u64, available: u64) -> ErrorReport {
 fn adopt(jobs: &mut Jobs, items: &[QueueItem]) {
     for item in items {
         let same = |step: &Step| matches!(step, Step::Download { repo, .. } if *repo == item.repo);
-        if jobs.with_step(same).is_none() && item.state != foretoken_library::ItemState::Complete {
+        if jobs.with_step(same).is_none() && item.state != foretoken_models::ItemState::Complete {
             let conversion = ConversionChoice { bits: None, keep_raw: true };
             let (repo, revision) = (item.repo.clone(), item.revision.clone());
             jobs.add(repo.name().to_owned(), Step::Download { repo, revision, conversion });

@@ -38,11 +38,11 @@ const LAYERS: Layers = Layers {
     crates: &[
         ("protocol", &[]),
         ("chats", &["protocol"]),
-        ("library", &["protocol"]),
+        ("models", &["protocol"]),
         ("engine", &["protocol"]),
         ("host", &["protocol"]),
         ("test-hub", &[]),
-        ("shell", &["chats", "host", "library", "protocol"]),
+        ("shell", &["chats", "host", "models", "protocol"]),
         ("xtask", &[]),
     ],
     modules: &[

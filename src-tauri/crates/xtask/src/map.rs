@@ -11,7 +11,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("host/", "src-tauri/crates/host/src/"),
     ("protocol/", "src-tauri/crates/protocol/src/"),
     ("chats/", "src-tauri/crates/chats/src/"),
-    ("library/", "src-tauri/crates/library/src/"),
+    ("models/", "src-tauri/crates/models/src/"),
     ("shell/", "src-tauri/src/"),
     ("ui/src", "ui/src"),
     ("ui/", "ui/src/"),

@@ -15,7 +15,7 @@ use crate::prepared;
 use crate::workspace::Workspace;
 
 /// The programs that are shipped.
-const ROOTS: [&str; 3] = ["foretoken", "foretoken-engine", "foretoken-library"];
+const ROOTS: [&str; 3] = ["foretoken", "foretoken-engine", "foretoken-models"];
 /// The systems that they are shipped for.
 const TARGETS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-unknown-linux-gnu"];
 /// Where the file is.

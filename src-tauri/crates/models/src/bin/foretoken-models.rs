@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use foretoken_library::{
+use foretoken_models::{
     DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, Location, NoToken, Outcome, Progress,
     RepoId, Token, TokenSource, download,
 };

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::*;
-use foretoken_library::{ItemState, Library, LibraryError, Queue, QueueItem, QueueOptions};
+use foretoken_models::{ItemState, Library, LibraryError, Queue, QueueItem, QueueOptions};
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 
 const MODELS: [&str; 3] = ["org/a", "org/b", "org/c"];

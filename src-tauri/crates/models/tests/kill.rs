@@ -30,7 +30,7 @@ async fn a_kill_at_any_moment_leaves_a_whole_model_or_a_state_to_go_on_from() {
             place.library.delete("org--model").unwrap();
             place.library.empty_trash().unwrap();
         } else if let Some(model) = place.library.models().unwrap().first() {
-            let foretoken_library::ModelState::Partial { bytes_done, .. } = model.state else {
+            let foretoken_models::ModelState::Partial { bytes_done, .. } = model.state else {
                 unreachable!()
             };
             partial += usize::from(bytes_done > 0);

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use common::*;
-use foretoken_library::{LibraryError, Origin, Places, find_models, import_folder};
+use foretoken_models::{LibraryError, Origin, Places, find_models, import_folder};
 
 fn write(folder: &Path, files: &Files) {
     fs::create_dir_all(folder).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 
 use common::*;
-use foretoken_library::{Library, LibraryError, ModelState};
+use foretoken_models::{Library, LibraryError, ModelState};
 use foretoken_test_hub::TestHub;
 
 const MODEL: &str = "org/model";

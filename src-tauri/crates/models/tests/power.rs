@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use common::*;
-use foretoken_library::Library;
+use foretoken_models::Library;
 use foretoken_test_hub::{Fault, Stage, TestHub, Trouble};
 
 const MODEL: &str = "org/model";

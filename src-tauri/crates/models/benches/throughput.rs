@@ -1,6 +1,6 @@
 //! How fast a file arrives over the loopback interface, beside `curl` with the same number of connections.
 //!
-//! `cargo bench -p foretoken-library --bench throughput [-- MEGABYTES [RUNS]]`. Both fetch the same file from the same
+//! `cargo bench -p foretoken-models --bench throughput [-- MEGABYTES [RUNS]]`. Both fetch the same file from the same
 //! server, a process of its own, in turns; `curl` fetches one range for each connection. `curl` only writes; the library
 //! also hashes all of it and forces it to the disk, so what it takes until the files of `curl` are hashed and on the
 //! disk is told beside. Times depend on what else the machine does; the processor seconds for a GB hardly do. With
@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use foretoken_library::{DownloadOptions, Hub, HubOptions, Intent, Library, NoToken, Progress, download};
+use foretoken_models::{DownloadOptions, Hub, HubOptions, Intent, Library, NoToken, Progress, download};
 use foretoken_test_hub::{Repo, TestHub};
 use tokio::sync::watch;
 

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::*;
-use foretoken_library::{Library, LibraryError, Location};
+use foretoken_models::{Library, LibraryError, Location};
 use foretoken_test_hub::TestHub;
 
 /// The folder with the app's settings and the places of the library, for [`mover`].

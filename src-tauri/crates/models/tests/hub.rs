@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use foretoken_library::{
+use foretoken_models::{
     Catalogue, CatalogueSource, Gate, Hub, HubOptions, LibraryError, NoToken, SearchQuery,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
-use foretoken_library::{
+use foretoken_models::{
     Intent, Library, LibraryError, ModelState, Outcome, Phase, Progress, Token, discard, download,
 };
 use foretoken_test_hub::{Fault, Stage, TestHub, Trouble};

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_library::{
+use foretoken_models::{
     DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, ModelState, NoToken, Outcome, Progress,
     RepoId, RetryPolicy, TokenSource, download,
 };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::*;
-use foretoken_library::{Library, LibraryError, ModelState};
+use foretoken_models::{Library, LibraryError, ModelState};
 use foretoken_protocol::ErrorReport;
 use foretoken_test_hub::{Fault, Stage, TestHub, Trouble};
 

@@ -30,9 +30,11 @@ impl Scheduler {
         self.requests.iter().filter(|(_, request)| request.stage.is_queued())
     }
 
-    /// The first request in the queue, if it can be admitted now.
+    /// The first request in the queue, if it can be admitted now. In the batch ids are unique, so one whose id a
+    /// cancelled row there still has waits.
     fn next_admissible(&self) -> Option<RowId> {
-        self.queue().next().filter(|(_, next)| self.can_admit(next)).map(|(&id, _)| id)
+        let (&id, next) = self.queue().next()?;
+        (!self.leaving.contains(&id) && self.can_admit(next)).then_some(id)
     }
 
     /// Puts a request into the queue, or back into it, at its place.

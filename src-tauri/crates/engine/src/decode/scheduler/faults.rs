@@ -54,7 +54,7 @@ impl Scheduler {
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
         let alone = rows.len() == 1;
         // Those that were cancelled have no request any more.
-        rows.retain(|row| self.requests.contains_key(&row.id));
+        rows.retain(|row| self.request(row.id).is_some());
         let is_cleared = |row: &Row| self.requests[&row.id].quarantine == Quarantine::Cleared;
         let cleared = !rows.is_empty() && rows.iter().all(is_cleared);
         if cleared && !alone {
@@ -81,12 +81,13 @@ impl Scheduler {
     pub(super) fn give_up(&mut self, row: Row, events: &mut Vec<SchedulerEvent>) {
         let error = RowError::NotFinite { emitted: row.emitted().len() };
         tracing::warn!("{error}");
-        if self.is_prefix_hit(row.id) {
+        // One that was cancelled has no request any more.
+        let is_wanted = self.request(row.id).is_some();
+        if is_wanted && self.is_prefix_hit(row.id) {
             return self.distrust(row);
         }
         self.prefixes.forget(row.context());
-        // One that was cancelled has no request any more.
-        if self.requests.contains_key(&row.id) {
+        if is_wanted {
             self.fail(row.id, error, events);
         }
     }

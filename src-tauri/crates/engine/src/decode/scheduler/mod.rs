@@ -145,7 +145,7 @@ impl Scheduler {
         self.requests.is_empty() && self.batch.rows().is_empty()
     }
 
-    /// Queues a request. `id` must be new; [`RowSpec::drafts`] follows from `drafting`.
+    /// Queues a request. `id` must not name another that has not ended; [`RowSpec::drafts`] follows from `drafting`.
     pub fn submit(
         &mut self,
         id: RowId,
@@ -180,8 +180,13 @@ impl Scheduler {
         self.tidy();
     }
 
+    /// The request of a row in the batch. A cancelled row has none, even where its id names another by now.
+    fn request(&self, row: RowId) -> Option<&Request> {
+        self.requests.get(&row).filter(|_| !self.leaving.contains(&row))
+    }
+
     /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
-    /// is not reported.
+    /// is not reported, and a new request that has the id of one waits until it is out.
     fn release(&mut self, model: &Qwen) {
         if self.leaving.is_empty() {
             return;
@@ -199,8 +204,13 @@ impl Scheduler {
     /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
     /// throttle allows, and makes one step with all rows that are ready.
     pub fn pump(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
-        let mut events = Vec::new();
         self.release(model);
+        self.turn(model)
+    }
+
+    /// What a turn does once cancelled rows were taken out of the batch, or could not be.
+    fn turn(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
+        let mut events = Vec::new();
         self.preempt();
         self.admit(model, &mut events);
         self.swap(model, &mut events);

@@ -53,7 +53,7 @@ impl Scheduler {
             .rows()
             .iter()
             .map(|row| {
-                let (drafting, chat) = match self.requests.get(&row.id) {
+                let (drafting, chat) = match self.request(row.id) {
                     Some(request) => (request.drafting, request.chat),
                     None => (Drafting::Off, Chat::default()),
                 };
@@ -70,7 +70,7 @@ impl Scheduler {
         };
 
         self.throttle.record_step(timing.total);
-        let learned = |a: &Advance| Some((self.requests.get(&a.row)?.chat, a.drafted, a.accepted));
+        let learned = |a: &Advance| Some((self.request(a.row)?.chat, a.drafted, a.accepted));
         let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
         self.policy.observe(&StepView {
             rows: &rows,
@@ -82,6 +82,9 @@ impl Scheduler {
         let alone = depths.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
+            if self.leaving.contains(&advance.row) {
+                continue;
+            }
             let Some(request) = self.requests.get_mut(&advance.row) else { continue };
             request.quarantine = match request.quarantine {
                 Quarantine::Isolated | Quarantine::Cleared if alone => Quarantine::Cleared,

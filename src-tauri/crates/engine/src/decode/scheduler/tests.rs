@@ -1,4 +1,5 @@
-//! Tests that what the prefix cache stores cannot do harm: unusable entries are forgotten, and replies stay the same.
+//! Tests that what the prefix cache stores cannot do harm: unusable entries are forgotten, and replies stay the same;
+//! and that a cancelled row which is still in the batch is nobody's.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -58,6 +59,11 @@ fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, StateSnapshot) {
 /// and the last.
 fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, usize, usize) {
     scheduler.submit(1, spec(prompt), Drafting::Fixed { depth: 2 }).unwrap();
+    written(model, scheduler)
+}
+
+/// The same of a reply that was asked for already.
+fn written(model: &Qwen, scheduler: &mut Scheduler) -> (Vec<u32>, usize, usize) {
     let (mut tokens, mut begins) = (Vec::new(), Vec::new());
     let mut before = usize::MAX;
     while !scheduler.is_idle() {
@@ -78,13 +84,18 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     (tokens, begins[0], begins[begins.len() - 1])
 }
 
-/// The snapshot with every recurrent state changed.
-fn changed(snapshot: &StateSnapshot, change: impl Fn(&Array) -> Array) -> StateSnapshot {
-    let states = snapshot.states.iter().map(|state| {
-        let (state, tail) = state.resolve(&[0]).unwrap();
+/// The states of one row, settled and each changed.
+fn changed(states: &[DeltaState], committed: usize, change: impl Fn(&Array) -> Array) -> Vec<DeltaState> {
+    let states = states.iter().map(|state| {
+        let (state, tail) = state.resolve(&[committed]).unwrap();
         DeltaState::settled(change(&state), tail)
     });
-    StateSnapshot { states: states.collect(), hidden: snapshot.hidden.clone() }
+    states.collect()
+}
+
+/// An array of the same shape whose entries are no numbers.
+fn undefined(like: &Array) -> Array {
+    mlx::broadcast_to(&Array::scalar(f32::NAN, Dtype::Float32).unwrap(), like.shape()).unwrap()
 }
 
 /// Whatever is wrong with what was stored, and wherever that shows, the reply is that of a prompt that was read in
@@ -97,21 +108,19 @@ fn an_unusable_cached_prefix_is_read_again() {
     assert_eq!(none, 0);
 
     let misshapen: fn(&Array) -> Array = |state| Array::zeros(&[1, 1, 3, 3, 3], state.dtype()).unwrap();
-    let undefined: fn(&Array) -> Array =
-        |state| mlx::broadcast_to(&Array::scalar(f32::NAN, Dtype::Float32).unwrap(), state.shape()).unwrap();
     let all = prompt.len() - 1;
     let cases = [
         ("nothing", FIRST, None),
         ("states of another shape, more to read", FIRST, Some(misshapen)),
         ("states of another shape, all read", all, Some(misshapen)),
-        ("states that are no numbers, more to read", FIRST, Some(undefined)),
+        ("states that are no numbers, more to read", FIRST, Some(undefined as fn(&Array) -> Array)),
         ("states that are no numbers, all read", all, Some(undefined)),
     ];
     for (what, end, damage) in cases {
         let mut scheduler = scheduler(&model);
         let (cache, mut snapshot) = read(&model, &prompt[..end]);
         if let Some(damage) = damage {
-            snapshot = changed(&snapshot, damage);
+            snapshot.states = changed(&snapshot.states, 0, damage);
         }
         scheduler.prefixes.insert(&prompt[..end], &cache, &snapshot, true).unwrap();
         let (tokens, first, last) = write(&model, &mut scheduler, &prompt);
@@ -138,7 +147,7 @@ fn an_unusable_cached_prefix_is_read_again() {
 }
 
 /// As many keys and values, each NaN.
-fn undefined(kv: &RowKv) -> RowKv {
+fn undefined_kv(kv: &RowKv) -> RowKv {
     let like = &kv.buffers()[0];
     let number = Array::scalar(f32::NAN, like.dtype()).unwrap();
     let shape = [2, like.dim(1), kv.len() as i32, like.dim(3)];
@@ -160,7 +169,7 @@ fn a_prefix_that_was_unusable_in_one_chat_is_not_tried_again_in_another() {
     let expected = prompts.each_ref().map(|prompt| write(&model, &mut scheduler(&model), prompt).0);
     let mut scheduler = scheduler(&model);
     let (mut cache, snapshot) = read(&model, &prompts[0][..FIRST]);
-    cache.kv = cache.kv.iter().map(undefined).collect();
+    cache.kv = cache.kv.iter().map(undefined_kv).collect();
     scheduler.prefixes.insert(&prompts[0][..FIRST], &cache, &snapshot, true).unwrap();
     let (cache, snapshot) = read(&model, &prompts[1][..SECOND]);
     scheduler.prefixes.insert(&prompts[1][..SECOND], &cache, &snapshot, true).unwrap();
@@ -171,5 +180,50 @@ fn a_prefix_that_was_unusable_in_one_chat_is_not_tried_again_in_another() {
         let (tokens, first, last) = write(&model, &mut scheduler, &prompts[which]);
         assert_eq!(tokens, expected[which]);
         assert!(first >= FIRST && last == first, "chat {which} went on at {first}, and then at {last}");
+    }
+}
+
+/// Something that happens to a row in the batch.
+type Happens = fn(&mut Batch);
+
+/// A row that was cancelled is still in the batch, turn after turn, and its id names another request by now. Whether the
+/// row goes on, comes to its end, fails or has logits that are not finite: nothing of it is taken for that request.
+#[test]
+fn a_cancelled_row_is_not_taken_for_a_request_that_has_its_id() {
+    let model = demo();
+    let [old, new] =
+        [3, 5].map(|odd| (0..60).map(|i| (i * 37 + i * i * odd) % 900 + 20).collect::<Vec<u32>>());
+    let (expected, ..) = write(&model, &mut scheduler(&model), &new);
+    let cases: [(&str, usize, Happens); 4] = [
+        ("it goes on", 2, |_| {}),
+        ("it comes to its end", 20, |_| {}),
+        ("its step fails", 2, |batch| batch.rows[0].spec.logprobs = Some(1_000_000)),
+        ("its logits are not finite", 2, |batch| {
+            batch.states = changed(&batch.states, batch.committed[0], undefined);
+            batch.committed = vec![0];
+        }),
+    ];
+    for (what, turns, happens) in cases {
+        let mut scheduler = scheduler(&model);
+        scheduler.submit(1, spec(&old), Drafting::Fixed { depth: 2 }).unwrap();
+        while !scheduler.pump(&model).iter().any(|event| matches!(event, SchedulerEvent::Advanced { .. })) {}
+        // As `cancel` leaves a row that cannot be taken out.
+        scheduler.requests.clear();
+        scheduler.leaving.push(1);
+        happens(&mut scheduler.batch);
+        let taken = scheduler.reserved_bytes();
+        scheduler.submit(1, spec(&new), Drafting::Fixed { depth: 2 }).unwrap();
+        assert_eq!(scheduler.reserved_bytes(), taken, "{what}");
+        for turn in 0..turns {
+            for event in scheduler.turn(&model) {
+                assert!(
+                    matches!(event, SchedulerEvent::Waiting { row: 1, ahead: 0 }),
+                    "{what}, {turn}: {event:?}"
+                );
+            }
+            assert!(scheduler.waiting().eq([1]), "{what}");
+        }
+        let (tokens, ..) = written(&model, &mut scheduler);
+        assert_eq!(tokens, expected, "{what}");
     }
 }

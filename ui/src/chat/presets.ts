@@ -68,8 +68,9 @@ export const keepAsPreset = (name: string) =>
 export const updatePreset = (before: Preset) =>
   attempt(async () => {
     const { system_prompt } = state().chatSettings;
-    await shell.changePreset({ ...before, system_prompt, generation: generation(state()) });
-    const undo = () => shell.changePreset(before);
+    const change = (preset: Preset) => chatLine.run(() => shell.changePreset(preset));
+    await change({ ...before, system_prompt, generation: generation(state()) });
+    const undo = () => change(before);
     setView({ note: { words: `“${before.name}” was updated.`, undo } });
   });
 

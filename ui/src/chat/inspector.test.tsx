@@ -1,0 +1,75 @@
+// @vitest-environment happy-dom
+import { act, cleanup, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Preset } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { Note } from "../frame/Note";
+import { FOLLOWS } from "../state/state";
+import { dispatch, useStore } from "../state/store";
+import { Inspector } from "./Inspector";
+
+const initial = useStore.getInitialState();
+const OWL: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation: initial.settings };
+
+/** The presets as the shell has them. */
+let presets: Preset[] = [];
+
+beforeEach(() => {
+  presets = [OWL];
+  const chatSettings = {
+    ...FOLLOWS,
+    system_prompt: OWL.system_prompt,
+    generation: OWL.generation,
+    preset: 3,
+  };
+  useStore.setState({ ...initial, opened: true, chat: 5, presets, chatSettings }, true);
+  vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
+  vi.spyOn(shell, "changePreset").mockImplementation(async (changed) => {
+    presets = presets.map((preset) => (preset.id === changed.id ? changed : preset));
+    act(() => dispatch({ kind: "app", event: { type: "presets", presets, deleted: [] } }));
+    return null;
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.restoreAllMocks();
+});
+
+function open() {
+  const user = userEvent.setup();
+  render(
+    <>
+      <Inspector />
+      <Note />
+    </>,
+  );
+  return user;
+}
+
+describe("a preset that was updated from a chat", () => {
+  it("gets back what it held with Undo, and the chat keeps what it was changed to", async () => {
+    const user = open();
+    await user.type(screen.getByTestId("system-prompt"), " Hoo.");
+    await user.click(screen.getByTestId("update-preset"));
+    expect(presets).toEqual([{ ...OWL, system_prompt: "You are an owl. Hoo." }]);
+    expect((await screen.findByTestId("note")).textContent).toContain("“Owl” was updated.");
+
+    await user.click(screen.getByTestId("undo"));
+    expect(presets).toEqual([OWL]);
+    await vi.waitFor(() => expect(screen.queryByTestId("note")).toBe(null));
+    expect(screen.getByTestId<HTMLTextAreaElement>("system-prompt").value).toBe("You are an owl. Hoo.");
+  });
+
+  it("is deleted only when the shell has taken the update over", async () => {
+    let taken = () => {};
+    vi.spyOn(shell, "changePreset").mockReturnValue(new Promise((resolve) => (taken = () => resolve(null))));
+    const deletePreset = vi.spyOn(shell, "deletePreset").mockResolvedValue(null);
+    const user = open();
+    await user.click(screen.getByTestId("update-preset"));
+    await user.click(screen.getByTestId("delete-preset"));
+    expect(deletePreset).not.toHaveBeenCalled();
+    taken();
+    await vi.waitFor(() => expect(deletePreset).toHaveBeenCalledWith(3));
+  });
+});

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use foretoken_tests::programs::built;
 
-use crate::models::{BadModel, bad_models};
+use crate::support::bad_models::{BadModel, bad_models};
 
 /// Checks that a message names what is wrong and says what to do.
 fn assert_clear(bad: &BadModel, message: &str) {
@@ -42,7 +42,7 @@ fn the_command_line_says_in_one_line_what_is_wrong_and_what_to_do() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_picker_says_what_is_wrong_and_the_model_before_goes_on() {
-    use crate::desk::{Desk, Theme};
+    use crate::support::desk::{Desk, Theme};
 
     let desk = Desk::new(1280, 900);
     let folder = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ fn the_picker_says_what_is_wrong_and_the_model_before_goes_on() {
         before = message;
     }
     window.picture("model-error");
-    window.press(&[], crate::webdriver::keys::ESCAPE);
+    window.press(&[], crate::support::webdriver::keys::ESCAPE);
     window.wait_until("the picker closes", || !window.is_popover_shown());
     window.wait_until("the model before is ready again", || !window.is_shown("engine-banner"));
     assert!(window.text("model-picker").contains("Demo model"), "{}", window.text("model-picker"));

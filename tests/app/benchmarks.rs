@@ -3,10 +3,10 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
 const OWL: &str = "Tell me a story about an owl and a bell.";

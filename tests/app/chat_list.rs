@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
+use crate::support::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
 const FOX: &str = "Tell me a story about a fox and a kite.";

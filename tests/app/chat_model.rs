@@ -2,9 +2,9 @@
 
 use foretoken_tests::fixtures::copy_demo_model;
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::window::Window;
 
 const FOX: &str = "Tell me a story about a fox and a kite.";
 const OWL: &str = "Tell me a story about an owl and a bell.";

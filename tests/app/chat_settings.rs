@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
-use crate::webdriver::keys::ESCAPE;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::ESCAPE;
+use crate::support::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
 const PROMPT: &str = "You are an owl.";

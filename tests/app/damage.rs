@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 use foretoken_chats::Store;
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::library::data;
 use crate::looks::Looks;
+use crate::support::desk::{Desk, Theme};
 
 /// Writes a chat, a copy of it, and then damages the file.
 fn damage(desk: &Desk) {

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::dice::Dice;
 
-use crate::desk::{Desk, Theme};
 use crate::stopping::{open_endless_model, settled};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::window::Window;
 
 /// How often something dies.
 const DEATHS: usize = 50;

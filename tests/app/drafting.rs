@@ -3,9 +3,9 @@
 use foretoken_tests::fixtures::{fixture, write_demo_with};
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
-use crate::webdriver::keys;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
 
 fn control_says(window: &Window<'_>, words: &str) -> bool {
     window.text("mtp-control").contains(words)

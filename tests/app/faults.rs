@@ -3,8 +3,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::desk::{Desk, Theme};
 use crate::stopping::{open_endless_model, settled};
+use crate::support::desk::{Desk, Theme};
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
-use crate::dialog::Dialog;
-use crate::drag::Drag;
-use crate::webdriver::keys::{CONTROL, ENTER};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::dialog::Dialog;
+use crate::support::drag::Drag;
+use crate::support::webdriver::keys::{CONTROL, ENTER};
+use crate::support::window::Window;
 
 const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
 

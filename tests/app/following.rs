@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::stopping::open_endless_model;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::window::Window;
 
 #[test]
 fn the_view_follows_a_reader_at_the_end_and_nobody_else() {

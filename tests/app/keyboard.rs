@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
-use crate::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
+use crate::support::window::Window;
 
 #[test]
 fn everything_can_be_done_with_the_keyboard() {

@@ -7,14 +7,14 @@ use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with_vocab};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Halted, Theme};
-use crate::drag::Drag;
-use crate::frame::Frame;
-use crate::hub::{Hub, NAME, REPO};
-use crate::notifications::{Notification, Notifications};
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys;
-use crate::window::Window;
+use crate::support::desk::{Desk, Halted, Theme};
+use crate::support::drag::Drag;
+use crate::support::hub::{Hub, NAME, REPO};
+use crate::support::native_window::Frame;
+use crate::support::notifications::{Notification, Notifications};
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
 
 /// Tokens that [`large_model`] knows. Their embedding is zero and takes no room before the conversion.
 const LARGE_VOCAB: u64 = 400_000;

@@ -5,11 +5,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
-use crate::models::bad_models;
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys::ESCAPE;
-use crate::window::Window;
+use crate::support::bad_models::bad_models;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::ESCAPE;
+use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 3] = [(1100, 760), (800, 600), (2560, 1440)];
 

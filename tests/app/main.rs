@@ -2,7 +2,7 @@
 //! command line. The window tests need Linux; macOS has no WebDriver for the webview.
 
 mod bad_models;
-mod models;
+mod support;
 
 #[cfg(target_os = "linux")]
 mod benchmarks;
@@ -17,23 +17,13 @@ mod damage;
 #[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
-mod desk;
-#[cfg(target_os = "linux")]
-mod dialog;
-#[cfg(target_os = "linux")]
 mod drafting;
-#[cfg(target_os = "linux")]
-mod drag;
 #[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod following;
-#[cfg(target_os = "linux")]
-mod frame;
-#[cfg(target_os = "linux")]
-mod hub;
 #[cfg(target_os = "linux")]
 mod keyboard;
 #[cfg(target_os = "linux")]
@@ -46,8 +36,6 @@ mod many;
 mod markdown;
 #[cfg(target_os = "linux")]
 mod models_screen;
-#[cfg(target_os = "linux")]
-mod notifications;
 #[cfg(target_os = "linux")]
 mod palette;
 #[cfg(target_os = "linux")]
@@ -65,12 +53,6 @@ mod speed;
 #[cfg(target_os = "linux")]
 mod stopping;
 #[cfg(target_os = "linux")]
-mod stored;
-#[cfg(target_os = "linux")]
 mod streaming;
 #[cfg(target_os = "linux")]
 mod versions;
-#[cfg(target_os = "linux")]
-mod webdriver;
-#[cfg(target_os = "linux")]
-mod window;

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::library::data;
-use crate::stored::{StoredChat, write_chats};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::stored_chats::{StoredChat, write_chats};
+use crate::support::window::Window;
 
 const CHATS: usize = 10_000;
 const MESSAGES: usize = 2_000;

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
 use crate::library::data;
 use crate::looks::Looks;
-use crate::stored::{StoredChat, write_chats};
-use crate::webdriver::keys::ESCAPE;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::stored_chats::{StoredChat, write_chats};
+use crate::support::webdriver::keys::ESCAPE;
+use crate::support::window::Window;
 
 /// An answer with everything in it.
-pub(crate) const ANSWER: &str = include_str!("answer.md");
+pub(crate) const ANSWER: &str = include_str!("support/answer.md");
 
 fn open_with_answer(desk: &Desk, theme: Theme) -> Window<'_> {
     let messages = vec!["How do bodies fall?".into(), ANSWER.into()];

@@ -8,13 +8,13 @@ use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use tempfile::TempDir;
 
-use crate::desk::{Desk, Theme};
-use crate::hub::{Hub, NAME};
 use crate::library::{begin_conversion, data, desk_with, download, job_says, large_model, open_models, row};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys::ESCAPE;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::hub::{Hub, NAME};
+use crate::support::webdriver::keys::ESCAPE;
+use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
 

@@ -1,9 +1,9 @@
 //! What can be done from anywhere: the palette, the keys and the list of them.
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
-use crate::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
+use crate::support::window::Window;
 
 /// Opens the palette, looks for something and chooses what comes first.
 pub(crate) fn go_to(window: &Window<'_>, words: &str) {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::desk::{Desk, Theme};
-use crate::dialog::Dialog;
 use crate::stopping::{open_endless_model, settled};
-use crate::webdriver::keys::CONTROL;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::dialog::Dialog;
+use crate::support::webdriver::keys::CONTROL;
+use crate::support::window::Window;
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 const TITLE: &str = "A reply is still being written";

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
-use crate::webdriver::keys;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use foretoken_tests::fixtures::{copy_demo_model, endless_model};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
+use crate::support::desk::{Desk, Theme};
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
 const REACH_OUT: &str = "

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
-use crate::frame::Frame;
 use crate::looks::Looks;
-use crate::notifications::Notifications;
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::native_window::Frame;
+use crate::support::notifications::Notifications;
+use crate::support::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
+use crate::support::window::Window;
 
 /// A word that no program says by itself.
 const SECRET: &str = "Xylophonwald";

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::webdriver::keys::{ALT, CONTROL, ESCAPE};
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys::{ALT, CONTROL, ESCAPE};
+use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 1] = [(1100, 760)];
 const OWL: &str = "Tell me a story about an owl and a bell.";

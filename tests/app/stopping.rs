@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use foretoken_tests::fixtures::endless_model;
 
-use crate::desk::{Desk, Theme};
-use crate::webdriver::keys;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
 
 #[test]
 fn a_stopped_reply_keeps_its_text_and_can_be_continued() {

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Theme};
 use crate::markdown::ANSWER;
 use crate::stopping::open_endless_model;
-use crate::window::Window;
+use crate::support::desk::{Desk, Theme};
+use crate::support::window::Window;
 
 /// Characters of an answer.
 const LENGTH: usize = 17_000;

@@ -8,7 +8,7 @@ use zbus::blocking::{Connection, connection};
 use zbus::interface;
 use zbus::zvariant::OwnedValue;
 
-use crate::desk::Desk;
+use crate::support::desk::Desk;
 
 /// Where the service is.
 const NAME: &str = "org.freedesktop.Notifications";

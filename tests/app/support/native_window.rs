@@ -5,7 +5,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, InputFocus, MapState, Win
 use x11rb::rust_connection::RustConnection;
 use x11rb::{CURRENT_TIME, NONE};
 
-use crate::desk::Desk;
+use crate::support::desk::Desk;
 
 x11rb::atom_manager! {
     Atoms: AtomsCookie {

@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 
-use crate::desk::Desk;
+use crate::support::desk::Desk;
 
 /// How long the dialog may take to come or go.
 const PATIENCE: Duration = Duration::from_secs(30);

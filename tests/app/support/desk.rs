@@ -16,8 +16,8 @@ use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, MapState};
 use x11rb::rust_connection::RustConnection;
 
-use crate::webdriver::WebDriver;
-use crate::window::Window;
+use crate::support::webdriver::WebDriver;
+use crate::support::window::Window;
 
 /// How long a process may take to be started.
 const PATIENCE: Duration = Duration::from_secs(240);

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
-use crate::dialog::Dialog;
-use crate::webdriver::{WebDriver, keys};
+use crate::support::desk::Desk;
+use crate::support::dialog::Dialog;
+use crate::support::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
 const PATIENCE: Duration = Duration::from_secs(240);

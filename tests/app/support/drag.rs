@@ -12,7 +12,7 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{COPY_DEPTH_FROM_PARENT, CURRENT_TIME, NONE};
 
-use crate::desk::Desk;
+use crate::support::desk::Desk;
 
 /// The version of the protocol.
 const VERSION: u32 = 5;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
@@ -32,8 +32,8 @@ fn painted(window: &Window<'_>) -> u64 {
 
 #[test]
 fn a_model_is_measured_and_the_result_is_kept() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.click("open-benchmarks");
     window.wait_until("nothing was measured yet", || window.text("no-benchmarks").contains("Demo model"));
     window.click("run-benchmark");
@@ -54,7 +54,7 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.wait_until("the memory is plotted", || window.text("chart-sentence").contains("Memory: "));
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-benchmarks");
     window.wait_until("the result is there after a restart", || window.texts("benchmark-entry").len() == 1);
     assert_eq!(window.text("benchmark-sentence"), sentence);
@@ -65,16 +65,16 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.click("delete-benchmark");
     window.wait_until("it is deleted", || window.is_shown("no-benchmarks"));
     drop(window);
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-benchmarks");
     window.wait_until("it is gone for good", || window.is_shown("no-benchmarks"));
 }
 
 #[test]
 fn a_benchmark_waits_for_the_chat_and_can_be_cancelled() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask(OWL);
     window.click("open-benchmarks");
     window.click("run-benchmark");
@@ -91,8 +91,8 @@ fn a_benchmark_waits_for_the_chat_and_can_be_cancelled() {
 
 #[test]
 fn a_question_is_answered_without_drafts_and_with_them() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.choose("mtp-control", "mtp-option-2");
     window.choose("sampling-control", "sampling-greedy");
     let answer = window.answer(OWL);
@@ -125,9 +125,9 @@ fn a_question_is_answered_without_drafts_and_with_them() {
 
 #[test]
 fn a_comparison_can_be_cancelled() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.click("open-benchmarks");
     window.click("compare-run");
     window.wait_until("it is written", || window.text("compare-running").contains("without MTP"));
@@ -147,8 +147,8 @@ fn benchmarks_look_right_in_the_dark() {
 }
 
 fn look(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     window.click("open-benchmarks");
     window.wait_until("the screen is there", || window.is_shown("no-benchmarks"));

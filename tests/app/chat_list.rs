@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -13,8 +13,8 @@ const FOX: &str = "Tell me a story about a fox and a kite.";
 const BEAR: &str = "Tell me a story about a bear and a boat.";
 
 /// Two chats, the one about the fox open.
-fn two_chats<'desk>(desk: &'desk Desk, theme: Theme) -> Window<'desk> {
-    let window = desk.open(theme);
+fn two_chats<'sandbox>(sandbox: &'sandbox Sandbox, theme: Theme) -> Window<'sandbox> {
+    let window = sandbox.open(theme);
     window.answer(OWL);
     window.click("new-chat");
     window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
@@ -40,8 +40,8 @@ fn tag(window: &Window<'_>, chat: &str, tags: &str) {
 
 #[test]
 fn chats_are_named_pinned_and_tagged() {
-    let desk = Desk::new(1280, 900);
-    let window = two_chats(&desk, Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = two_chats(&sandbox, Theme::Light);
     rename(&window, OWL, "Ines the owl");
     window.wait_until("it has its name", || window.texts("chat") == [FOX, "Ines the owl"]);
     window.wait_until("its row has the focus", || window.focus() == "chat");
@@ -67,7 +67,7 @@ fn chats_are_named_pinned_and_tagged() {
     window.wait_until("a chat that is begun here has the tag", || window.texts("chat") == [BEAR, FOX]);
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.wait_until("all are listed as they were", || window.texts("chat") == ["Ines the owl", BEAR, FOX]);
     window.answer(FOX);
     window.wait_until("a new chat comes after what is pinned", || window.texts("chat").len() == 4);
@@ -76,8 +76,8 @@ fn chats_are_named_pinned_and_tagged() {
 
 #[test]
 fn a_search_leads_to_the_place() {
-    let desk = Desk::new(1280, 600);
-    let window = two_chats(&desk, Theme::Light);
+    let sandbox = Sandbox::new(1280, 600);
+    let window = two_chats(&sandbox, Theme::Light);
     window.press(&[CONTROL], 'f');
     window.wait_until("the search has the focus", || window.focus() == "chat-search");
     window.type_text("owl bell");
@@ -115,9 +115,9 @@ fn dots_are_seen_in_the_dark() {
 }
 
 fn dots(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
+    open_endless_model(&window, &sandbox);
     window.ask(FOX);
     window.click("new-chat");
     window.wait_until("it is being written", || dots_of(&window) == ["A reply is being written"]);
@@ -126,13 +126,13 @@ fn dots(theme: Theme) {
     window.ask(OWL);
     window.click("new-chat");
     window.wait_until("it is being written", || dots_of(&window) == ["A reply is being written", UNSEEN]);
-    desk.kill("foretoken-engine");
+    sandbox.kill("foretoken-engine");
     window.wait_until("it has failed", || dots_of(&window) == [FAILED, UNSEEN]);
     window.wait_until("the engine is back", || !window.is_shown("engine-banner"));
     Looks::new(&window, theme, &[(1100, 760)]).check("list-8-dots");
     drop(window);
 
-    let window = desk.open(theme);
+    let window = sandbox.open(theme);
     window.wait_until("both are still unseen", || dots_of(&window) == [FAILED, UNSEEN]);
     window.click_one("chat", FOX);
     window.wait_until("one is seen", || dots_of(&window) == [FAILED]);
@@ -161,8 +161,8 @@ fn the_list_looks_right_in_the_dark() {
 }
 
 fn look(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = two_chats(&desk, theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = two_chats(&sandbox, theme);
     let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
     tag(&window, FOX, "stories, a tag with a name that is longer than the sidebar is wide");
     window.choose_in_menu("chat-more", OWL, "Pin");

@@ -3,7 +3,7 @@
 use foretoken_tests::fixtures::copy_demo_model;
 
 use crate::looks::Looks;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
 const FOX: &str = "Tell me a story about a fox and a kite.";
@@ -27,11 +27,11 @@ fn a_chat_offers_its_model_in_the_dark() {
 }
 
 fn offers(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     window.answer(FOX);
     assert!(!window.is_shown("model-note"), "it is the one that answers");
-    let other = desk.home().join("Qwen3.5-0.1B");
+    let other = sandbox.home().join("Qwen3.5-0.1B");
     copy_demo_model(&other);
     window.open_model(&other);
     wait_for_model(&window, "Qwen3.5-0.1B");

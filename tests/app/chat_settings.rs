@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::looks::Looks;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
@@ -31,8 +31,8 @@ fn kept(window: &Window<'_>, text: &str) {
 
 #[test]
 fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer(OWL);
     window.fill("composer", "More about the bell, please");
     window.click("new-chat");
@@ -41,10 +41,10 @@ fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
     kept(&window, "A thought that is not");
     window.click("chat");
     window.wait_until("the first one has its own", || draft(&window) == "More about the bell, please");
-    desk.kill("foretoken");
+    sandbox.kill("foretoken");
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.wait_until("the new chat has its own", || draft(&window) == "A thought that is not");
     window.click("chat");
     window.wait_until("the first one has its own", || draft(&window) == "More about the bell, please");
@@ -58,8 +58,8 @@ fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
 
 #[test]
 fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
     window.click("scope-chat");
@@ -80,7 +80,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     });
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("inspector-toggle");
     let choose = "const select = document.querySelector('[data-testid=preset]');
                   select.value = [...select.options].find((option) => option.textContent === 'Owl').value;
@@ -99,8 +99,8 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 
 #[test]
 fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     let choose = |name: &str| {
         let body = "const select = document.querySelector('[data-testid=preset]');
                     select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
@@ -179,8 +179,8 @@ fn the_settings_of_a_chat_look_right_in_the_dark() {
 }
 
 fn look(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);

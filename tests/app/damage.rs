@@ -9,12 +9,12 @@ use serde_json::json;
 
 use crate::library::data;
 use crate::looks::Looks;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 
 /// Writes a chat, a copy of it, and then damages the file.
-fn damage(desk: &Desk) {
-    let path = data(desk).join("chats.sqlite");
-    fs::create_dir_all(data(desk)).unwrap();
+fn damage(sandbox: &Sandbox) {
+    let path = data(sandbox).join("chats.sqlite");
+    fs::create_dir_all(data(sandbox)).unwrap();
     let mut store = Store::open(&path).unwrap();
     for number in 0..200 {
         let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
@@ -40,23 +40,23 @@ fn damaged_chats_look_right_in_the_dark() {
 }
 
 fn restore(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    damage(&desk);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    damage(&sandbox);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
     looks.check("damage-1-offer");
     window.click("restore-chats");
     window.wait_until("the chats are back", || window.text("chat-list").contains("Chat 199"));
     assert!(!window.answer("Hello!").is_empty());
-    assert!(data(&desk).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+    assert!(data(&sandbox).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
 }
 
 #[test]
 fn damage_that_is_found_behind_the_window_is_restored_in_it() {
-    let desk = Desk::new(1280, 900);
-    let path = data(&desk).join("chats.sqlite");
-    fs::create_dir_all(data(&desk)).unwrap();
+    let sandbox = Sandbox::new(1280, 900);
+    let path = data(&sandbox).join("chats.sqlite");
+    fs::create_dir_all(data(&sandbox)).unwrap();
     let mut store = Store::open(&path).unwrap();
     for number in 0..100 {
         let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
@@ -69,7 +69,7 @@ fn damage_that_is_found_behind_the_window_is_restored_in_it() {
     let middle = file.metadata().unwrap().len() / 2 / 4096 * 4096;
     file.write_all_at(&[0xa5; 3 * 4096], middle).unwrap();
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.wait_until("the list is there", || window.text("chat-list").contains("Chat 99"));
     window.wait_until("the damage is told", || window.is_shown("chats-trouble"));
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
@@ -77,13 +77,13 @@ fn damage_that_is_found_behind_the_window_is_restored_in_it() {
     window.click("restore-chats");
     window.wait_until("the chats can be used", || window.is_shown("composer"));
     assert!(!window.answer("Hello!").is_empty());
-    assert!(data(&desk).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+    assert!(data(&sandbox).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
 }
 
 #[test]
 fn chats_of_another_program_come_in_with_a_report() {
-    let desk = Desk::new(1280, 900);
-    let file = desk.home().join("conversations.json");
+    let sandbox = Sandbox::new(1280, 900);
+    let file = sandbox.home().join("conversations.json");
     let message = |role: &str, parts: serde_json::Value| {
         json!({ "author": { "role": role }, "create_time": 1.0, "recipient": "all",
                 "content": { "content_type": "text", "parts": parts } })
@@ -95,11 +95,11 @@ fn chats_of_another_program_come_in_with_a_report() {
             "b": { "message": message("assistant", json!(["It rings."])), "parent": "a", "children": [] },
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.import_chats(&file);
     window
         .wait_until("the report is shown", || window.text("note").contains("1 chat with 2 messages added."));
-    let other = desk.home().join("letter.json");
+    let other = sandbox.home().join("letter.json");
     fs::write(&other, "Dear Ines").unwrap();
     window.import_chats(&other);
     window

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::dice::Dice;
 
-use crate::stopping::{open_endless_model, settled};
-use crate::support::desk::{Desk, Theme};
+use crate::stopping::{open_endless_model, stable_prefix};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
 /// How often something dies.
@@ -16,10 +16,10 @@ const A_SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
-    let desk = Desk::new(1280, 2400);
+    let sandbox = Sandbox::new(1280, 2400);
     let mut dice = Dice::new(11);
-    let mut window = open(&desk);
-    open_endless_model(&window, &desk);
+    let mut window = open(&sandbox);
+    open_endless_model(&window, &sandbox);
     let mut kept: Vec<(String, String)> = Vec::new();
     for death in 1..=DEATHS {
         let question = format!("What did owl {death} say to the bell?");
@@ -30,10 +30,10 @@ fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
         window.ask(&question);
         let seen = watch(&window, Duration::from_millis(dice.below(3000) as u64));
         let end = Instant::now();
-        desk.kill(program);
+        sandbox.kill(program);
         let must_stay = if program == "foretoken" {
             drop(window);
-            window = open(&desk);
+            window = open(&sandbox);
             window.click_one("chat", &question);
             window.wait_until("the chat is shown", || window.is_shown("message-user"));
             seen.iter().rfind(|(at, _)| end.duration_since(*at) > A_SECOND)
@@ -46,7 +46,7 @@ fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
         let text = window.text("answer");
         if let Some((_, shown)) = must_stay {
             assert!(
-                text.starts_with(settled(shown)),
+                text.starts_with(stable_prefix(shown)),
                 "death {death}, of {program}: what was shown is kept:\n{shown}\nbecame\n{text}"
             );
         }
@@ -60,8 +60,8 @@ fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
 }
 
 /// Opens the app, high enough for all chats to be in view.
-fn open(desk: &Desk) -> Window<'_> {
-    let window = desk.open(Theme::Light);
+fn open(sandbox: &Sandbox) -> Window<'_> {
+    let window = sandbox.open(Theme::Light);
     window.resize(1200, 2300);
     window
 }

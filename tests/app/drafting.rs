@@ -3,7 +3,7 @@
 use foretoken_tests::fixtures::{fixture, write_demo_with};
 use serde_json::json;
 
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
@@ -13,10 +13,10 @@ fn control_says(window: &Window<'_>, words: &str) -> bool {
 
 #[test]
 fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
-    let desk = Desk::new(1280, 900);
-    let model = desk.home().join("removed");
+    let sandbox = Sandbox::new(1280, 900);
+    let model = sandbox.home().join("removed");
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.open_model(&model);
     window.wait_until("the control says why it is off", || control_says(&window, "head removed"));
     window.press(&[], keys::ESCAPE);
@@ -28,8 +28,8 @@ fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
 
 #[test]
 fn where_drafts_do_not_pay_the_control_says_so() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     // A quantized model with random weights: on the CPU two rows cost two passes, and its head guesses at random.
     window.open_model(&fixture("tiny-dense-q4f32"));
     window.wait_until("the model is loaded", || window.text("model-picker").contains("tiny-dense"));
@@ -50,8 +50,8 @@ fn where_drafts_do_not_pay_the_control_says_so() {
 
 #[test]
 fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer("Tell me a story about an owl and a bell.");
     let folded = window.text("thinking");
     assert!(folded.starts_with("Thought for "), "{folded}");
@@ -70,14 +70,14 @@ fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
 
 #[test]
 fn how_long_a_reply_has_thought_is_known_after_a_start() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer("Tell me a story about an owl and a bell.");
     let words = window.text("thinking-toggle");
     assert!(words.starts_with("Thought for "), "{words}");
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("chat");
     window.wait_until("the chat is open", || window.is_shown("thinking-toggle"));
     assert_eq!(window.text("thinking-toggle"), words);

@@ -3,19 +3,19 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::stopping::{open_endless_model, settled};
-use crate::support::desk::{Desk, Theme};
+use crate::stopping::{open_endless_model, stable_prefix};
+use crate::support::sandbox::{Sandbox, Theme};
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 
 #[test]
 fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
-    desk.kill("foretoken-engine");
+    sandbox.kill("foretoken-engine");
     window.wait_for_end();
 
     let message = window.text("reply-error");
@@ -25,26 +25,26 @@ fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
         assert!(message.contains(part), "{part:?} is missing in: {message}");
     }
     let kept = window.text("answer");
-    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+    assert!(kept.starts_with(stable_prefix(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
     window.picture("engine-died");
 
     window.ask("What is the capital of France?");
     window.wait_for_text(20);
     assert_eq!(window.texts("message-assistant").len(), 2);
-    assert!(window.texts("answer")[0].starts_with(settled(&shown)), "the first reply stays");
+    assert!(window.texts("answer")[0].starts_with(stable_prefix(&shown)), "the first reply stays");
     window.click("stop");
     window.wait_for_end();
-    assert_eq!(desk.running("foretoken-engine").len(), 1);
+    assert_eq!(sandbox.running("foretoken-engine").len(), 1);
 }
 
 #[test]
 fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
-    let _halted = desk.halt("foretoken-engine", "serve");
+    let _suspended = sandbox.suspend("foretoken-engine", "serve");
     window.click("stop");
     window.wait_for_end();
 
@@ -53,41 +53,41 @@ fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
         assert!(message.contains(part), "{part:?} is missing in: {message}");
     }
     let kept = window.text("answer");
-    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+    assert!(kept.starts_with(stable_prefix(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
     window.picture("engine-hung");
 
     window.click("continue");
     let longer = window.wait_for_text(kept.chars().count() + 100);
-    assert!(longer.starts_with(settled(&kept)), "it goes on where it ended:\n{kept}\nbecame\n{longer}");
+    assert!(longer.starts_with(stable_prefix(&kept)), "it goes on where it ended:\n{kept}\nbecame\n{longer}");
     window.click("stop");
     window.wait_for_end();
-    assert_eq!(desk.running("foretoken-engine").len(), 1);
+    assert_eq!(sandbox.running("foretoken-engine").len(), 1);
 }
 
 #[test]
 fn an_app_that_dies_in_mid_reply_shows_question_and_text_when_it_is_opened_again() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
     // What is older than a second is stored.
     sleep(Duration::from_millis(1500));
-    desk.kill("foretoken");
-    window.wait_until("the engine ends with the app", || desk.running("foretoken-engine").is_empty());
+    sandbox.kill("foretoken");
+    window.wait_until("the engine ends with the app", || sandbox.running("foretoken-engine").is_empty());
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.wait_until("the chat is listed", || window.text("chat-list").contains(QUESTION));
     window.click("chat");
     window.wait_until("the chat is shown", || window.is_shown("message-user"));
     assert_eq!(window.text("message-user"), QUESTION);
     let kept = window.text("answer");
-    assert!(kept.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
+    assert!(kept.starts_with(stable_prefix(&shown)), "what was shown is kept:\n{shown}\nbecame\n{kept}");
     let message = window.text("reply-error");
     assert!(message.contains("interrupted"), "{message}");
 
     window.click("continue");
     let longer = window.wait_for_text(kept.chars().count() + 100);
-    assert!(longer.starts_with(settled(&kept)), "it goes on where it ended:\n{kept}\nbecame\n{longer}");
+    assert!(longer.starts_with(stable_prefix(&kept)), "it goes on where it ended:\n{kept}\nbecame\n{longer}");
 }

@@ -7,22 +7,22 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::desk::{Desk, Theme};
 use crate::support::dialog::Dialog;
 use crate::support::drag::Drag;
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::{CONTROL, ENTER};
 use crate::support::window::Window;
 
 const STORY: &str = "Ines the owl keeps a bell. It rings at seven.\n";
 
 /// Drops something on the window.
-fn drop_on(window: &Window<'_>, desk: &Desk, path: &Path, done: impl Fn() -> bool) {
-    drop_all_on(window, desk, &[path], done);
+fn drop_on(window: &Window<'_>, sandbox: &Sandbox, path: &Path, done: impl Fn() -> bool) {
+    drop_all_on(window, sandbox, &[path], done);
 }
 
 /// Drops several things on the window.
-fn drop_all_on(window: &Window<'_>, desk: &Desk, paths: &[&Path], done: impl Fn() -> bool) {
-    let mut drag = Drag::all_over(desk, paths);
+fn drop_all_on(window: &Window<'_>, sandbox: &Sandbox, paths: &[&Path], done: impl Fn() -> bool) {
+    let mut drag = Drag::all_over(sandbox, paths);
     window.wait_until("the window would take it", || drag.hold() && window.is_shown("drop-target"));
     drag.release();
     window.wait_until("it has taken it", || {
@@ -33,11 +33,11 @@ fn drop_all_on(window: &Window<'_>, desk: &Desk, paths: &[&Path], done: impl Fn(
 
 #[test]
 fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_restart() {
-    let desk = Desk::new(1280, 900);
-    let story = desk.home().join("story.txt");
+    let sandbox = Sandbox::new(1280, 900);
+    let story = sandbox.home().join("story.txt");
     fs::write(&story, STORY).unwrap();
-    let window = desk.open(Theme::Light);
-    drop_on(&window, &desk, &story, || window.text("file").contains("story.txt"));
+    let window = sandbox.open(Theme::Light);
+    drop_on(&window, &sandbox, &story, || window.text("file").contains("story.txt"));
     // The model is there, so its own count comes in the place of the estimate.
     let counted = |window: &Window<'_>| {
         window.text("file").contains("tokens") && !window.text("file").contains("about")
@@ -52,7 +52,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     });
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     assert!(window.text("file").contains("story.txt"), "{}", window.text("file"));
     window.wait_until("its tokens are counted", || counted(&window));
     window.click("send");
@@ -81,8 +81,8 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
 
 #[test]
 fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     let paste = |name: &str, content: &str, text: &str| {
         let body = "const [name, content, text] = arguments;
                     const clipboardData = new DataTransfer();
@@ -108,8 +108,8 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
 
 #[test]
 fn a_message_waits_for_the_file_that_is_read_and_no_other_chat_gets_it() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer("Hello!");
     let paste = "const read = File.prototype.arrayBuffer;
                  File.prototype.arrayBuffer = async function () {
@@ -146,27 +146,27 @@ fn a_message_waits_for_the_file_that_is_read_and_no_other_chat_gets_it() {
 
 #[test]
 fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
-    let desk = Desk::new(1280, 900);
-    let notes = desk.home().join("notes.md");
+    let sandbox = Sandbox::new(1280, 900);
+    let notes = sandbox.home().join("notes.md");
     fs::write(&notes, STORY).unwrap();
-    let picture = desk.home().join("owl.png");
+    let picture = sandbox.home().join("owl.png");
     fs::write(&picture, [0x89, b'P', 0, 1]).unwrap();
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
 
     window.click("attach");
-    Dialog::wait(&desk, "Attach files").dismiss();
+    Dialog::wait(&sandbox, "Attach files").dismiss();
     assert!(!window.is_shown("file") && !window.is_shown("action-error"), "nothing was chosen");
     window.click("attach");
-    Dialog::wait(&desk, "Attach files").choose(&picture);
+    Dialog::wait(&sandbox, "Attach files").choose(&picture);
     window.wait_until("a picture is refused", || window.text("action-error").contains("is not a text file"));
     window.click("attach");
-    Dialog::wait(&desk, "Attach files").choose(&notes);
+    Dialog::wait(&sandbox, "Attach files").choose(&notes);
     window.wait_until("the file is attached", || window.text("file").contains("notes.md"));
     window.answer("Who keeps the bell?");
 
-    let exported = desk.home().join("all.json");
+    let exported = sandbox.home().join("all.json");
     window.choose_in_menu("chats-more", "More", "Export all chats");
-    Dialog::wait(&desk, "Export").save_as(&exported);
+    Dialog::wait(&sandbox, "Export").save_as(&exported);
     window.wait_until("the chats are written", || exported.is_file());
     let written: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
     assert_eq!(written["chats"].as_array().unwrap().len(), 1);
@@ -178,18 +178,18 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
 
 #[test]
 fn of_several_files_with_chats_that_are_dropped_each_is_accounted_for() {
-    let desk = Desk::new(1280, 900);
+    let sandbox = Sandbox::new(1280, 900);
     let file = |name: &str, title: &str| {
         let message = json!({ "role": "user", "content": "Who keeps the bell?" });
-        let path = desk.home().join(name);
+        let path = sandbox.home().join(name);
         fs::write(&path, json!({ "name": title, "messages": [message] }).to_string()).unwrap();
         path
     };
     let (owl, fox) = (file("owl.json", "Owls"), file("fox.json", "Foxes"));
-    let bad = desk.home().join("package.json");
+    let bad = sandbox.home().join("package.json");
     fs::write(&bad, "{}").unwrap();
-    let window = desk.open(Theme::Light);
-    drop_all_on(&window, &desk, &[&owl, &bad, &fox], || window.is_shown("action-error"));
+    let window = sandbox.open(Theme::Light);
+    drop_all_on(&window, &sandbox, &[&owl, &bad, &fox], || window.is_shown("action-error"));
     let told = window.text("action-error");
     assert!(told.contains("2 chats with 2 messages added from 2 files."), "{told}");
     assert!(told.contains("package.json cannot be imported"), "{told}");
@@ -200,11 +200,11 @@ fn of_several_files_with_chats_that_are_dropped_each_is_accounted_for() {
 
 #[test]
 fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
-    let desk = Desk::new(1280, 900);
-    let path = desk.home().join(OsStr::from_bytes(b"Z\xfcrich.txt"));
+    let sandbox = Sandbox::new(1280, 900);
+    let path = sandbox.home().join(OsStr::from_bytes(b"Z\xfcrich.txt"));
     fs::write(&path, STORY).unwrap();
-    let window = desk.open(Theme::Light);
-    drop_on(&window, &desk, &path, || window.is_shown("action-error") || window.is_shown("file"));
+    let window = sandbox.open(Theme::Light);
+    drop_on(&window, &sandbox, &path, || window.is_shown("action-error") || window.is_shown("file"));
     let told = window.text("action-error");
     assert!(told.contains("rich.txt cannot be found: its name is not Unicode"), "{told}");
     assert!(!window.is_shown("file"));
@@ -212,11 +212,11 @@ fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
 
 #[test]
 fn a_pdf_is_attached_as_its_text() {
-    let desk = Desk::new(1280, 900);
-    let paper = desk.home().join("paper.pdf");
+    let sandbox = Sandbox::new(1280, 900);
+    let paper = sandbox.home().join("paper.pdf");
     fs::write(&paper, pdf("Owls hear a mouse under the snow.")).unwrap();
-    let window = desk.open(Theme::Light);
-    drop_on(&window, &desk, &paper, || window.text("file").contains("paper.pdf"));
+    let window = sandbox.open(Theme::Light);
+    drop_on(&window, &sandbox, &paper, || window.text("file").contains("paper.pdf"));
     window.answer("What do owls hear?");
     let message = window.script(
         "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;

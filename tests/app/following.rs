@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
 #[test]
 fn the_view_follows_a_reader_at_the_end_and_nobody_else() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is longer than the window", || top(&window) > 200.0);
     assert_at_end(&window);
@@ -32,7 +32,7 @@ fn the_view_follows_a_reader_at_the_end_and_nobody_else() {
         window.resize(width, height);
         assert_at_end(&window);
     }
-    desk.kill("foretoken-engine");
+    sandbox.kill("foretoken-engine");
     window.wait_for_end();
     for (width, height) in [(1280, 900), (800, 600), (1100, 760), (720, 520)] {
         window.resize(width, height);

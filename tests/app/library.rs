@@ -8,32 +8,32 @@ use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with
 use serde_json::{Value, json};
 
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Halted, Theme};
 use crate::support::drag::Drag;
 use crate::support::hub::{Hub, NAME, REPO};
-use crate::support::native_window::Frame;
+use crate::support::native_window::NativeWindow;
 use crate::support::notifications::{Notification, Notifications};
+use crate::support::sandbox::{Sandbox, Suspended, Theme};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
 /// Tokens that [`large_model`] knows. Their embedding is zero and takes no room before the conversion.
 const LARGE_VOCAB: u64 = 400_000;
 
-/// Where the app keeps its data on a desk.
-pub(crate) fn data(desk: &Desk) -> PathBuf {
-    desk.home().join(".local/share/dev.foretoken.Foretoken")
+/// Where the app keeps its data on a sandbox.
+pub(crate) fn data(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home().join(".local/share/dev.foretoken.Foretoken")
 }
 
 /// Where the library is at first.
-fn library(desk: &Desk) -> PathBuf {
-    data(desk).join("models")
+fn library(sandbox: &Sandbox) -> PathBuf {
+    data(sandbox).join("models")
 }
 
-/// A desk whose app finds its models on this Hub.
-pub(crate) fn desk_with(hub: &Hub) -> Desk {
-    let mut desk = Desk::new(1280, 900);
-    desk.set("HF_ENDPOINT", hub.endpoint());
-    desk
+/// A sandbox whose app finds its models on this Hub.
+pub(crate) fn sandbox_with(hub: &Hub) -> Sandbox {
+    let mut sandbox = Sandbox::new(1280, 900);
+    sandbox.set("HF_ENDPOINT", hub.endpoint());
+    sandbox
 }
 
 /// Opens the Models screen and waits for the catalogue.
@@ -74,8 +74,8 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     let hub = Hub::with(&demo_model(), &[]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     window.picture("models-empty");
     download(&window);
@@ -84,9 +84,9 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     window.wait_until("the model is ready", || window.is_shown("job-use"));
     window.picture("models-ready");
 
-    let converted = library(&desk).join("Qwen--Qwen3.5-0.8B-4bit");
+    let converted = library(&sandbox).join("Qwen--Qwen3.5-0.8B-4bit");
     assert!(converted.join("config.json").is_file());
-    assert!(!library(&desk).join("Qwen--Qwen3.5-0.8B").exists(), "the original files are removed");
+    assert!(!library(&sandbox).join("Qwen--Qwen3.5-0.8B").exists(), "the original files are removed");
     window.wait_until("the model is described", || row(&window, "Qwen3.5-0.8B-4bit").contains("MTP head"));
     let described = row(&window, "Qwen3.5-0.8B-4bit");
     assert!(described.contains("Fits well"), "{described}");
@@ -104,8 +104,8 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
 #[test]
 fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     download(&window);
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
@@ -117,7 +117,7 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     window.click("job-cancel");
     window.click("job-cancel-now");
     window.wait_until("it is gone", || !window.is_shown("job"));
-    let home = library(&desk).join(".foretoken");
+    let home = library(&sandbox).join(".foretoken");
     window.wait_until("nothing is left of it", || files_below(&home.join("downloads")).is_empty());
     assert_eq!(row(&window, NAME), "");
 }
@@ -125,15 +125,15 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
 #[test]
 fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
     let hub = Hub::with(&demo_model(), &["--rate", "250000"]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     download(&window);
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
-    desk.kill("foretoken");
+    sandbox.kill("foretoken");
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("it goes on by itself", || job_says(&window, "Downloading"));
     window.wait_until("the model is measured", || job_says(&window, "Measuring"));
@@ -144,12 +144,12 @@ fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
 
 #[test]
 fn a_deleted_model_comes_back_until_the_app_quits() {
-    let desk = Desk::new(1280, 900);
-    let own = library(&desk);
-    fs::create_dir_all(data(&desk)).unwrap();
+    let sandbox = Sandbox::new(1280, 900);
+    let own = library(&sandbox);
+    fs::create_dir_all(data(&sandbox)).unwrap();
     Library::create(&own).unwrap();
     copy_demo_model(&own.join("org--Little"));
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
     window.choose_in_menu("model-more", "Little", "Delete");
@@ -163,7 +163,7 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
     window.choose_in_menu("model-more", "Little", "Delete");
     window.wait_until("it is deleted again", || window.is_shown("undo-delete"));
     drop(window);
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the library is shown", || window.is_shown("local-model"));
     window.wait_until("it is gone for good", || files_below(&own.join(".foretoken/trash")).is_empty());
@@ -172,18 +172,18 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
 
 #[test]
 fn a_folder_that_is_dropped_on_the_window_is_used_where_it_is() {
-    let desk = Desk::new(1280, 900);
-    let mine = desk.home().join("mine");
+    let sandbox = Sandbox::new(1280, 900);
+    let mine = sandbox.home().join("mine");
     copy_demo_model(&mine);
-    let window = desk.open(Theme::Light);
-    let mut drag = Drag::over(&desk, &mine);
+    let window = sandbox.open(Theme::Light);
+    let mut drag = Drag::over(&sandbox, &mine);
     window.wait_until("the window says what a drop does", || drag.hold() && window.is_shown("drop-target"));
     window.picture("models-drop");
     drag.leave();
     window.wait_until("the folder is away again", || !window.is_shown("drop-target"));
     assert!(!window.is_shown("local-model"), "nothing was added");
 
-    let mut drag = Drag::over(&desk, &mine);
+    let mut drag = Drag::over(&sandbox, &mine);
     window.wait_until("the window would take it", || drag.hold() && window.is_shown("drop-target"));
     drag.release();
     window.wait_until("the model is listed", || {
@@ -191,24 +191,24 @@ fn a_folder_that_is_dropped_on_the_window_is_used_where_it_is() {
         row(&window, "mine").contains("MTP head")
     });
     assert!(!window.is_shown("drop-target"));
-    assert!(files_below(&library(&desk)).iter().all(|file| !file.ends_with("model.safetensors")));
+    assert!(files_below(&library(&sandbox)).iter().all(|file| !file.ends_with("model.safetensors")));
     assert!(mine.join("model.safetensors").is_file());
 }
 
 #[test]
 fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
-    let desk = Desk::new(1280, 900);
-    let disk = desk.home().join("disk");
+    let sandbox = Sandbox::new(1280, 900);
+    let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
-    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
-    let window = desk.open(Theme::Light);
+    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
 
-    let unplugged = desk.home().join("unplugged");
+    let unplugged = sandbox.home().join("unplugged");
     fs::rename(&disk, &unplugged).unwrap();
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
@@ -222,20 +222,20 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
 #[test]
 fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
     let hub = Hub::with(&demo_model(), &["--rate", "100000"]);
-    let desk = desk_with(&hub);
-    let disk = desk.home().join("disk");
+    let sandbox = sandbox_with(&hub);
+    let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
-    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
-    let window = desk.open(Theme::Light);
+    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
     window.click("download");
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
 
-    let unplugged = desk.home().join("unplugged");
+    let unplugged = sandbox.home().join("unplugged");
     fs::rename(&disk, &unplugged).unwrap();
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is the download", || !job_says(&window, "Downloading"));
@@ -250,8 +250,8 @@ fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
 fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     const TOKEN: &str = "hf_secretsecret";
     let hub = Hub::with(&demo_model(), &["--token", TOKEN]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     download(&window);
     window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -272,12 +272,12 @@ fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     window.wait_until("the popover closes", || !window.is_popover_shown());
     let page = window.script("return document.documentElement.outerHTML", json!([]));
     assert!(!page.as_str().unwrap().contains(TOKEN));
-    assert_nowhere(&desk, TOKEN);
+    assert_nowhere(&sandbox, TOKEN);
 }
 
-/// No file of the desk holds this text.
-fn assert_nowhere(desk: &Desk, secret: &str) {
-    for file in files_below(desk.home()) {
+/// No file of the sandbox holds this text.
+fn assert_nowhere(sandbox: &Sandbox, secret: &str) {
+    for file in files_below(sandbox.home()) {
         let content = fs::read(&file).unwrap_or_default();
         let holds = content.windows(secret.len()).any(|part| part == secret.as_bytes());
         assert!(!holds, "the secret is in {}", file.display());
@@ -288,11 +288,11 @@ fn assert_nowhere(desk: &Desk, secret: &str) {
 fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowhere_else() {
     const TOKEN: &str = "hf_secretsecret";
     let hub = Hub::with(&demo_model(), &["--token", TOKEN]);
-    let mut desk = desk_with(&hub);
-    if !desk.add_keychain() {
+    let mut sandbox = sandbox_with(&hub);
+    if !sandbox.add_keychain() {
         return;
     }
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     download(&window);
     window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -308,11 +308,11 @@ fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowher
     let page = window.script("return document.documentElement.outerHTML", json!([]));
     assert!(!page.as_str().unwrap().contains(TOKEN));
     drop(window);
-    let keyring = desk.home().join(".local/share/keyrings");
+    let keyring = sandbox.home().join(".local/share/keyrings");
     assert!(!files_below(&keyring).is_empty(), "the keychain is a real one");
-    assert_nowhere(&desk, TOKEN);
+    assert_nowhere(&sandbox, TOKEN);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("it is still there", || window.text("token-state").starts_with("Set."));
     window.click("remove-token");
@@ -323,8 +323,8 @@ fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowher
 fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
     let hub = Hub::with(&demo_model(), &["--corrupt"]);
     let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     download(&window);
     window.wait_until("what is wrong is said", || window.is_shown("job-error"));
@@ -341,17 +341,17 @@ fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
 
 #[test]
 fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
-    let desk = Desk::new(1280, 900);
-    fs::create_dir_all(data(&desk)).unwrap();
-    let own = Library::create(&library(&desk)).unwrap();
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(data(&sandbox)).unwrap();
+    let own = Library::create(&library(&sandbox)).unwrap();
     let source = own.root().join("org--Large");
     large_model(&source);
     let before = files_below(&source);
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the model is described", || row(&window, "Large").contains("MTP head"));
 
-    begin_conversion(&window, &desk, "Large");
+    begin_conversion(&window, &sandbox, "Large");
     window.wait_until("it is converted", || job_says(&window, "Converting"));
     window.click("job-cancel");
     window.wait_until("it is gone", || {
@@ -364,7 +364,7 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let home = own.root().join(".foretoken");
     window.wait_until("nothing is left of it", || files_below(&home.join("conversions")).is_empty());
 
-    begin_conversion(&window, &desk, "Large");
+    begin_conversion(&window, &sandbox, "Large");
     window.wait_until("it is converted again", || job_says(&window, "Converting"));
     window.click("job-pause");
     window.wait_until("it is paused", || job_says(&window, "Paused"));
@@ -391,13 +391,13 @@ pub(crate) fn large_model(folder: &Path) {
 }
 
 /// Begins the conversion that the form suggests and holds it where it is.
-pub(crate) fn begin_conversion(window: &Window<'_>, desk: &Desk, model: &str) -> Halted {
+pub(crate) fn begin_conversion(window: &Window<'_>, sandbox: &Sandbox, model: &str) -> Suspended {
     window.choose_in_menu("model-more", model, "Convert");
     window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
     let conversion = std::thread::scope(|scope| {
-        let halting = scope.spawn(|| desk.halt("foretoken-engine", "convert"));
+        let suspending = scope.spawn(|| sandbox.suspend("foretoken-engine", "convert"));
         window.click("convert");
-        halting.join().expect("a conversion begins")
+        suspending.join().expect("a conversion begins")
     });
     window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
     conversion
@@ -406,10 +406,10 @@ pub(crate) fn begin_conversion(window: &Window<'_>, desk: &Desk, model: &str) ->
 #[test]
 fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended() {
     let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
-    let (frame, notifications) = (Frame::on(&desk), Notifications::on(&desk));
-    assert_eq!(frame.title(), "Foretoken");
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
+    let (native, notifications) = (NativeWindow::on(&sandbox), Notifications::on(&sandbox));
+    assert_eq!(native.title(), "Foretoken");
     open_models(&window);
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
@@ -417,24 +417,24 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
     window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
     window.click("new-chat");
     window.wait_until("the screen is left", || !window.is_shown("models-screen"));
-    let percent = || frame.title().strip_prefix("Foretoken, ")?.strip_suffix(" %")?.parse::<u32>().ok();
+    let percent = || native.title().strip_prefix("Foretoken, ")?.strip_suffix(" %")?.parse::<u32>().ok();
     let first = window.wait("the title says how far it is", percent);
     let later = window.wait("it goes on", || percent().filter(|&later| later > first));
     assert!(first < later && later <= 100, "{first} %, then {later} %");
-    frame.lose_focus();
+    native.lose_focus();
     window.wait_until("its end is told", || !notifications.told().is_empty());
     let told =
         |title: &str, body: &str| Notification { title: title.into(), body: body.into(), clickable: true };
     assert_eq!(notifications.told(), [told("Qwen3.5-0.8B is ready", "It can be used now.")]);
-    window.wait_until("the title is the app's name again", || frame.title() == "Foretoken");
+    window.wait_until("the title is the app's name again", || native.title() == "Foretoken");
 
     // What somebody sees on the page is not told again.
-    frame.take_focus();
+    native.take_focus();
     window.click("open-models");
     window.choose_in_menu("model-more", "Demo model", "Measure");
     window.wait_until("it is measured", || row(&window, "Demo model").contains("tok/s"));
     drop(hub);
-    frame.lose_focus();
+    native.lose_focus();
     window.choose_in_menu("model-more", NAME, "Measure");
     window.wait_until("the next end is told", || notifications.told().len() > 1);
     assert_eq!(notifications.told()[1..], [told("Qwen3.5-0.8B is ready", "It can be used now.")]);
@@ -443,8 +443,8 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
 #[test]
 fn a_search_says_what_the_headers_of_a_models_files_say() {
     let hub = Hub::with(&demo_model(), &[]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     window.fill("search", "qwen");
     window.click("search-now");
@@ -487,14 +487,14 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     let lists = format!("foretoken/catalogue={}", lists.display());
     let hub = Hub::with(&served, &[&lists]);
     let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
     window.click("download");
     window.wait_until("the model is ready", || window.is_shown("job-use"));
-    let config = library(&desk).join("Qwen--Qwen3.5-0.8B/generation_config.json");
+    let config = library(&sandbox).join("Qwen--Qwen3.5-0.8B/generation_config.json");
     let older = fs::read_to_string(&config).unwrap();
     drop(hub);
 
@@ -516,7 +516,7 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
         fs::read_to_string(&config).is_ok_and(|text| text == newer)
     });
     window.wait_until("it is the newest", || row(&window, NAME).contains("Use") && !is_told());
-    assert!(files_below(&library(&desk).join(".foretoken/downloads")).is_empty());
+    assert!(files_below(&library(&sandbox).join(".foretoken/downloads")).is_empty());
 }
 
 /// Writes a list of models that is newer than the app's, whose first model has this name.
@@ -536,10 +536,10 @@ fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
     let lists = folder.path().join("lists");
     write_list(&lists, "My own model");
     let hub = Hub::with(&demo_model(), &[&format!("mine/lists={}", lists.display())]);
-    let mut desk = desk_with(&hub);
+    let mut sandbox = sandbox_with(&hub);
     let address = format!("{}/mine/lists/resolve/main/catalogue.json", hub.endpoint());
-    desk.set("FORETOKEN_CATALOGUE", &address);
-    let window = desk.open(Theme::Light);
+    sandbox.set("FORETOKEN_CATALOGUE", &address);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     assert!(!window.texts("remote-model").iter().any(|model| model.contains("My own model")));
     window.click("refresh-catalogue");
@@ -551,8 +551,8 @@ fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
 #[test]
 fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
     let hub = Hub::with(&demo_model(), &[]);
-    let desk = desk_with(&hub);
-    let window = desk.open(Theme::Light);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(Theme::Light);
     open_models(&window);
     let judged_at = |tokens: &str| {
         window.click_one("remote-model", NAME);
@@ -582,16 +582,16 @@ fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
     judged_at("262,144");
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("it is remembered", || window.text("context-control").contains("256k"));
 }
 
 #[test]
 fn a_measurement_waits_until_the_chat_is_idle() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
     window.click("open-models");
@@ -616,11 +616,11 @@ fn a_measurement_waits_until_the_chat_is_idle() {
 
 #[test]
 fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
-    let desk = Desk::new(1280, 900);
-    fs::create_dir_all(data(&desk)).unwrap();
-    let own = Library::create(&library(&desk)).unwrap();
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(data(&sandbox)).unwrap();
+    let own = Library::create(&library(&sandbox)).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     let mut steps = 0;
     while window.focus() != "model-picker" {
         window.press(&[keys::SHIFT], keys::TAB);
@@ -648,16 +648,16 @@ fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
 #[test]
 fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
     const IS_ON: &str = "return document.querySelector('[data-testid=smaller-memory]')?.checked ?? null";
-    let desk = Desk::new(1280, 900);
-    let settings = desk.home().join(".config/dev.foretoken.Foretoken/settings.json");
-    let learned = desk.home().join(".cache/dev.foretoken.Foretoken/engine");
+    let sandbox = Sandbox::new(1280, 900);
+    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    let learned = sandbox.home().join(".cache/dev.foretoken.Foretoken/engine");
     // What is learned about drafts names the form that the engine keeps keys and values in.
     let is_kept = |precision: &str| {
         let words = format!("\"kv_precision\":\"{precision}\"");
         let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(&words));
         files_below(&learned).iter().any(has)
     };
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.ask("Tell me a story about an owl.");
     window.wait_for_end();
     window.wait_until("the engine has learned", || is_kept("full"));
@@ -672,7 +672,7 @@ fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
     window.wait_until("the engine has learned anew", || is_kept("eight"));
     drop(window);
 
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("it is remembered", || window.script(IS_ON, json!([])) == json!(true));
     window.click("smaller-memory");

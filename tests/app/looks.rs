@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::stopping::open_endless_model;
 use crate::support::bad_models::bad_models;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
@@ -24,8 +24,8 @@ fn every_screen_fits_in_the_dark() {
 }
 
 fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
-    let desk = Desk::new(2560, 1440);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(2560, 1440);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, sizes);
     let check = |screen: &str| looks.check(screen);
 
@@ -48,14 +48,14 @@ fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
         window.wait_until("the popover closes", || !window.is_popover_shown());
     }
 
-    let bad = bad_models(desk.home()).swap_remove(3);
+    let bad = bad_models(sandbox.home()).swap_remove(3);
     window.open_model(&bad.path);
     window.wait_until("the message appears", || window.is_shown("model-error"));
     check("7-model-error");
     window.press(&[], ESCAPE);
     window.wait_until("the picker closes", || !window.is_popover_shown());
 
-    open_endless_model(&window, &desk);
+    open_endless_model(&window, &sandbox);
     for &size in sizes {
         window.click("new-chat");
         window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
@@ -68,7 +68,7 @@ fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
             window.wait_for_end();
         }
     }
-    desk.kill("foretoken-engine");
+    sandbox.kill("foretoken-engine");
     window.wait_for_end();
     check("9-engine-died");
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::library::data;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::stored_chats::{StoredChat, write_chats};
 use crate::support::window::Window;
 
@@ -64,9 +64,9 @@ fn tell(what: &str, frames: &[f64]) {
 
 #[test]
 fn ten_thousand_chats_and_two_thousand_messages_are_reached() {
-    let desk = Desk::new(1280, 900);
-    write_chats(&data(&desk), many_chats());
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    write_chats(&data(&sandbox), many_chats());
+    let window = sandbox.open(Theme::Light);
     window.wait_until("the newest is listed", || {
         window.texts("chat").first().is_some_and(|it| it == "Chat 9999")
     });

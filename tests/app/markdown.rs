@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::library::data;
 use crate::looks::Looks;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::stored_chats::{StoredChat, write_chats};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
@@ -12,10 +12,10 @@ use crate::support::window::Window;
 /// An answer with everything in it.
 pub(crate) const ANSWER: &str = include_str!("support/answer.md");
 
-fn open_with_answer(desk: &Desk, theme: Theme) -> Window<'_> {
+fn open_with_answer(sandbox: &Sandbox, theme: Theme) -> Window<'_> {
     let messages = vec!["How do bodies fall?".into(), ANSWER.into()];
-    write_chats(&data(desk), [StoredChat { title: "Falling bodies".into(), messages }]);
-    let window = desk.open(theme);
+    write_chats(&data(sandbox), [StoredChat { title: "Falling bodies".into(), messages }]);
+    let window = sandbox.open(theme);
     window.click_one("chat", "Falling bodies");
     wait_for_drawing(&window);
     window
@@ -32,8 +32,8 @@ fn wait_for_drawing(window: &Window<'_>) {
 
 #[test]
 fn a_stored_reply_shows_all_that_markdown_means() {
-    let desk = Desk::new(1280, 900);
-    let window = open_with_answer(&desk, Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = open_with_answer(&sandbox, Theme::Light);
     let shown = window.script(
         "const answer = document.querySelector('[data-testid=answer]');
          const all = (selector) => [...answer.querySelectorAll(selector)];
@@ -82,8 +82,8 @@ fn a_stored_reply_shows_all_that_markdown_means() {
 /// Were it otherwise, the text would move under the reader's eyes.
 #[test]
 fn colours_change_no_height() {
-    let desk = Desk::new(1280, 900);
-    let window = open_with_answer(&desk, Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = open_with_answer(&sandbox, Theme::Light);
     let heights = window.script(
         "return [...document.querySelectorAll('pre')].map((pre) => {
              const colored = pre.getBoundingClientRect().height;
@@ -99,15 +99,15 @@ fn colours_change_no_height() {
 
 #[test]
 fn formulas_that_come_late_do_not_move_what_is_read() {
-    let desk = Desk::new(1280, 900);
+    let sandbox = Sandbox::new(1280, 900);
     let plain = |number: usize| match number % 2 {
         0 => format!("Question {number}"),
         _ => "A sentence that is read.\n\n".repeat(40),
     };
     let messages = (0..40).map(|number| if number == 19 { ANSWER.into() } else { plain(number) });
     let chat = StoredChat { title: "Falling bodies".into(), messages: messages.collect() };
-    write_chats(&data(&desk), [chat]);
-    let window = desk.open(Theme::Light);
+    write_chats(&data(&sandbox), [chat]);
+    let window = sandbox.open(Theme::Light);
     window.click_one("chat", "Falling bodies");
     window.wait_until("the end is drawn", || window.text("answer").contains("A sentence"));
     let is_drawn = "return document.querySelector('.formula') !== null";
@@ -150,12 +150,12 @@ fn the_address_of_a_link_stays_within_the_chat_in_the_dark() {
 }
 
 fn stays_within(theme: Theme) {
-    let desk = Desk::new(1280, 900);
+    let sandbox = Sandbox::new(1280, 900);
     let address = format!("https://example.org/{}", "a-long-way/".repeat(12));
     let answer = format!("[See]({address}) and [there]({address})\n\n{}", "More of it.\n\n".repeat(60));
     let chat = StoredChat { title: "Links".into(), messages: vec!["Where?".into(), answer] };
-    write_chats(&data(&desk), [chat]);
-    let window = desk.open(theme);
+    write_chats(&data(&sandbox), [chat]);
+    let window = sandbox.open(theme);
     for size in [(1100, 760), (800, 600)] {
         window.resize(size.0, size.1);
         window.click_one("chat", "Links");
@@ -206,8 +206,8 @@ fn all_that_markdown_means_can_be_read_in_the_dark() {
 }
 
 fn looks_well(theme: Theme) {
-    let desk = Desk::new(2560, 2400);
-    let window = open_with_answer(&desk, theme);
+    let sandbox = Sandbox::new(2560, 2400);
+    let window = open_with_answer(&sandbox, theme);
     // High enough for all of it.
     Looks::new(&window, theme, &[(1100, 2300), (720, 520)]).check("markdown");
 }

@@ -8,11 +8,13 @@ use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use tempfile::TempDir;
 
-use crate::library::{begin_conversion, data, desk_with, download, job_says, large_model, open_models, row};
+use crate::library::{
+    begin_conversion, data, download, job_says, large_model, open_models, row, sandbox_with,
+};
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
 use crate::support::hub::{Hub, NAME};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
@@ -40,8 +42,8 @@ fn getting_models(theme: Theme) {
     copy_demo_model(&served);
     fs::write(served.join("README.md"), CARD).unwrap();
     let hub = Hub::with(&served, &["--rate", "40000"]);
-    let desk = desk_with(&hub);
-    let window = desk.open(theme);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     open_models(&window);
     looks.check("models-1-empty");
@@ -103,8 +105,8 @@ fn models_that_are_here_look_right_in_the_dark() {
 }
 
 fn models_that_are_here(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let disk = desk.home().join("disk");
+    let sandbox = Sandbox::new(1280, 900);
+    let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
@@ -114,15 +116,15 @@ fn models_that_are_here(theme: Theme) {
     copy_demo_model(&own.root().join("org--Broken"));
     let tensors = own.root().join("org--Broken/model.safetensors");
     fs::File::options().write(true).open(tensors).unwrap().set_len(100_000).unwrap();
-    let cached = desk.home().join(".cache/huggingface/hub/models--org--Cached");
+    let cached = sandbox.home().join(".cache/huggingface/hub/models--org--Cached");
     let commit = "0123456789abcdef0123456789abcdef01234567";
     copy_demo_model(&cached.join("snapshots").join(commit));
     fs::create_dir_all(cached.join("refs")).unwrap();
     fs::write(cached.join("refs/main"), commit).unwrap();
-    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
+    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
 
-    let window = desk.open(theme);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     window.click("open-models");
     window.wait_until("the models are described", || row(&window, "Cached").contains("MTP head"));
@@ -143,7 +145,7 @@ fn models_that_are_here(theme: Theme) {
     window.wait_until("it can be brought back", || window.is_shown("undo-delete"));
     looks.check("models-23-deleted");
 
-    fs::rename(&disk, desk.home().join("unplugged")).unwrap();
+    fs::rename(&disk, sandbox.home().join("unplugged")).unwrap();
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
     looks.check("models-24-offline");
@@ -160,33 +162,33 @@ fn work_that_waits_and_work_that_runs_look_right_in_the_dark() {
 }
 
 fn work(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    fs::create_dir_all(data(&desk)).unwrap();
-    let own = Library::create(&data(&desk).join("models")).unwrap();
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(data(&sandbox)).unwrap();
+    let own = Library::create(&data(&sandbox).join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
     large_model(&own.root().join("org--Large"));
-    let window = desk.open(theme);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
-    open_endless_model(&window, &desk);
+    open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
-    let chat = desk.halt("foretoken-engine", "serve");
+    let chat = sandbox.suspend("foretoken-engine", "serve");
     window.click("open-models");
     window.choose_in_menu("model-more", "Little", "Measure");
     window.wait_until("it waits", || window.is_shown("job-held"));
     looks.check("models-40-held");
     window.click("job-cancel");
     window.wait_until("it is gone", || !window.is_shown("job"));
-    chat.go_on();
+    chat.resume();
     window.driver.click("[data-testid=chat]").unwrap();
     window.click("stop");
     window.wait_for_end();
 
     window.click("open-models");
-    let conversion = begin_conversion(&window, &desk, "Large");
+    let conversion = begin_conversion(&window, &sandbox, "Large");
     window.wait_until("it is converted", || job_says(&window, "Converting"));
     looks.check("models-41-converting");
-    conversion.go_on();
+    conversion.resume();
     window.wait_until("it is measured", || job_says(&window, "Measuring"));
     window.click("job-cancel");
     window.wait_until("it is ready", || window.is_shown("job-use"));
@@ -205,9 +207,9 @@ fn a_full_disk_and_a_refusal_look_right_in_the_dark() {
 
 fn refusals(theme: Theme) {
     let hub = Hub::with(&demo_model(), &["--token", "hf_secretsecret"]);
-    let desk = desk_with(&hub);
+    let sandbox = sandbox_with(&hub);
     {
-        let window = desk.open(theme);
+        let window = sandbox.open(theme);
         let looks = Looks::new(&window, theme, &SIZES);
         open_models(&window);
         download(&window);
@@ -218,9 +220,9 @@ fn refusals(theme: Theme) {
     }
     let Some(disk) = Small::mount(2) else { return };
     let own = Library::create(&disk.0.path().join("models")).unwrap();
-    let settings = desk.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&desk)).choose(&own).unwrap();
-    let window = desk.open(theme);
+    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
+    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     open_models(&window);
     window.wait_until("the disk is almost full", || window.is_shown("disk-full"));

@@ -1,7 +1,7 @@
 //! What can be done from anywhere: the palette, the keys and the list of them.
 
 use crate::looks::Looks;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
 use crate::support::window::Window;
 
@@ -16,8 +16,8 @@ pub(crate) fn go_to(window: &Window<'_>, words: &str) {
 
 #[test]
 fn the_palette_goes_to_chats_commands_models_and_settings() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
@@ -53,8 +53,8 @@ fn the_palette_goes_to_chats_commands_models_and_settings() {
 
 #[test]
 fn keys_do_what_the_list_of_them_says() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer("Tell me about owls.");
 
     window.press(&[CONTROL], 'i');
@@ -87,7 +87,7 @@ fn keys_do_what_the_list_of_them_says() {
 
     // The page that would answer is gone with the window.
     let _ = window.driver.press(&[CONTROL], ['w']);
-    window.wait_until("the window closes, and with it the app", || desk.running("foretoken").is_empty());
+    window.wait_until("the window closes, and with it the app", || sandbox.running("foretoken").is_empty());
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn the_palette_and_the_list_of_keys_look_right_in_the_dark() {
 }
 
 fn looks(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));

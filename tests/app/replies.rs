@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
@@ -19,8 +19,8 @@ const WATCH: &str = "
 
 #[test]
 fn a_reply_streams_and_shows_how_its_speed_was_made() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     // How far Auto guesses ahead is a matter of time on this machine.
     window.choose("mtp-control", "mtp-option-2");
     window.script(WATCH, json!([]));
@@ -54,8 +54,8 @@ fn a_reply_streams_and_shows_how_its_speed_was_made() {
 
 #[test]
 fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.choose("sampling-control", "sampling-greedy");
     let auto = window.answer(QUESTION);
 

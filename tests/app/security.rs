@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use foretoken_tests::fixtures::{copy_demo_model, endless_model};
 use serde_json::{Value, json};
 
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
 const REACH_OUT: &str = "
@@ -38,8 +38,8 @@ const REACH_OUT: &str = "
 
 #[test]
 fn the_page_reaches_nothing_but_the_shell() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     // A page that got out would be heard here.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -66,8 +66,8 @@ fn the_page_reaches_nothing_but_the_shell() {
 
 #[test]
 fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     let here = window.script("return location.href", json!([]));
 
     assert_eq!(window.script("return window.open('https://example.org')", json!([])), Value::Null);
@@ -89,8 +89,8 @@ fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
 
 #[test]
 fn the_page_may_call_the_commands_of_the_app_and_no_others() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     let call = |command: &str, arguments: Value| {
         let outcome = window.driver.async_script(
             "const [command, options] = arguments;
@@ -108,11 +108,11 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         assert!(outcome.contains("unknown_model"), "{command}: {outcome}");
     }
     // What no dialog and no drop has given is not opened, also where it is what the command asks for.
-    let model = desk.home().join("model");
+    let model = sandbox.home().join("model");
     copy_demo_model(&model);
-    let chats = desk.home().join("chats.json");
+    let chats = sandbox.home().join("chats.json");
     fs::write(&chats, r#"{"chats": []}"#).unwrap();
-    let library = desk.home().join("library");
+    let library = sandbox.home().join("library");
     fs::create_dir(&library).unwrap();
     for (command, path) in [
         ("open_model", &model),
@@ -168,14 +168,14 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
 fn markup_in_messages_and_replies_is_text() {
     const MARKUP: &str =
         "<img src=x onerror=\"window.injected = true\"><b>bold</b><script>window.injected = true</script>";
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     window.answer(MARKUP);
     assert_eq!(window.text("message-user"), MARKUP);
     assert!(window.text("chat").contains("<img"), "the title is text too: {}", window.text("chat"));
 
     // This model writes its own tags into the answer.
-    window.open_model(&endless_model(desk.home()));
+    window.open_model(&endless_model(sandbox.home()));
     window.wait_until("the picker closes", || !window.is_popover_shown());
     window.ask("Hello!");
     window.wait("a tag appears", || Some(()).filter(|()| window.text("answer").contains("<think>")));
@@ -189,17 +189,17 @@ fn markup_in_messages_and_replies_is_text() {
 
 #[test]
 fn a_link_opens_in_the_browser_only_from_its_address() {
-    let mut desk = Desk::new(1280, 900);
+    let mut sandbox = Sandbox::new(1280, 900);
     // What the desktop would start for an address writes it down.
-    let opened = desk.home().join("opened");
-    let programs = desk.home().join("programs");
+    let opened = sandbox.home().join("opened");
+    let programs = sandbox.home().join("programs");
     fs::create_dir(&programs).unwrap();
     let browser = programs.join("xdg-open");
     fs::write(&browser, format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display())).unwrap();
     fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
     let path = std::env::var("PATH").unwrap();
-    desk.set("PATH", &format!("{}:{path}", programs.display()));
-    let file = desk.home().join("conversations.json");
+    sandbox.set("PATH", &format!("{}:{path}", programs.display()));
+    let file = sandbox.home().join("conversations.json");
     let message = |role: &str, text: &str| {
         json!({ "author": { "role": role }, "create_time": 1.0, "recipient": "all",
                 "content": { "content_type": "text", "parts": [text] } })
@@ -212,7 +212,7 @@ fn a_link_opens_in_the_browser_only_from_its_address() {
             "b": { "message": message("assistant", answer), "parent": "a", "children": [] },
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
-    let window = desk.open(Theme::Light);
+    let window = sandbox.open(Theme::Light);
     window.import_chats(&file);
     window.click_one("chat", "Links");
     let link = "return document.querySelector('.link')?.click() === undefined && document.querySelector('.link') !== null";

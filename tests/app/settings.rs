@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
-use crate::support::native_window::Frame;
+use crate::support::native_window::NativeWindow;
 use crate::support::notifications::Notifications;
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -23,8 +23,8 @@ fn open_settings(window: &Window<'_>) {
     window.wait_until("the settings are open", || window.is_shown("reveal-log"));
 }
 
-fn kept(desk: &Desk) -> Value {
-    let path = desk.home().join(".config/dev.foretoken.Foretoken/settings.json");
+fn kept(sandbox: &Sandbox) -> Value {
+    let path = sandbox.home().join(".config/dev.foretoken.Foretoken/settings.json");
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
@@ -38,8 +38,8 @@ fn width(window: &Window<'_>) -> f64 {
 
 #[test]
 fn the_notices_of_others_can_be_read() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     open_settings(&window);
     window.click("settings-notices");
     window.wait_until("all are listed", || window.texts("notice").len() > 300);
@@ -57,8 +57,8 @@ fn the_notices_of_others_can_be_read() {
 
 #[test]
 fn preferences_hold_at_once_and_after_a_start() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::System);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::System);
     assert!(!is_dark(&window));
     let usual = width(&window);
     open_settings(&window);
@@ -75,7 +75,7 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.press(&[CONTROL], '-');
     window.wait_until("it shrinks by a key", || (width(&window) - usual / 1.25).abs() < 2.0);
     window.wait_until("all is kept", || {
-        let kept = kept(&desk);
+        let kept = kept(&sandbox);
         kept["preferences"]
             == json!({
                 "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
@@ -87,7 +87,7 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.wait_until("new chats follow", || window.text("mtp-control").contains('2'));
     drop(window);
 
-    let window = desk.open(Theme::System);
+    let window = sandbox.open(Theme::System);
     assert!(is_dark(&window), "it is dark from the start");
     assert!((width(&window) - usual / 1.25).abs() < 2.0, "it is as large as it was");
     window.press(&[CONTROL], '0');
@@ -99,8 +99,8 @@ fn preferences_hold_at_once_and_after_a_start() {
 
 #[test]
 fn settings_can_be_changed_with_the_keyboard() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::System);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::System);
     open_settings(&window);
     window.tab_to("appearance-auto");
     window.press(&[], ARROW_RIGHT);
@@ -108,7 +108,7 @@ fn settings_can_be_changed_with_the_keyboard() {
     window.wait_until("it is dark", || is_dark(&window));
     window.tab_to("notifications");
     window.press(&[], ENTER);
-    window.wait_until("nothing is told", || kept(&desk)["preferences"]["notifications"] == json!(false));
+    window.wait_until("nothing is told", || kept(&sandbox)["preferences"]["notifications"] == json!(false));
     window.tab_to("settings-diagnostics");
     window.press(&[], ENTER);
     window.wait_until("the diagnostics are open", || window.is_shown("log"));
@@ -119,36 +119,36 @@ fn settings_can_be_changed_with_the_keyboard() {
 
 #[test]
 fn a_closed_window_comes_back_where_the_app_keeps_running() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     open_settings(&window);
     window.click("keep-running");
-    window.wait_until("it is kept", || kept(&desk)["preferences"]["keep_running"] == json!(true));
+    window.wait_until("it is kept", || kept(&sandbox)["preferences"]["keep_running"] == json!(true));
     window.press(&[CONTROL], 'w');
-    window.wait_until("the window is gone", || desk.shown_windows() == 0);
-    assert_eq!(desk.running("foretoken").len(), 1, "the app goes on");
+    window.wait_until("the window is gone", || sandbox.shown_windows() == 0);
+    assert_eq!(sandbox.running("foretoken").len(), 1, "the app goes on");
 
-    assert!(desk.start_again(), "a second start ends by itself");
-    window.wait_until("the window is back", || desk.shown_windows() == 1);
-    assert_eq!(desk.running("foretoken").len(), 1, "two starts are one app");
-    assert_eq!(desk.running("foretoken-engine").len(), 1);
+    assert!(sandbox.launch_again(), "a second start ends by itself");
+    window.wait_until("the window is back", || sandbox.shown_windows() == 1);
+    assert_eq!(sandbox.running("foretoken").len(), 1, "two starts are one app");
+    assert_eq!(sandbox.running("foretoken-engine").len(), 1);
     assert!(window.is_shown("settings-screen"), "the page is as it was");
 }
 
 #[test]
 fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    let (frame, notifications) = (Frame::on(&desk), Notifications::on(&desk));
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    let (native, notifications) = (NativeWindow::on(&sandbox), Notifications::on(&sandbox));
+    open_endless_model(&window, &sandbox);
     let ends_unseen = |long: Duration| {
         window.ask("Tell me a story about an owl and a bell.");
         sleep(long);
-        frame.lose_focus();
+        native.lose_focus();
         // Not with the mouse, which would bring the focus back.
         window.script("document.querySelector('[data-testid=stop]').click()", json!([]));
         window.wait_for_end();
-        frame.take_focus();
+        native.take_focus();
     };
     ends_unseen(Duration::ZERO);
     ends_unseen(Duration::from_secs(11));
@@ -165,7 +165,7 @@ fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
 
     open_settings(&window);
     window.click("notifications");
-    window.wait_until("it is kept", || kept(&desk)["preferences"]["notifications"] == json!(false));
+    window.wait_until("it is kept", || kept(&sandbox)["preferences"]["notifications"] == json!(false));
     window.press(&[], ESCAPE);
     ends_unseen(Duration::from_secs(11));
     assert_eq!(bodies().len(), 1);
@@ -173,23 +173,23 @@ fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
 
 #[test]
 fn two_starts_at_once_are_one_app() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
     let seconds: Vec<bool> = std::thread::scope(|scope| {
-        let starts: Vec<_> = (0..3).map(|_| scope.spawn(|| desk.start_again())).collect();
+        let starts: Vec<_> = (0..3).map(|_| scope.spawn(|| sandbox.launch_again())).collect();
         starts.into_iter().map(|start| start.join().unwrap()).collect()
     });
     assert_eq!(seconds, [true; 3]);
-    assert_eq!(desk.running("foretoken").len(), 1);
-    assert_eq!(desk.shown_windows(), 1);
+    assert_eq!(sandbox.running("foretoken").len(), 1);
+    assert_eq!(sandbox.shown_windows(), 1);
     assert!(!window.answer("Hello!").is_empty());
 }
 
 #[test]
 fn the_log_and_the_report_hold_nothing_of_any_chat() {
-    let mut desk = Desk::new(1280, 900);
-    desk.set("RUST_LOG", "debug");
-    let window = desk.open(Theme::Light);
+    let mut sandbox = Sandbox::new(1280, 900);
+    sandbox.set("RUST_LOG", "debug");
+    let window = sandbox.open(Theme::Light);
     window.answer(&format!("Tell me a story about a {SECRET}."));
     let own = format!("{SECRET} {SECRET}");
     window.click("inspector-toggle");
@@ -199,12 +199,12 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     window.fill("chat-search", SECRET);
     window.wait_until("it is found", || window.is_shown("hit"));
     // A reply that ends badly, and a file that cannot be read. The engine stands still, so that it ends no sooner.
-    let _halted = desk.halt("foretoken-engine", "serve");
+    let _suspended = sandbox.suspend("foretoken-engine", "serve");
     window.ask(&own);
-    desk.kill("foretoken-engine");
+    sandbox.kill("foretoken-engine");
     window.wait_for_end();
     assert!(window.is_shown("reply-error"), "the reply has not ended badly");
-    let broken = desk.home().join("broken.json");
+    let broken = sandbox.home().join("broken.json");
     fs::write(&broken, format!("{{\"chats\": \"{own}\"}}")).unwrap();
     window.import_chats(&broken);
     window.wait_until("it is refused", || window.is_shown("action-error"));
@@ -226,7 +226,7 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
         assert!(report.contains(part), "{part} is missing in\n{report}");
     }
     assert!(!report.contains(SECRET), "{report}");
-    assert!(!report.contains(&*desk.home().to_string_lossy()), "{report}");
+    assert!(!report.contains(&*sandbox.home().to_string_lossy()), "{report}");
     window.wait_until("the report is ready", || {
         let disabled = "return document.querySelector('[data-testid=copy-report]').ariaDisabled";
         window.script(disabled, json!([])).is_null()
@@ -235,9 +235,9 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     window.wait_until("it is copied", || window.text("copy-report") == "Copied");
     drop(window);
     for folder in [".local/state/dev.foretoken.Foretoken", ".cache/dev.foretoken.Foretoken"] {
-        assert_nothing_of(SECRET, &desk.home().join(folder));
+        assert_nothing_of(SECRET, &sandbox.home().join(folder));
     }
-    assert!(!fs::read_to_string(desk.home().join("stderr.log")).unwrap().contains(SECRET));
+    assert!(!fs::read_to_string(sandbox.home().join("stderr.log")).unwrap().contains(SECRET));
 }
 
 /// No file in a folder holds a word.
@@ -263,8 +263,8 @@ fn settings_and_diagnostics_look_right_in_the_dark() {
 }
 
 fn looks(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
     open_settings(&window);
     looks.check("settings-1-top");

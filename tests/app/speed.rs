@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::looks::Looks;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::{ALT, CONTROL, ESCAPE};
 use crate::support::window::Window;
 
@@ -23,8 +23,8 @@ fn drafts_are_revealed_in_the_dark() {
 }
 
 fn drafts_are_revealed(theme: Theme) {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(theme);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(theme);
     let looks = Looks::new(&window, theme, &SIZES);
     window.choose("mtp-control", "mtp-option-3");
     window.answer(TABLE);
@@ -50,7 +50,7 @@ fn drafts_are_revealed(theme: Theme) {
     drop(window);
 
     // In an old chat, after the app was started again.
-    let window = desk.open(theme);
+    let window = sandbox.open(theme);
     window.click("chat");
     window.wait_until("the chat is open", || window.texts("answer").len() == 2);
     window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
@@ -63,9 +63,9 @@ fn drafts_are_revealed(theme: Theme) {
 
 #[test]
 fn drafts_are_revealed_and_numbers_stay_in_their_place_while_a_reply_streams() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-2");
     window.ask(OWL);
     toggle(&window);

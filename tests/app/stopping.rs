@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use foretoken_tests::fixtures::endless_model;
 
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
 #[test]
 fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-1");
     window.ask("Tell me a story about an owl and a bell.");
     let live = window.wait("the numbers appear while the reply is written", || {
@@ -26,28 +26,34 @@ fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
     window.click("stop");
     window.wait_for_end();
     let stopped = window.text("answer");
-    assert!(stopped.starts_with(settled(&shown)), "what was shown is kept:\n{shown}\nbecame\n{stopped}");
+    assert!(
+        stopped.starts_with(stable_prefix(&shown)),
+        "what was shown is kept:\n{shown}\nbecame\n{stopped}"
+    );
     assert!(window.text("message-assistant").contains("Stopped"), "{}", window.text("message-assistant"));
     sleep(Duration::from_millis(500));
     assert_eq!(window.text("answer"), stopped, "nothing comes after the end");
 
     window.click("continue");
     let longer = window.wait_for_text(stopped.chars().count() + 100);
-    assert!(longer.starts_with(settled(&stopped)), "it goes on where it ended:\n{stopped}\nbecame\n{longer}");
+    assert!(
+        longer.starts_with(stable_prefix(&stopped)),
+        "it goes on where it ended:\n{stopped}\nbecame\n{longer}"
+    );
     window.press(&[], keys::ESCAPE);
     window.wait_for_end();
     assert_eq!(window.texts("message-assistant").len(), 1, "it is the same reply");
 }
 
 /// What can no longer change: markdown at the end of a text that still grows may yet turn out to be something else.
-pub(crate) fn settled(text: &str) -> &str {
+pub(crate) fn stable_prefix(text: &str) -> &str {
     let end = text.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
     &text[..end]
 }
 
 /// Lets the model that never stops answer, with room for a long reply.
-pub(crate) fn open_endless_model(window: &Window<'_>, desk: &Desk) {
-    window.open_model(&endless_model(desk.home()));
+pub(crate) fn open_endless_model(window: &Window<'_>, sandbox: &Sandbox) {
+    window.open_model(&endless_model(sandbox.home()));
     window.wait_until("the model is ready", || {
         window.text("model-picker").contains("endless") && !window.is_shown("engine-banner")
     });

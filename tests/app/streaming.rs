@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::markdown::ANSWER;
 use crate::stopping::open_endless_model;
-use crate::support::desk::{Desk, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
 /// Characters of an answer.
@@ -86,14 +86,14 @@ const REPLY: &str = "
 #[ignore = "a benchmark of some minutes; see tests/README.md"]
 fn a_long_answer_costs_no_more_at_its_end_than_at_its_start() {
     let list = "1. **A point** of the list, with `code` and some words that tell what it is about.\n\n";
-    let desk = Desk::new(1280, 900);
-    let window = desk.open(Theme::Light);
-    open_endless_model(&window, &desk);
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open(Theme::Light);
+    open_endless_model(&window, &sandbox);
     for (what, pattern) in [("an answer with everything in it", ANSWER), ("one long list", list)] {
         let text: String = pattern.chars().cycle().take(LENGTH).collect();
         println!("{what}, {LENGTH} characters at {CHARACTERS_PER_SECOND} a second");
         window.click("new-chat");
-        let engine = desk.halt("foretoken-engine", "serve");
+        let engine = sandbox.suspend("foretoken-engine", "serve");
         window.script(PREPARE, json!([]));
         window.ask("How do bodies fall?");
         let plain = measure(&window, PLAIN, &text, "plain");
@@ -106,7 +106,7 @@ fn a_long_answer_costs_no_more_at_its_end_than_at_its_start() {
             reply.pictures.last / reply.pictures.first,
             reply.pictures.last / plain.pictures.last
         );
-        engine.go_on();
+        engine.resume();
         window.click("stop");
         window.wait_for_end();
     }

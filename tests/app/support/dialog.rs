@@ -12,10 +12,10 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 
-use crate::support::desk::Desk;
+use crate::support::sandbox::Sandbox;
 
 /// How long the dialog may take to come or go.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Keys as X names them.
 const RETURN: u32 = 0xff0d;
 const SHIFT: u32 = 0xffe1;
@@ -36,8 +36,9 @@ pub(crate) struct Dialog {
 
 impl Dialog {
     /// Waits for the dialog with this title.
-    pub(crate) fn wait(desk: &Desk, title: &str) -> Self {
-        let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
+    pub(crate) fn wait(sandbox: &Sandbox, title: &str) -> Self {
+        let (connection, screen) =
+            RustConnection::connect(Some(sandbox.display())).expect("the screen answers");
         let setup = connection.setup();
         let (root, first_key) = (setup.roots[screen].root, setup.min_keycode);
         let count = setup.max_keycode - first_key + 1;
@@ -48,7 +49,7 @@ impl Dialog {
             if let Some(window) = titled(&connection, root, title) {
                 break window;
             }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for the dialog {title:?}");
+            assert!(begun.elapsed() < TIMEOUT, "waited in vain for the dialog {title:?}");
             sleep(Duration::from_millis(50));
         };
         // There is no window manager to do it.
@@ -58,8 +59,9 @@ impl Dialog {
     }
 
     /// Whether there is a dialog with this title.
-    pub(crate) fn is_open(desk: &Desk, title: &str) -> bool {
-        let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
+    pub(crate) fn is_open(sandbox: &Sandbox, title: &str) -> bool {
+        let (connection, screen) =
+            RustConnection::connect(Some(sandbox.display())).expect("the screen answers");
         titled(&connection, connection.setup().roots[screen].root, title).is_some()
     }
 
@@ -126,7 +128,7 @@ impl Dialog {
     fn wait_until_gone(&self) {
         let begun = Instant::now();
         while is_shown(&self.connection, self.window) {
-            assert!(begun.elapsed() < PATIENCE, "the dialog does not close");
+            assert!(begun.elapsed() < TIMEOUT, "the dialog does not close");
             sleep(Duration::from_millis(50));
         }
     }

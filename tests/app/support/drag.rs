@@ -12,7 +12,7 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{COPY_DEPTH_FROM_PARENT, CURRENT_TIME, NONE};
 
-use crate::support::desk::Desk;
+use crate::support::sandbox::Sandbox;
 
 /// The version of the protocol.
 const VERSION: u32 = 5;
@@ -46,13 +46,14 @@ pub(crate) struct Drag {
 
 impl Drag {
     /// Drags something to the middle of the app's window.
-    pub(crate) fn over(desk: &Desk, path: &Path) -> Self {
-        Self::all_over(desk, &[path])
+    pub(crate) fn over(sandbox: &Sandbox, path: &Path) -> Self {
+        Self::all_over(sandbox, &[path])
     }
 
     /// Drags several things to the middle of the app's window.
-    pub(crate) fn all_over(desk: &Desk, paths: &[&Path]) -> Self {
-        let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
+    pub(crate) fn all_over(sandbox: &Sandbox, paths: &[&Path]) -> Self {
+        let (connection, screen) =
+            RustConnection::connect(Some(sandbox.display())).expect("the screen answers");
         let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
         let root = connection.setup().roots[screen].root;
         let source = connection.generate_id().unwrap();

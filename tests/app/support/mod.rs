@@ -4,8 +4,6 @@
 pub(crate) mod bad_models;
 
 #[cfg(target_os = "linux")]
-pub(crate) mod desk;
-#[cfg(target_os = "linux")]
 pub(crate) mod dialog;
 #[cfg(target_os = "linux")]
 pub(crate) mod drag;
@@ -15,6 +13,8 @@ pub(crate) mod hub;
 pub(crate) mod native_window;
 #[cfg(target_os = "linux")]
 pub(crate) mod notifications;
+#[cfg(target_os = "linux")]
+pub(crate) mod sandbox;
 #[cfg(target_os = "linux")]
 pub(crate) mod stored_chats;
 #[cfg(target_os = "linux")]

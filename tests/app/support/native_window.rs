@@ -5,7 +5,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, InputFocus, MapState, Win
 use x11rb::rust_connection::RustConnection;
 use x11rb::{CURRENT_TIME, NONE};
 
-use crate::support::desk::Desk;
+use crate::support::sandbox::Sandbox;
 
 x11rb::atom_manager! {
     Atoms: AtomsCookie {
@@ -16,16 +16,17 @@ x11rb::atom_manager! {
 /// The longest title that is read, in units of four bytes.
 const LONGEST: u32 = 64;
 
-pub(crate) struct Frame {
+pub(crate) struct NativeWindow {
     connection: RustConnection,
     atoms: Atoms,
     window: Window,
 }
 
-impl Frame {
+impl NativeWindow {
     /// The app's main window.
-    pub(crate) fn on(desk: &Desk) -> Self {
-        let (connection, screen) = RustConnection::connect(Some(desk.display())).expect("the screen answers");
+    pub(crate) fn on(sandbox: &Sandbox) -> Self {
+        let (connection, screen) =
+            RustConnection::connect(Some(sandbox.display())).expect("the screen answers");
         let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
         let root = connection.setup().roots[screen].root;
         let windows = connection.query_tree(root).unwrap().reply().unwrap().children;

@@ -8,13 +8,13 @@ use zbus::blocking::{Connection, connection};
 use zbus::interface;
 use zbus::zvariant::OwnedValue;
 
-use crate::support::desk::Desk;
+use crate::support::sandbox::Sandbox;
 
 /// Where the service is.
 const NAME: &str = "org.freedesktop.Notifications";
 const PLACE: &str = "/org/freedesktop/Notifications";
 
-/// What somebody at the desk would see.
+/// What somebody at the sandbox would see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notification {
     pub(crate) title: String,
@@ -23,20 +23,20 @@ pub(crate) struct Notification {
     pub(crate) clickable: bool,
 }
 
-/// The service of a desk on which the app is open. It ends when dropped.
+/// The service of a sandbox on which the app is open. It ends when dropped.
 pub(crate) struct Notifications {
     told: Arc<Mutex<Vec<Notification>>>,
     connection: Connection,
 }
 
 impl Notifications {
-    pub(crate) fn on(desk: &Desk) -> Self {
+    pub(crate) fn on(sandbox: &Sandbox) -> Self {
         let told = Arc::default();
-        let connection = connection::Builder::address(desk.bus().as_str())
+        let connection = connection::Builder::address(sandbox.bus().as_str())
             .and_then(|builder| builder.name(NAME))
             .and_then(|builder| builder.serve_at(PLACE, Service(Arc::clone(&told))))
             .and_then(connection::Builder::build)
-            .expect("the bus of the desk has no such service yet");
+            .expect("the bus of the sandbox has no such service yet");
         Self { told, connection }
     }
 

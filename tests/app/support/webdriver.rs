@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 /// How long the driver may take to start, or to answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Names an element in the protocol's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -40,12 +40,12 @@ impl WebDriver {
     /// Waits for the driver on `port` and lets it open a program.
     pub(crate) fn connect(port: u16, program: &Path) -> Self {
         let agent: Agent =
-            Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build().into();
+            Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).build().into();
         let address = format!("http://127.0.0.1:{port}");
         let started = Instant::now();
         while let Err(error) = agent.get(format!("{address}/status")).call() {
             assert!(
-                started.elapsed() < PATIENCE,
+                started.elapsed() < TIMEOUT,
                 "WebKitWebDriver does not answer (Debian package webkit2gtk-driver): {error}"
             );
             sleep(Duration::from_millis(20));

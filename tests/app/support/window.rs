@@ -8,27 +8,27 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::desk::Desk;
 use crate::support::dialog::Dialog;
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// How often the page is asked.
-const PULSE: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
-pub(crate) struct Window<'desk> {
+pub(crate) struct Window<'sandbox> {
     pub(crate) driver: WebDriver,
-    desk: &'desk Desk,
+    sandbox: &'sandbox Sandbox,
     bus: Child,
 }
 
-impl<'desk> Window<'desk> {
+impl<'sandbox> Window<'sandbox> {
     /// Waits until the model is ready.
-    pub(crate) fn open(desk: &'desk Desk, bus: Child, driver: WebDriver) -> Self {
-        let window = Self { driver, desk, bus };
+    pub(crate) fn open(sandbox: &'sandbox Sandbox, bus: Child, driver: WebDriver) -> Self {
+        let window = Self { driver, sandbox, bus };
         window.wait_until("the app is ready for a message", || {
             window.is_shown("chats-trouble")
                 || window.is_shown("composer")
@@ -208,13 +208,13 @@ impl<'desk> Window<'desk> {
     /// Chooses a model folder through the picker, which is open.
     pub(crate) fn choose_model(&self, path: &std::path::Path) {
         self.click("open-folder");
-        Dialog::wait(self.desk, "Open a model folder").choose(path);
+        Dialog::wait(self.sandbox, "Open a model folder").choose(path);
     }
 
     /// Reads a file with chats.
     pub(crate) fn import_chats(&self, path: &std::path::Path) {
         self.choose_in_menu("chats-more", "More", "Import chats");
-        Dialog::wait(self.desk, "Import chats").choose(path);
+        Dialog::wait(self.sandbox, "Import chats").choose(path);
     }
 
     /// Opens a popover, chooses something in it, and waits until it is closed.
@@ -251,8 +251,8 @@ impl<'desk> Window<'desk> {
             if let Some(found) = look() {
                 return found;
             }
-            assert!(started.elapsed() < PATIENCE, "waited in vain until {what}");
-            sleep(PULSE);
+            assert!(started.elapsed() < TIMEOUT, "waited in vain until {what}");
+            sleep(POLL_INTERVAL);
         }
     }
 
@@ -282,7 +282,7 @@ impl Drop for Window<'_> {
             let test = std::thread::current();
             self.picture(&format!("failed-{}", test.name().unwrap_or("test")));
         }
-        self.desk.clear();
+        self.sandbox.kill_all();
         let _ = self.bus.wait();
     }
 }

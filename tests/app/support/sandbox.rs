@@ -20,7 +20,7 @@ use crate::support::webdriver::WebDriver;
 use crate::support::window::Window;
 
 /// How long a process may take to be started.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// Light or dark, as the desktop asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) enum Theme {
     System,
 }
 
-pub(crate) struct Desk {
+pub(crate) struct Sandbox {
     home: TempDir,
     screen: Child,
     display: String,
@@ -43,7 +43,7 @@ pub(crate) struct Desk {
 const WITH_KEYCHAIN: &str =
     "printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec \"$@\"";
 
-impl Desk {
+impl Sandbox {
     /// A screen of this size, and an empty home.
     pub(crate) fn new(width: u32, height: u32) -> Self {
         let mut screen = Command::new("Xvfb")
@@ -122,7 +122,7 @@ impl Desk {
         fs::File::options().create(true).append(true).open(path).expect("a log in the home")
     }
 
-    /// The processes on this desk that run a program.
+    /// The processes on this sandbox that run a program.
     pub(crate) fn running(&self, program: &str) -> Vec<u32> {
         let runs =
             |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
@@ -130,7 +130,7 @@ impl Desk {
     }
 
     /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.
-    pub(crate) fn start_again(&self) -> bool {
+    pub(crate) fn launch_again(&self) -> bool {
         let running = self.running("foretoken");
         let first = running.first().expect("the app runs");
         let environment = fs::read(format!("/proc/{first}/environ")).expect("a process tells its variables");
@@ -147,7 +147,7 @@ impl Desk {
             .spawn()
             .expect("the app can be started");
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if let Ok(Some(status)) = second.try_wait() {
                 return status.success();
             }
@@ -171,7 +171,7 @@ impl Desk {
         tree.children.iter().filter(|window| is_shown(window).unwrap_or(false)).count()
     }
 
-    /// Kills the one process on this desk that runs a program, as a fault would.
+    /// Kills the one process on this sandbox that runs a program, as a fault would.
     pub(crate) fn kill(&self, program: &str) {
         let running = self.running(program);
         assert_eq!(running.len(), 1, "one process runs {program}: {running:?}");
@@ -179,7 +179,7 @@ impl Desk {
     }
 
     /// Waits for a process of a program that was started with this command, and holds it where it is.
-    pub(crate) fn halt(&self, program: &str, command: &str) -> Halted {
+    pub(crate) fn suspend(&self, program: &str, command: &str) -> Suspended {
         let started = Instant::now();
         loop {
             let does = |id: &u32| {
@@ -188,9 +188,9 @@ impl Desk {
             };
             if let Some(process) = self.running(program).into_iter().find(does) {
                 signal("-STOP", &[process]);
-                return Halted { process };
+                return Suspended { process };
             }
-            assert!(started.elapsed() < PATIENCE, "no {program} {command} was started");
+            assert!(started.elapsed() < TIMEOUT, "no {program} {command} was started");
             sleep(Duration::from_millis(1));
         }
     }
@@ -211,7 +211,7 @@ impl Desk {
     }
 
     /// Ends everything that runs here.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn kill_all(&self) {
         // A process may start another while it is being ended.
         for _ in 0..10 {
             let left = self.processes();
@@ -224,19 +224,19 @@ impl Desk {
 }
 
 /// A process that stands still until it may go on.
-pub(crate) struct Halted {
+pub(crate) struct Suspended {
     process: u32,
 }
 
-impl Halted {
-    pub(crate) fn go_on(self) {
+impl Suspended {
+    pub(crate) fn resume(self) {
         signal("-CONT", &[self.process]);
     }
 }
 
-impl Drop for Desk {
+impl Drop for Sandbox {
     fn drop(&mut self) {
-        self.clear();
+        self.kill_all();
         let _ = self.screen.kill();
         let _ = self.screen.wait();
         if std::thread::panicking()

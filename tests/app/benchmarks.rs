@@ -3,9 +3,9 @@
 
 use serde_json::json;
 
-use crate::looks::Looks;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
@@ -149,7 +149,7 @@ fn benchmarks_look_right_in_the_dark() {
 fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     window.click("open-benchmarks");
     window.wait_until("the screen is there", || window.is_shown("no-benchmarks"));
     looks.check("benchmarks-1-empty");

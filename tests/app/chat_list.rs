@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::looks::Looks;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -129,7 +129,7 @@ fn dots(theme: Theme) {
     sandbox.kill("foretoken-engine");
     window.wait_until("it has failed", || dots_of(&window) == [FAILED, UNSEEN]);
     window.wait_until("the engine is back", || !window.is_shown("engine-banner"));
-    Looks::new(&window, theme, &[(1100, 760)]).check("list-8-dots");
+    VisualCheck::new(&window, theme, &[(1100, 760)]).check("list-8-dots");
     drop(window);
 
     let window = sandbox.open(theme);
@@ -163,7 +163,7 @@ fn the_list_looks_right_in_the_dark() {
 fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let window = two_chats(&sandbox, theme);
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     tag(&window, FOX, "stories, a tag with a name that is longer than the sidebar is wide");
     window.choose_in_menu("chat-more", OWL, "Pin");
     window.wait_until("it is pinned", || window.text("chat-list").contains("Pinned"));

@@ -2,8 +2,8 @@
 
 use foretoken_tests::fixtures::copy_demo_model;
 
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::window::Window;
 
 const FOX: &str = "Tell me a story about a fox and a kite.";
@@ -44,7 +44,7 @@ fn offers(theme: Theme) {
     window.click_one("chat", FOX);
     window.wait_until("it is offered when the chat opens", || window.is_shown("model-note"));
     assert!(window.text("model-picker").contains("Qwen3.5-0.1B"), "nothing is loaded by opening a chat");
-    Looks::new(&window, theme, &[(1100, 760), (720, 520)]).check("chat-model");
+    VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]).check("chat-model");
     window.click("use-again");
     wait_for_model(&window, "Demo model");
     window.wait_until("there is nothing to offer", || !window.is_shown("model-note"));

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
@@ -181,7 +181,7 @@ fn the_settings_of_a_chat_look_right_in_the_dark() {
 fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
     window.answer(OWL);

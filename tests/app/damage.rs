@@ -7,14 +7,13 @@ use std::os::unix::fs::FileExt;
 use foretoken_chats::Store;
 use serde_json::json;
 
-use crate::library::data;
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 
 /// Writes a chat, a copy of it, and then damages the file.
 fn damage(sandbox: &Sandbox) {
-    let path = data(sandbox).join("chats.sqlite");
-    fs::create_dir_all(data(sandbox)).unwrap();
+    let path = sandbox.data().join("chats.sqlite");
+    fs::create_dir_all(sandbox.data()).unwrap();
     let mut store = Store::open(&path).unwrap();
     for number in 0..200 {
         let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
@@ -43,20 +42,20 @@ fn restore(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     damage(&sandbox);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
     looks.check("damage-1-offer");
     window.click("restore-chats");
     window.wait_until("the chats are back", || window.text("chat-list").contains("Chat 199"));
     assert!(!window.answer("Hello!").is_empty());
-    assert!(data(&sandbox).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+    assert!(sandbox.data().join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
 }
 
 #[test]
 fn damage_that_is_found_behind_the_window_is_restored_in_it() {
     let sandbox = Sandbox::new(1280, 900);
-    let path = data(&sandbox).join("chats.sqlite");
-    fs::create_dir_all(data(&sandbox)).unwrap();
+    let path = sandbox.data().join("chats.sqlite");
+    fs::create_dir_all(sandbox.data()).unwrap();
     let mut store = Store::open(&path).unwrap();
     for number in 0..100 {
         let chat = store.create_chat(&format!("Chat {number}")).unwrap().id;
@@ -77,7 +76,7 @@ fn damage_that_is_found_behind_the_window_is_restored_in_it() {
     window.click("restore-chats");
     window.wait_until("the chats can be used", || window.is_shown("composer"));
     assert!(!window.answer("Hello!").is_empty());
-    assert!(data(&sandbox).join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
+    assert!(sandbox.data().join("chats.sqlite.damaged-1").is_file(), "the damaged file is kept");
 }
 
 #[test]

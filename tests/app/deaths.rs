@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::dice::Dice;
 
-use crate::stopping::{open_endless_model, stable_prefix};
+use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 
@@ -66,7 +66,7 @@ fn open(sandbox: &Sandbox) -> Window<'_> {
     window
 }
 
-/// Looks at the reply for so long after its first words: what stood there, and when.
+/// VisualCheck at the reply for so long after its first words: what stood there, and when.
 fn watch(window: &Window<'_>, time: Duration) -> Vec<(Instant, String)> {
     window.wait_for_text(0);
     let begin = Instant::now();

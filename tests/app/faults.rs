@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::stopping::{open_endless_model, stable_prefix};
+use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::{Sandbox, Theme};
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::window::Window;
 

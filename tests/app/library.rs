@@ -4,60 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_models::{Library, Location};
-use foretoken_tests::fixtures::{copy_demo_model, demo_model, fixture, write_with_vocab};
+use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use serde_json::{Value, json};
 
-use crate::stopping::open_endless_model;
 use crate::support::drag::Drag;
+use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME, REPO};
+use crate::support::models_screen::{
+    begin_conversion, download, job_says, large_model, library, open_models, row, sandbox_with,
+};
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::{Notification, Notifications};
-use crate::support::sandbox::{Sandbox, Suspended, Theme};
+use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
-
-/// Tokens that [`large_model`] knows. Their embedding is zero and takes no room before the conversion.
-const LARGE_VOCAB: u64 = 400_000;
-
-/// Where the app keeps its data on a sandbox.
-pub(crate) fn data(sandbox: &Sandbox) -> PathBuf {
-    sandbox.home().join(".local/share/dev.foretoken.Foretoken")
-}
-
-/// Where the library is at first.
-fn library(sandbox: &Sandbox) -> PathBuf {
-    data(sandbox).join("models")
-}
-
-/// A sandbox whose app finds its models on this Hub.
-pub(crate) fn sandbox_with(hub: &Hub) -> Sandbox {
-    let mut sandbox = Sandbox::new(1280, 900);
-    sandbox.set("HF_ENDPOINT", hub.endpoint());
-    sandbox
-}
-
-/// Opens the Models screen and waits for the catalogue.
-pub(crate) fn open_models(window: &Window<'_>) {
-    window.click("open-models");
-    window.wait_until("the catalogue is shown", || window.is_shown("remote-model"));
-}
-
-/// Begins the download of the Hub's model with what the page suggests.
-pub(crate) fn download(window: &Window<'_>) {
-    window.click_one("remote-model", NAME);
-    window.click("download");
-    window.wait_until("the download is in the queue", || window.is_shown("job"));
-    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
-}
-
-pub(crate) fn job_says(window: &Window<'_>, words: &str) -> bool {
-    window.text("job").contains(words)
-}
-
-/// The row of a model that is here; empty if it is not.
-pub(crate) fn row(window: &Window<'_>, name: &str) -> String {
-    window.texts("local-model").into_iter().find(|row| row.contains(name)).unwrap_or_default()
-}
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -146,7 +106,7 @@ fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
 fn a_deleted_model_comes_back_until_the_app_quits() {
     let sandbox = Sandbox::new(1280, 900);
     let own = library(&sandbox);
-    fs::create_dir_all(data(&sandbox)).unwrap();
+    fs::create_dir_all(sandbox.data()).unwrap();
     Library::create(&own).unwrap();
     copy_demo_model(&own.join("org--Little"));
     let window = sandbox.open(Theme::Light);
@@ -202,8 +162,8 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
-    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let settings = sandbox.settings();
+    Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
     let window = sandbox.open(Theme::Light);
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
@@ -226,8 +186,8 @@ fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
-    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let settings = sandbox.settings();
+    Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
     let window = sandbox.open(Theme::Light);
     open_models(&window);
     window.click_one("remote-model", NAME);
@@ -342,7 +302,7 @@ fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
 #[test]
 fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let sandbox = Sandbox::new(1280, 900);
-    fs::create_dir_all(data(&sandbox)).unwrap();
+    fs::create_dir_all(sandbox.data()).unwrap();
     let own = Library::create(&library(&sandbox)).unwrap();
     let source = own.root().join("org--Large");
     large_model(&source);
@@ -376,31 +336,6 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     window.wait_until("the model is ready", || window.is_shown("job-use"));
     assert!(converted.join("config.json").is_file());
     assert_eq!(files_below(&source), before, "the original files are kept");
-}
-
-/// A model whose conversion takes long enough to be met on the way.
-pub(crate) fn large_model(folder: &Path) {
-    fs::create_dir_all(folder).unwrap();
-    for entry in fs::read_dir(fixture("tiny-dense")).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        if !name.contains("safetensors") {
-            fs::copy(entry.path(), folder.join(name)).unwrap();
-        }
-    }
-    write_with_vocab(folder, LARGE_VOCAB);
-}
-
-/// Begins the conversion that the form suggests and holds it where it is.
-pub(crate) fn begin_conversion(window: &Window<'_>, sandbox: &Sandbox, model: &str) -> Suspended {
-    window.choose_in_menu("model-more", model, "Convert");
-    window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
-    let conversion = std::thread::scope(|scope| {
-        let suspending = scope.spawn(|| sandbox.suspend("foretoken-engine", "convert"));
-        window.click("convert");
-        suspending.join().expect("a conversion begins")
-    });
-    window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
-    conversion
 }
 
 #[test]
@@ -617,7 +552,7 @@ fn a_measurement_waits_until_the_chat_is_idle() {
 #[test]
 fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
     let sandbox = Sandbox::new(1280, 900);
-    fs::create_dir_all(data(&sandbox)).unwrap();
+    fs::create_dir_all(sandbox.data()).unwrap();
     let own = Library::create(&library(&sandbox)).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
     let window = sandbox.open(Theme::Light);
@@ -649,7 +584,7 @@ fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
 fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
     const IS_ON: &str = "return document.querySelector('[data-testid=smaller-memory]')?.checked ?? null";
     let sandbox = Sandbox::new(1280, 900);
-    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    let settings = sandbox.settings().join("settings.json");
     let learned = sandbox.home().join(".cache/dev.foretoken.Foretoken/engine");
     // What is learned about drafts names the form that the engine keeps keys and values in.
     let is_kept = |precision: &str| {

@@ -5,8 +5,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::stopping::open_endless_model;
 use crate::support::bad_models::bad_models;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
@@ -26,7 +26,7 @@ fn every_screen_fits_in_the_dark() {
 fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
     let sandbox = Sandbox::new(2560, 1440);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, sizes);
+    let looks = VisualCheck::new(&window, theme, sizes);
     let check = |screen: &str| looks.check(screen);
 
     check("1-first-start");
@@ -72,79 +72,3 @@ fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
     window.wait_for_end();
     check("9-engine-died");
 }
-
-/// Looks at what a window shows.
-pub(crate) struct Looks<'a> {
-    window: &'a Window<'a>,
-    theme: &'static str,
-    sizes: &'a [(u32, u32)],
-}
-
-impl<'a> Looks<'a> {
-    pub(crate) fn new(window: &'a Window<'a>, theme: Theme, sizes: &'a [(u32, u32)]) -> Self {
-        let asked = window.script("return matchMedia('(prefers-color-scheme: dark)').matches", json!([]));
-        assert_eq!(asked, json!(theme == Theme::Dark));
-        let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui/node_modules/axe-core/axe.min.js");
-        let axe = fs::read_to_string(axe).expect("axe is installed (`npm ci` in ui)");
-        window.script(&format!("{axe}; return null"), json!([]));
-        Self { window, theme: if theme == Theme::Dark { "dark" } else { "light" }, sizes }
-    }
-
-    /// Looks at the screen at every size.
-    pub(crate) fn check(&self, screen: &str) {
-        for &size in self.sizes {
-            self.check_at(screen, size);
-        }
-    }
-
-    /// Looks at the screen in a window of some size: the page itself never moves, what is used is within the window,
-    /// and everything can be read and reached.
-    pub(crate) fn check_at(&self, screen: &str, (width, height): (u32, u32)) {
-        let picture = format!("{screen}-{}-{width}x{height}", self.theme);
-        let window = self.window;
-        window.resize(width, height);
-        window.driver.async_script(STILL, json!([])).expect("the page comes to rest");
-        window.picture(&picture);
-        assert_eq!(window.script(OUTSIDE, json!([])), json!([]), "{picture}");
-        let found = window.driver.async_script(AXE, json!([])).expect("axe looks at the page");
-        assert_eq!(found, json!([]), "{picture}: {found:#}");
-        assert!(!window.is_shown("latest"), "{picture}: nobody has scrolled, so the end is in view");
-    }
-}
-
-/// What axe objects to, a line each.
-const AXE: &str = "
-    // Guards of Base UI, which pass the focus on, are never seen or heard.
-    const looked = { exclude: ['[data-base-ui-focus-guard]'] };
-    // Menus and popovers hang outside of the page's landmarks.
-    const rules = { region: { enabled: false } };
-    const { violations } = await axe.run(looked, { rules, resultTypes: ['violations'] });
-    return violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`));";
-
-/// Waits until the page is drawn and nothing moves but what always does.
-const STILL: &str = "
-    const frame = () => new Promise(requestAnimationFrame);
-    const ends = (one) => one.effect.getComputedTiming().endTime !== Infinity;
-    do { await frame(); await frame(); }
-    while (document.getAnimations().some((one) => one.playState === 'running' && ends(one)));";
-
-/// What does not fit: a page that has scrolled, popovers of which hardly anything shows, and buttons, fields and popovers
-/// that are partly outside of the window. Inside of something that scrolls, only the width counts.
-const OUTSIDE: &str = "
-    const outside = [];
-    const root = document.scrollingElement;
-    if (root.scrollLeft !== 0 || root.scrollTop !== 0) outside.push('the page has moved');
-    for (const part of document.querySelectorAll('.screen, .sheet-body, .conversation'))
-        if (part.scrollWidth > part.clientWidth) outside.push(`${part.className} is wider than it shows`);
-    for (const popover of document.querySelectorAll('.popover'))
-        if (popover.clientHeight < Math.min(popover.scrollHeight, innerHeight / 2)) outside.push('a popover is squeezed');
-    for (const element of document.querySelectorAll('button, input, textarea, .popover, .error-note')) {
-        const box = element.getBoundingClientRect();
-        if (box.width <= 1 || element.closest('[aria-hidden=true]')) continue;
-        const scrolls = element.closest('.conversation, .chat-list, .popover, .screen, .sheet-body, .inspector-body') ?? null;
-        const wide = box.left < -0.5 || box.right > innerWidth + 0.5;
-        const high = (scrolls === null || scrolls === element) && (box.top < -0.5 || box.bottom > innerHeight + 0.5);
-        if (wide || high) outside.push(`${element.dataset.testid ?? element.className ?? element.tagName}`);
-    }
-    return outside;";

@@ -2,19 +2,15 @@
 
 use serde_json::json;
 
-use crate::library::data;
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
-use crate::support::stored_chats::{StoredChat, write_chats};
+use crate::support::stored_chats::{ANSWER, StoredChat, write_chats};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
-/// An answer with everything in it.
-pub(crate) const ANSWER: &str = include_str!("support/answer.md");
-
 fn open_with_answer(sandbox: &Sandbox, theme: Theme) -> Window<'_> {
     let messages = vec!["How do bodies fall?".into(), ANSWER.into()];
-    write_chats(&data(sandbox), [StoredChat { title: "Falling bodies".into(), messages }]);
+    write_chats(&sandbox.data(), [StoredChat { title: "Falling bodies".into(), messages }]);
     let window = sandbox.open(theme);
     window.click_one("chat", "Falling bodies");
     wait_for_drawing(&window);
@@ -106,7 +102,7 @@ fn formulas_that_come_late_do_not_move_what_is_read() {
     };
     let messages = (0..40).map(|number| if number == 19 { ANSWER.into() } else { plain(number) });
     let chat = StoredChat { title: "Falling bodies".into(), messages: messages.collect() };
-    write_chats(&data(&sandbox), [chat]);
+    write_chats(&sandbox.data(), [chat]);
     let window = sandbox.open(Theme::Light);
     window.click_one("chat", "Falling bodies");
     window.wait_until("the end is drawn", || window.text("answer").contains("A sentence"));
@@ -154,7 +150,7 @@ fn stays_within(theme: Theme) {
     let address = format!("https://example.org/{}", "a-long-way/".repeat(12));
     let answer = format!("[See]({address}) and [there]({address})\n\n{}", "More of it.\n\n".repeat(60));
     let chat = StoredChat { title: "Links".into(), messages: vec!["Where?".into(), answer] };
-    write_chats(&data(&sandbox), [chat]);
+    write_chats(&sandbox.data(), [chat]);
     let window = sandbox.open(theme);
     for size in [(1100, 760), (800, 600)] {
         window.resize(size.0, size.1);
@@ -209,5 +205,5 @@ fn looks_well(theme: Theme) {
     let sandbox = Sandbox::new(2560, 2400);
     let window = open_with_answer(&sandbox, theme);
     // High enough for all of it.
-    Looks::new(&window, theme, &[(1100, 2300), (720, 520)]).check("markdown");
+    VisualCheck::new(&window, theme, &[(1100, 2300), (720, 520)]).check("markdown");
 }

@@ -8,13 +8,13 @@ use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use tempfile::TempDir;
 
-use crate::library::{
-    begin_conversion, data, download, job_says, large_model, open_models, row, sandbox_with,
-};
-use crate::looks::Looks;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME};
+use crate::support::models_screen::{
+    begin_conversion, download, job_says, large_model, open_models, row, sandbox_with,
+};
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
@@ -44,7 +44,7 @@ fn getting_models(theme: Theme) {
     let hub = Hub::with(&served, &["--rate", "40000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     open_models(&window);
     looks.check("models-1-empty");
     window.click("context-control");
@@ -121,11 +121,11 @@ fn models_that_are_here(theme: Theme) {
     copy_demo_model(&cached.join("snapshots").join(commit));
     fs::create_dir_all(cached.join("refs")).unwrap();
     fs::write(cached.join("refs/main"), commit).unwrap();
-    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let settings = sandbox.settings();
+    Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
 
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     window.click("open-models");
     window.wait_until("the models are described", || row(&window, "Cached").contains("MTP head"));
     window.wait_until("one is broken", || window.is_shown("broken-model"));
@@ -163,12 +163,12 @@ fn work_that_waits_and_work_that_runs_look_right_in_the_dark() {
 
 fn work(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    fs::create_dir_all(data(&sandbox)).unwrap();
-    let own = Library::create(&data(&sandbox).join("models")).unwrap();
+    fs::create_dir_all(sandbox.data()).unwrap();
+    let own = Library::create(&sandbox.data().join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
     large_model(&own.root().join("org--Large"));
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
@@ -210,7 +210,7 @@ fn refusals(theme: Theme) {
     let sandbox = sandbox_with(&hub);
     {
         let window = sandbox.open(theme);
-        let looks = Looks::new(&window, theme, &SIZES);
+        let looks = VisualCheck::new(&window, theme, &SIZES);
         open_models(&window);
         download(&window);
         window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -220,10 +220,10 @@ fn refusals(theme: Theme) {
     }
     let Some(disk) = Small::mount(2) else { return };
     let own = Library::create(&disk.0.path().join("models")).unwrap();
-    let settings = sandbox.home().join(".config/dev.foretoken.Foretoken");
-    Location::new(&settings, &data(&sandbox)).choose(&own).unwrap();
+    let settings = sandbox.settings();
+    Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     open_models(&window);
     window.wait_until("the disk is almost full", || window.is_shown("disk-full"));
     looks.check("models-31-disk-full");

@@ -1,7 +1,7 @@
 //! What can be done from anywhere: the palette, the keys and the list of them.
 
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
 use crate::support::window::Window;
 
@@ -106,7 +106,7 @@ fn looks(theme: Theme) {
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     window.press(&[CONTROL], 'k');
     window.wait_until("the palette is open", || window.focus() == "palette-field");
     looks.check("palette-1-open");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::stopping::{open_endless_model, stable_prefix};
 use crate::support::dialog::Dialog;
+use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys::CONTROL;
 use crate::support::window::Window;

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::looks::Looks;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::Notifications;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -24,7 +24,7 @@ fn open_settings(window: &Window<'_>) {
 }
 
 fn kept(sandbox: &Sandbox) -> Value {
-    let path = sandbox.home().join(".config/dev.foretoken.Foretoken/settings.json");
+    let path = sandbox.settings().join("settings.json");
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
@@ -265,7 +265,7 @@ fn settings_and_diagnostics_look_right_in_the_dark() {
 fn looks(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     open_settings(&window);
     looks.check("settings-1-top");
     window.script("document.querySelector('[data-section=data]').scrollIntoView()", json!([]));

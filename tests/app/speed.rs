@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::looks::Looks;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ALT, CONTROL, ESCAPE};
 use crate::support::window::Window;
 
@@ -25,7 +25,7 @@ fn drafts_are_revealed_in_the_dark() {
 fn drafts_are_revealed(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open(theme);
-    let looks = Looks::new(&window, theme, &SIZES);
+    let looks = VisualCheck::new(&window, theme, &SIZES);
     window.choose("mtp-control", "mtp-option-3");
     window.answer(TABLE);
     window.answer(OWL);

@@ -3,11 +3,9 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use foretoken_tests::fixtures::endless_model;
-
+use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::{Sandbox, Theme};
 use crate::support::webdriver::keys;
-use crate::support::window::Window;
 
 #[test]
 fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
@@ -43,23 +41,4 @@ fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
     window.press(&[], keys::ESCAPE);
     window.wait_for_end();
     assert_eq!(window.texts("message-assistant").len(), 1, "it is the same reply");
-}
-
-/// What can no longer change: markdown at the end of a text that still grows may yet turn out to be something else.
-pub(crate) fn stable_prefix(text: &str) -> &str {
-    let end = text.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
-    &text[..end]
-}
-
-/// Lets the model that never stops answer, with room for a long reply.
-pub(crate) fn open_endless_model(window: &Window<'_>, sandbox: &Sandbox) {
-    window.open_model(&endless_model(sandbox.home()));
-    window.wait_until("the model is ready", || {
-        window.text("model-picker").contains("endless") && !window.is_shown("engine-banner")
-    });
-    window.wait_until("the picker closes", || !window.is_popover_shown());
-    window.click("sampling-control");
-    window.fill("max-tokens", "3500");
-    window.press(&[], keys::ESCAPE);
-    window.wait_until("the popover closes", || !window.is_popover_shown());
 }

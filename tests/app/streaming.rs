@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::markdown::ANSWER;
-use crate::stopping::open_endless_model;
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::stored_chats::ANSWER;
 use crate::support::window::Window;
 
 /// Characters of an answer.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::looks::Looks;
 use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -145,7 +145,7 @@ fn versions_look_right_in_the_dark() {
 fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let (window, _) = asked(&sandbox, theme);
-    let looks = Looks::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
     window.click("edit");
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
     looks.check("versions-1-edit");

@@ -8,7 +8,11 @@ pub(crate) mod dialog;
 #[cfg(target_os = "linux")]
 pub(crate) mod drag;
 #[cfg(target_os = "linux")]
+pub(crate) mod endless_model;
+#[cfg(target_os = "linux")]
 pub(crate) mod hub;
+#[cfg(target_os = "linux")]
+pub(crate) mod models_screen;
 #[cfg(target_os = "linux")]
 pub(crate) mod native_window;
 #[cfg(target_os = "linux")]
@@ -17,6 +21,8 @@ pub(crate) mod notifications;
 pub(crate) mod sandbox;
 #[cfg(target_os = "linux")]
 pub(crate) mod stored_chats;
+#[cfg(target_os = "linux")]
+pub(crate) mod visual_check;
 #[cfg(target_os = "linux")]
 pub(crate) mod webdriver;
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -78,6 +78,16 @@ impl Sandbox {
     /// A folder for files of the test.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// Where the app keeps its data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.home().join(".local/share/dev.foretoken.Foretoken")
+    }
+
+    /// Where the app keeps its settings.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.home().join(".config/dev.foretoken.Foretoken")
     }
 
     /// The name of the screen.

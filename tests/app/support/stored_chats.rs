@@ -6,6 +6,9 @@ use std::path::Path;
 use foretoken_chats::Store;
 use serde_json::{Value, json};
 
+/// An answer with all of markdown in it.
+pub(crate) const ANSWER: &str = include_str!("answer.md");
+
 /// A chat: questions and answers in turn.
 pub(crate) struct StoredChat {
     pub(crate) title: String,

@@ -1,0 +1,26 @@
+//! A model whose replies go on until something ends them, and what can be said of the text of such a reply.
+
+use foretoken_tests::fixtures::endless_model;
+
+use crate::support::sandbox::Sandbox;
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
+
+/// What can no longer change: markdown at the end of a text that still grows may yet turn out to be something else.
+pub(crate) fn stable_prefix(text: &str) -> &str {
+    let end = text.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
+    &text[..end]
+}
+
+/// Lets the model that never stops answer, with room for a long reply.
+pub(crate) fn open_endless_model(window: &Window<'_>, sandbox: &Sandbox) {
+    window.open_model(&endless_model(sandbox.home()));
+    window.wait_until("the model is ready", || {
+        window.text("model-picker").contains("endless") && !window.is_shown("engine-banner")
+    });
+    window.wait_until("the picker closes", || !window.is_popover_shown());
+    window.click("sampling-control");
+    window.fill("max-tokens", "3500");
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("the popover closes", || !window.is_popover_shown());
+}

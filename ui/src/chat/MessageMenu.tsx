@@ -2,9 +2,9 @@ import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
+import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
-import { REVEAL_KEYS } from "../primitives/platform";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { useStore, useWritingReason } from "../state/store";
 import { branchChat } from "./navigation";
@@ -22,7 +22,7 @@ export function MessageMenu({ message }: { message: Message }) {
   const revealed = useStore((state) => state.revealDrafts);
   const reveal = {
     name: revealed ? "Hide drafts in the text" : "Show drafts in the text",
-    keys: REVEAL_KEYS,
+    keys: keysLabel("reveal_drafts"),
     reason: null,
     onSelect: toggleRevealDrafts,
   };

@@ -1,4 +1,5 @@
 import type { ReplyStats } from "../bridge/bindings";
+import { keysLabel } from "../palette/table";
 import { CopyButton } from "../primitives/CopyButton";
 import { Fact } from "../primitives/Fact";
 import {
@@ -16,7 +17,7 @@ import {
   WHAT_DRAFTS_ARE,
 } from "../primitives/format";
 import { PopoverButton } from "../primitives/PopoverButton";
-import { HERE, NUMBERS_KEYS, REVEAL_KEYS } from "../primitives/platform";
+import { HERE } from "../primitives/platform";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { setView, useStore } from "../state/store";
 import { DepthLine, Parts, Positions, TimeStrip } from "./StatsCharts";
@@ -34,7 +35,7 @@ export function StatsPopover({ message, stats, model }: Props) {
     <PopoverButton
       label={footerWords(stats)}
       title="How this reply was made"
-      hint={`How this reply was made (${NUMBERS_KEYS})`}
+      hint={`How this reply was made (${keysLabel("statistics")})`}
       testId="reply-footer"
       className="quiet-button numbers footer-numbers"
       popupClassName="stats"
@@ -132,7 +133,7 @@ function RevealSwitch() {
         {...explained(WHAT_DRAFTS_ARE)}
       >
         <span>Show drafts in the text</span>
-        <kbd className="menu-keys">{REVEAL_KEYS}</kbd>
+        <kbd className="menu-keys">{keysLabel("reveal_drafts")}</kbd>
         <span className="switch" aria-hidden="true" />
       </button>
       {revealed && (

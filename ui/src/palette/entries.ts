@@ -5,8 +5,7 @@ import { choices } from "../models/models";
 import { openSettings } from "../settings/actions";
 import { SECTIONS } from "../settings/sections";
 import { reason, type State } from "../state/store";
-import { keysOf, shown } from "./keys";
-import { actionsNow, type Run } from "./table";
+import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
 export interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {
@@ -84,7 +83,7 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     key: `action ${action.id}`,
     group: "Commands",
     name: action.name,
-    keys: words(action),
+    keys: keysLabel(action.id),
     choose: () => void run(action.id),
   }));
 
@@ -110,9 +109,3 @@ const settingsEntries = (): Entry[] =>
     keys: null,
     choose: () => openSettings(id),
   }));
-
-/** The keys of an action, as people write them. */
-function words(action: Action): string | null {
-  const keys = keysOf(action);
-  return keys === null ? null : shown(keys);
-}

@@ -4,7 +4,7 @@ import { chatSummary } from "../chat/samples";
 import { useStore } from "../state/store";
 import { commandsOf, entries, offer, ranked } from "./entries";
 import { keysOf, matches, shown } from "./keys";
-import { isAvailable, menuState, TABLE } from "./table";
+import { isAvailable, keysLabel, menuState, TABLE } from "./table";
 
 const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
 const state = useStore.getInitialState();
@@ -74,6 +74,11 @@ describe("keys", () => {
         }),
       );
     }
+  });
+
+  it("are told in menus as the table has them", () => {
+    expect([keysLabel("statistics"), keysLabel("reveal_drafts")]).toEqual(["Ctrl+I", "Ctrl+Alt+D"]);
+    expect(keysLabel("actual_size")).toBe("Ctrl+0");
   });
 
   it("are written as each system does", () => {

@@ -1,11 +1,19 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
 import { chatFromHere, streamingReply } from "../state/state";
 import { type State, useStore } from "../state/store";
+import { keysOf, shown } from "./keys";
 
 const state = () => useStore.getState();
 
 /** Everything that can be done from anywhere in the window. */
 export const TABLE: readonly Action[] = ACTIONS;
+
+/** The keys of an action as people write them; null where it has none. */
+export function keysLabel(id: ActionId): string | null {
+  const action = TABLE.find((action) => action.id === id);
+  const keys = action ? keysOf(action) : null;
+  return keys && shown(keys);
+}
 
 /** What each action does: the features hand it over, so that none of them is known here. */
 export type Commands = Record<ActionId, () => unknown>;

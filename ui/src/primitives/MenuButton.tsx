@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 export interface MenuEntry {
   name: string;
   /** The keys that do the same. */
-  keys?: string;
+  keys?: string | null;
   /** Why it cannot be chosen now; null if it can. */
   reason: string | null;
   onSelect: () => void;

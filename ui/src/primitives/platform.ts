@@ -6,9 +6,3 @@ export const HERE = MAC ? "this Mac" : "this computer";
 
 /** What leads to a folder in the system's file manager. */
 export const SHOW_FOLDER = MAC ? "Show in Finder" : "Show in folder";
-
-/** The keys that show which words came from drafts. */
-export const REVEAL_KEYS = MAC ? "⌥⌘D" : "Ctrl+Alt+D";
-
-/** The keys that show how a reply was made. */
-export const NUMBERS_KEYS = MAC ? "⌘I" : "Ctrl+I";

@@ -7,7 +7,8 @@ import { radios } from "../primitives/radios";
 import { useDraftingNote, useGeneration, useModel } from "../state/store";
 import { changeSampling, changeSettings } from "./settings";
 
-const CHOICES: { name: string; words: string; drafting: Drafting }[] = [
+/** How far the model can be let guess ahead, here and in the settings. */
+export const DRAFTING_CHOICES: { name: string; words: string; drafting: Drafting }[] = [
   { name: "Auto", words: "As many drafts as pay on this machine", drafting: { mode: "auto" } },
   { name: "Off", words: "No drafts, one token per pass", drafting: { mode: "off" } },
   { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
@@ -36,9 +37,9 @@ export function MtpControl() {
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
-  const at = CHOICES.findIndex((choice) => choice.name === current);
+  const at = DRAFTING_CHOICES.findIndex((choice) => choice.name === current);
   const check = (index: number) => {
-    const choice = CHOICES[index];
+    const choice = DRAFTING_CHOICES[index];
     if (choice) changeSettings({ drafting: choice.drafting });
   };
   const { group, radio } = radios("Drafts per pass", at, check);
@@ -60,7 +61,7 @@ export function MtpControl() {
     >
       <h2>Multi-token prediction</h2>
       <div className="choices" {...group}>
-        {CHOICES.map((choice, index) => (
+        {DRAFTING_CHOICES.map((choice, index) => (
           <button
             {...radio(index)}
             key={choice.name}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
-import { type Appearance, type Drafting, type PlaceKind, ZOOMS } from "../bridge/bindings";
+import { type Appearance, type PlaceKind, ZOOMS } from "../bridge/bindings";
+import { DRAFTING_CHOICES } from "../chat/MtpControl";
 import { SamplingForm } from "../chat/SamplingControl";
 import { chooseImport, exportChats } from "../chatList/files";
 import { ErrorNote } from "../frame/ErrorNote";
@@ -27,13 +28,7 @@ const APPEARANCES: { name: string; value: Appearance }[] = [
 
 const SIZES: readonly number[] = ZOOMS;
 
-const DEPTHS: { name: string; value: Drafting }[] = [
-  { name: "Auto", value: { mode: "auto" } },
-  { name: "Off", value: { mode: "off" } },
-  { name: "1", value: { mode: "fixed", depth: 1 } },
-  { name: "2", value: { mode: "fixed", depth: 2 } },
-  { name: "3", value: { mode: "fixed", depth: 3 } },
-];
+const DEPTHS = DRAFTING_CHOICES.map(({ name, drafting }) => ({ name, value: drafting }));
 
 const PLACES: Record<PlaceKind, { name: string; words: string }> = {
   settings: { name: "Settings", words: "What you have chosen" },

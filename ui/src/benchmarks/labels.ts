@@ -63,7 +63,7 @@ export function acceptanceWords(positions: PositionStats[]): string {
   return shares.length === 0 ? "–" : shares.join(" · ");
 }
 
-export const machineWords = ({ chip, ram_bytes: ram }: MachineName): string =>
+const machineWords = ({ chip, ram_bytes: ram }: MachineName): string =>
   [chip || "unknown processor", ram > 0 && bytes(ram)].filter(Boolean).join(", ");
 
 const TICK_TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -88,7 +88,7 @@ const MINUTE = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-export const dayWords = (time: number): string => DAY.format(time);
+const dayWords = (time: number): string => DAY.format(time);
 export const timeWords = (time: number): string => MINUTE.format(time);
 
 /** Why a benchmark cannot be compared with those of `here` in `format`; null if it can. */

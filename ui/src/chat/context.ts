@@ -4,7 +4,7 @@ import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings"
 const NEARLY = 0.8;
 
 /** How much of what the model can read the chat takes. */
-export interface ContextUse {
+interface ContextUse {
   /** Tokens of the chat, its last reply included. */
   used: number;
   /** Tokens that the model can read. */

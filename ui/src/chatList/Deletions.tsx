@@ -72,7 +72,7 @@ function DeletionRow({ name, what, onBack }: Row) {
 }
 
 /** What is deleted, in words. */
-export function deletionWords({ title, message, excerpt }: Deletion): { name: string; what: string } {
+function deletionWords({ title, message, excerpt }: Deletion): { name: string; what: string } {
   const chat = title || "Without a name";
   if (message === null) return { name: chat, what: "Chat" };
   return { name: excerpt || "Without text", what: `Message in “${chat}”` };

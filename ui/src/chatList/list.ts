@@ -34,7 +34,7 @@ export function joinPage(chats: ChatSummary[], page: ChatSummary[]): ChatSummary
 }
 
 /** What stands in one line of the list. */
-export type ListRow = { heading: string } | { chat: ChatSummary };
+type ListRow = { heading: string } | { chat: ChatSummary };
 
 /** The list with its headings: what is pinned, then the days on which chats were last written in. */
 export function listRows(chats: ChatSummary[], now: number): ListRow[] {

@@ -65,16 +65,7 @@ const languages = {
 for (const [name, language] of Object.entries(languages)) highlight.registerLanguage(name, language);
 
 /** What a piece of code is. */
-export type Kind =
-  | "comment"
-  | "keyword"
-  | "string"
-  | "number"
-  | "title"
-  | "type"
-  | "name"
-  | "added"
-  | "removed";
+type Kind = "comment" | "keyword" | "string" | "number" | "title" | "type" | "name" | "added" | "removed";
 
 /** A piece of code: what it is, null if nothing that has a colour, and how many characters it has. */
 export type Run = readonly [kind: Kind | null, length: number];

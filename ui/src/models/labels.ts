@@ -79,7 +79,7 @@ export function mtpBadge(mtp: MtpState): string {
 }
 
 /** The same in a word or two. */
-export const mtpWord = (mtp: MtpState): string =>
+const mtpWord = (mtp: MtpState): string =>
   ({ present: "MTP", stripped: "MTP stripped", unusable: "MTP unusable", absent: "no MTP" })[mtp.state];
 
 /** Whether a model of the Hub brings its head. */
@@ -229,7 +229,7 @@ export function jobNumbers(job: Job): { amount: string; speed: string; left: str
 }
 
 /** The weights of a model after a conversion, in bytes: each group of 64 weights has a scale and a bias of 16 bits. */
-export const convertedBytes = (count: number, bits: number): number => (count * (bits + 0.5)) / 8;
+const convertedBytes = (count: number, bits: number): number => (count * (bits + 0.5)) / 8;
 
 /** What follows the download of `remote`, in a few sentences. */
 export function afterwards(remote: RemoteModel, { bits, keep_raw: keep }: ConversionChoice): string {

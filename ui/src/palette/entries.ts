@@ -8,7 +8,7 @@ import { reason, type State } from "../state/store";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-export interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {
+interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
 }

@@ -110,7 +110,7 @@ export const draftingName = (drafting: Drafting): string =>
 const NOT_PAYING = "Drafts do not pay here";
 
 /** What the MTP control says of itself. */
-export interface MtpChip {
+interface MtpChip {
   /** What holds for the next message. */
   setting: string;
   /** Why drafts do not help, in a few words. */

@@ -128,7 +128,7 @@ const Log = memo(function Log({ lines }: { lines: LogLine[] }) {
 
 const time = (at: number): string => new Date(at).toTimeString().slice(0, 8);
 
-export const lineText = ({ at, level, source, text }: LogLine): string =>
+const lineText = ({ at, level, source, text }: LogLine): string =>
   `${new Date(at).toISOString()} ${level.toUpperCase()} ${source}: ${text}`;
 
 /** Copies the report. It is made beforehand, as the clipboard is open only while a click is dealt with. */

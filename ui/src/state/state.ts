@@ -56,7 +56,7 @@ export interface Reading {
 }
 
 /** The ways that the person goes through the window. Each has a number, which the shell knows it by. */
-export interface Navigation {
+interface Navigation {
   /** The number of the last one. */
   asked: number;
   /** The number of the one that led to what is shown. */

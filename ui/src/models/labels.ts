@@ -10,7 +10,7 @@ import type {
   RemoteModel,
   Tuning,
 } from "../bridge/bindings";
-import { bytes, formatWord, headWords, parameters, percent, rate } from "../primitives/format";
+import { bytes, calendarDay, formatWord, headWords, parameters, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import { share } from "./jobs";
 
@@ -108,14 +108,11 @@ export function tuningWords({ tokens_per_second: speeds, best_depth: best }: Tun
   return `Fastest with ${best === 1 ? "1 draft" : `${best} drafts`} ahead: ${rate(speed)} tok/s${gain}`;
 }
 
-const DAY = 86_400_000;
-
 /** When a model last answered. */
 export function usedWords(time: number | null, now: number): string {
   if (time === null) return "Not used yet";
-  const midnight = new Date(now).setHours(0, 0, 0, 0);
-  if (time >= midnight) return "Used today";
-  if (time >= new Date(midnight - DAY / 2).setHours(0, 0, 0, 0)) return "Used yesterday";
+  const day = calendarDay(time, now);
+  if (day !== "earlier") return `Used ${day}`;
   const date = new Date(time);
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
   const year = sameYear ? {} : { year: "numeric" as const };

@@ -183,12 +183,20 @@ const DAY = 86_400_000;
 const MONTH = new Intl.DateTimeFormat("en", { month: "long" });
 const MONTH_OF_YEAR = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 
+const midnightOf = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
+
+/** On which day a time was. A day that is an hour shorter or longer is one too. */
+export function calendarDay(time: number, now: number): "today" | "yesterday" | "earlier" {
+  const midnight = midnightOf(now);
+  if (time >= midnight) return "today";
+  return time >= midnightOf(midnight - DAY / 2) ? "yesterday" : "earlier";
+}
+
 /** The heading under which a chat stands in the sidebar. */
 export function dayOf(time: number, now: number): string {
-  const midnight = new Date(now).setHours(0, 0, 0, 0);
-  if (time >= midnight) return "Today";
-  if (time >= new Date(midnight - DAY / 2).setHours(0, 0, 0, 0)) return "Yesterday";
-  if (time >= midnight - 6 * DAY) return "Last seven days";
+  const day = calendarDay(time, now);
+  if (day !== "earlier") return day === "today" ? "Today" : "Yesterday";
+  if (time >= midnightOf(now) - 6 * DAY) return "Last seven days";
   const date = new Date(time);
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
   return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);

@@ -6,7 +6,7 @@ import { openModel } from "../models/choose";
 import { ActionButton } from "../primitives/ActionButton";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
-import { modelBefore, streamingReply } from "../state/state";
+import { modelBefore, streamingReply } from "../state/server";
 import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, detach } from "./attaching";

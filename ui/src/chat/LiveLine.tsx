@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { count, rate, seconds, speedParts } from "../primitives/format";
-import type { LiveReply, Reading } from "../state/state";
+import type { LiveReply, Reading } from "../state/server";
 
 /** How often the words change while a prompt is read, in milliseconds: as often as the numbers of a reply. */
 const CALM = 250;

@@ -3,7 +3,7 @@ import { type ReplyListener, shell } from "../bridge/bridge";
 import { chatLine, settingsLine } from "../bridge/inOrder";
 import { listener } from "../bridge/listening";
 import { showError } from "../frame/errors";
-import { isThere, type Place, streamingReply } from "../state/state";
+import { isThere, type Place, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, followDraft, setEdit, setFiles } from "./drafts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Attachment } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
-import type { LiveReply } from "../state/state";
+import type { LiveReply } from "../state/server";
 import { useStore } from "../state/store";
 import { attachDropped } from "./attaching";
 import { Composer } from "./Composer";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { Note } from "../frame/Note";
-import { FOLLOWS } from "../state/state";
+import { FOLLOWS } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { Inspector } from "./Inspector";
 

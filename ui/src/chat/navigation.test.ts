@@ -3,7 +3,7 @@ import type { Deletion, OpenedChat, Sent } from "../bridge/bindings";
 import { type ReplyListener, ShellError, shell } from "../bridge/bridge";
 import { listChats, pinChat, renameChat } from "../chatList/actions";
 import { bringBack, deleteMessage } from "../chatList/deleting";
-import { FOLLOWS } from "../state/state";
+import { FOLLOWS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { send } from "./actions";
 import { newChat, openChat } from "./navigation";

@@ -2,7 +2,7 @@ import type { ChatSettings, Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatLine } from "../bridge/inOrder";
 import { attempt } from "../frame/errors";
-import { generation } from "../state/state";
+import { generation } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { newChat, openChat } from "./navigation";
 import { changeChat, hearChat } from "./settings";

@@ -4,7 +4,7 @@ import { chatLine } from "../bridge/inOrder";
 import { Kept } from "../bridge/kept";
 import { showError } from "../frame/errors";
 import { changeDefaults } from "../settings/actions";
-import { generation } from "../state/state";
+import { generation } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 
 const state = () => useStore.getState();

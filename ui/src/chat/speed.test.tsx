@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { PlainText } from "../reveal/RevealedText";
-import type { Reading } from "../state/state";
+import type { Reading } from "../state/server";
 import { ReadingLine, readingWords } from "./LiveLine";
 import { Numbers } from "./StatsPopover";
 import { replyStats } from "./samples";

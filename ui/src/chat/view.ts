@@ -1,5 +1,5 @@
 import type { Attachment, ErrorReport } from "../bridge/bindings";
-import type { ServerState } from "../state/state";
+import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
 export interface Arriving {

@@ -3,7 +3,7 @@ import { shell } from "../bridge/bridge";
 import { chatLine } from "../bridge/inOrder";
 import { openChat, showMessage } from "../chat/navigation";
 import { attempt } from "../frame/errors";
-import { chatFromHere } from "../state/state";
+import { chatFromHere } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();

@@ -17,7 +17,7 @@ import { TokenCounts } from "../chat/tokenCounts";
 import { Versions } from "../chat/Versions";
 import { EngineBanner } from "../frame/EngineBanner";
 import { Note } from "../frame/Note";
-import { FOLLOWS } from "../state/state";
+import { FOLLOWS } from "../state/server";
 import { useStore } from "../state/store";
 import { ChatRow } from "./ChatRow";
 import { Deletions } from "./Deletions";

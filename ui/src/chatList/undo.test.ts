@@ -4,7 +4,7 @@ import { shell } from "../bridge/bridge";
 import { send } from "../chat/actions";
 import { choosePreset, deletePreset, restorePreset } from "../chat/presets";
 import { undo } from "../frame/undo";
-import { FOLLOWS } from "../state/state";
+import { FOLLOWS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();

@@ -1,5 +1,5 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
-import { chatFromHere, streamingReply } from "../state/state";
+import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
 import { keysOf, shown } from "./keys";
 

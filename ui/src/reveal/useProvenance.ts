@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { DraftRun, Message, Provenance } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import type { LiveReply } from "../state/state";
+import type { LiveReply } from "../state/server";
 import { useStore } from "../state/store";
 import { fitRuns, joinRuns } from "./runs";
 

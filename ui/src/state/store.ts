@@ -15,7 +15,7 @@ import {
   reduce,
   type ServerState,
   streamingReply,
-} from "./state";
+} from "./server";
 
 /** What only the page knows: a slice for each feature, which stands beside it. */
 type View = FrameView & ChatView & ChatListView & ModelsView & SettingsView & PaletteView;

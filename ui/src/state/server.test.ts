@@ -19,7 +19,7 @@ import {
   reduce,
   type ServerState,
   streamingReply,
-} from "./state";
+} from "./server";
 import { reason, useStore } from "./store";
 
 const message = (

@@ -126,7 +126,7 @@ export interface ServerState {
 export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
 
 /** Before the first snapshot has come. */
-export const BEFORE_SNAPSHOT: ServerState = {
+export const INITIAL_SERVER_STATE: ServerState = {
   engine: { state: "starting" },
   models: [],
   selectedModel: "",

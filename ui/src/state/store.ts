@@ -7,10 +7,10 @@ import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
 import { SETTINGS_VIEW, type SettingsView } from "../settings/view";
 import {
-  BEFORE_SNAPSHOT,
   type Change,
   draftingNote,
   generation,
+  INITIAL_SERVER_STATE,
   modelName,
   reduce,
   type ServerState,
@@ -24,7 +24,7 @@ type View = FrameView & ChatView & ChatListView & ModelsView & SettingsView & Pa
 export type State = ServerState & View;
 
 export const useStore = create<State>(() => ({
-  ...BEFORE_SNAPSHOT,
+  ...INITIAL_SERVER_STATE,
   ...FRAME_VIEW,
   ...CHAT_VIEW,
   ...CHAT_LIST_VIEW,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { Note } from "../frame/Note";
-import { FOLLOWS } from "../state/server";
+import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { Inspector } from "./Inspector";
 
@@ -18,7 +18,7 @@ let presets: Preset[] = [];
 beforeEach(() => {
   presets = [OWL];
   const chatSettings = {
-    ...FOLLOWS,
+    ...DEFAULT_CHAT_SETTINGS,
     system_prompt: OWL.system_prompt,
     generation: OWL.generation,
     preset: 3,

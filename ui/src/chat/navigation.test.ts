@@ -3,7 +3,7 @@ import type { Deletion, OpenedChat, Sent } from "../bridge/bindings";
 import { type ReplyListener, ShellError, shell } from "../bridge/bridge";
 import { listChats, pinChat, renameChat } from "../chatList/actions";
 import { bringBack, deleteMessage } from "../chatList/deleting";
-import { FOLLOWS } from "../state/server";
+import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { send } from "./actions";
 import { newChat, openChat } from "./navigation";
@@ -11,7 +11,7 @@ import { keepAsPreset } from "./presets";
 import { chatSummary, openedChat } from "./samples";
 
 const state = () => useStore.getState();
-const FOX = { ...FOLLOWS, system_prompt: "You are a fox." };
+const FOX = { ...DEFAULT_CHAT_SETTINGS, system_prompt: "You are a fox." };
 
 /** An answer that comes when the test says so. */
 function later<T>() {
@@ -146,14 +146,14 @@ describe("a chat that is deleted", () => {
     const { sent, begin } = sending();
     vi.spyOn(shell, "openChat").mockResolvedValue({ ...openedChat(1), settings: FOX });
     // Nor does what the new chat before it was to have.
-    useStore.setState({ chatSettings: { ...FOLLOWS, system_prompt: "You are an owl." } });
+    useStore.setState({ chatSettings: { ...DEFAULT_CHAT_SETTINGS, system_prompt: "You are an owl." } });
     await openChat(1);
     expect(state().chatSettings).toEqual(FOX);
     dispatch({ kind: "app", event: { type: "chat_gone", chat: 1 } });
     const asked = send("Hello");
     begin(5);
     await asked;
-    expect(sent.mock.calls[0]?.[0]).toEqual({ new: { navigation: 1, settings: FOLLOWS } });
+    expect(sent.mock.calls[0]?.[0]).toEqual({ new: { navigation: 1, settings: DEFAULT_CHAT_SETTINGS } });
   });
 
   it("comes back from the list of what was deleted, and is opened; a message comes into view", async () => {

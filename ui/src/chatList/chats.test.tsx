@@ -17,7 +17,7 @@ import { TokenCounts } from "../chat/tokenCounts";
 import { Versions } from "../chat/Versions";
 import { EngineBanner } from "../frame/EngineBanner";
 import { Note } from "../frame/Note";
-import { FOLLOWS } from "../state/server";
+import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { useStore } from "../state/store";
 import { ChatRow } from "./ChatRow";
 import { Deletions } from "./Deletions";
@@ -48,7 +48,7 @@ const ids = (chats: ChatSummary[]) => chats.map(({ id }) => id);
 describe("settings that a preset would replace", () => {
   const generation = { ...initial.settings, max_tokens: 7 };
   const owl: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation };
-  const own = (settings: Partial<ChatSettings>) => isOwn({ ...FOLLOWS, ...settings }, [owl]);
+  const own = (settings: Partial<ChatSettings>) => isOwn({ ...DEFAULT_CHAT_SETTINGS, ...settings }, [owl]);
 
   it("are the chat's own where no preset holds them", () => {
     expect(own({ system_prompt: "You are a fox." })).toBe(true);

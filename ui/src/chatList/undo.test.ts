@@ -4,11 +4,11 @@ import { shell } from "../bridge/bridge";
 import { send } from "../chat/actions";
 import { choosePreset, deletePreset, restorePreset } from "../chat/presets";
 import { undo } from "../frame/undo";
-import { FOLLOWS } from "../state/server";
+import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
-const FOX = { ...FOLLOWS, system_prompt: "You are a fox." };
+const FOX = { ...DEFAULT_CHAT_SETTINGS, system_prompt: "You are a fox." };
 
 beforeEach(() => useStore.setState({ ...useStore.getInitialState(), chatSettings: FOX }, true));
 afterEach(() => void vi.restoreAllMocks());
@@ -43,7 +43,7 @@ describe("settings that a preset has replaced", () => {
     const { note } = state();
     set.mockRejectedValueOnce(new Error("no"));
     await undo();
-    expect(state().chatSettings).toEqual(FOLLOWS);
+    expect(state().chatSettings).toEqual(DEFAULT_CHAT_SETTINGS);
     expect(state().note).toBe(note);
     await undo();
     expect(state().chatSettings).toEqual(FOX);

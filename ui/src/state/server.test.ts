@@ -12,8 +12,8 @@ import { watch } from "../frame/Announcer";
 import { library, local, modelInfo } from "../models/samples";
 import {
   type Change,
+  DEFAULT_CHAT_SETTINGS,
   draftingNote,
-  FOLLOWS,
   generation,
   modelBefore,
   reduce,
@@ -302,7 +302,10 @@ describe("the window", () => {
   it("writes as the chat says, and else as the app does", () => {
     const { settings } = useStore.getInitialState();
     const own = { ...settings, max_tokens: 7 };
-    const changed: Change = { kind: "chat settings", settings: { ...FOLLOWS, generation: own } };
+    const changed: Change = {
+      kind: "chat settings",
+      settings: { ...DEFAULT_CHAT_SETTINGS, generation: own },
+    };
     expect(generation(replay(changed))).toBe(own);
     expect(generation(replay(changed, opened(8)))).toBe(settings);
   });

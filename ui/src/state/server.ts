@@ -123,7 +123,7 @@ export interface ServerState {
 }
 
 /** How replies are written in a chat that follows the app. */
-export const FOLLOWS: ChatSettings = { system_prompt: "", generation: null, preset: null };
+export const DEFAULT_CHAT_SETTINGS: ChatSettings = { system_prompt: "", generation: null, preset: null };
 
 /** Before the first snapshot has come. */
 export const INITIAL_SERVER_STATE: ServerState = {
@@ -168,7 +168,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
     keep_running: false,
     sidebar_width: null,
   },
-  chatSettings: FOLLOWS,
+  chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   deletedPresets: [],
   revealDrafts: false,
@@ -228,7 +228,7 @@ export function reduce(state: ServerState, change: Change): ServerState {
       );
       if (open) return opened(there, open);
       const isHere = state.chat === null && state.navigation.shown === navigation;
-      return closed(there, isHere ? state.chatSettings : FOLLOWS);
+      return closed(there, isHere ? state.chatSettings : DEFAULT_CHAT_SETTINGS);
     }
     case "app":
       return onAppEvent(state, change.event);
@@ -334,7 +334,7 @@ function opened(state: ServerState, { chat, settings, messages }: OpenedChat): S
   };
 }
 
-function closed(state: ServerState, chatSettings = FOLLOWS): ServerState {
+function closed(state: ServerState, chatSettings = DEFAULT_CHAT_SETTINGS): ServerState {
   return { ...state, chat: null, about: null, chatSettings, messages: [], versions: {} };
 }
 

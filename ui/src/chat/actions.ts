@@ -3,7 +3,7 @@ import { type ReplyListener, shell } from "../bridge/bridge";
 import { chatLine, settingsLine } from "../bridge/inOrder";
 import { listener } from "../bridge/listening";
 import { showError } from "../frame/errors";
-import { isThere, type Place, streamingReply } from "../state/server";
+import { type ChatLocation, isThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, followDraft, setEdit, setFiles } from "./drafts";
@@ -13,7 +13,7 @@ import { changeChat } from "./settings";
 const state = () => useStore.getState();
 
 /** Where the person is. */
-function here(): Place {
+function currentLocation(): ChatLocation {
   const { navigation, chat } = state();
   return { navigation: navigation.shown, chat };
 }
@@ -23,7 +23,7 @@ async function ask(
   start: (listener: ReplyListener<Sent>) => Promise<void>,
   begun: (sent: Sent) => void = () => {},
 ): Promise<number | null> {
-  const from = here();
+  const from = currentLocation();
   setView({ actionError: null });
   let chat: number | null = null;
   try {

@@ -68,7 +68,7 @@ interface Navigation {
 }
 
 /** Where a person was. */
-export interface Place {
+export interface ChatLocation {
   navigation: number;
   chat: number | null;
 }
@@ -190,7 +190,7 @@ export type Change =
   | { kind: "new"; navigation: number }
   | { kind: "changed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
-  | { kind: "sent"; from: Place; sent: Sent }
+  | { kind: "sent"; from: ChatLocation; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
   | { kind: "reply"; message: number; event: ReplyEvent; at: number }
   | { kind: "settings"; settings: GenerationSettings }
@@ -355,10 +355,10 @@ function onListed(
 }
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
-export const isThere = ({ chat, navigation }: ServerState, from: Place, sent: Sent): boolean =>
+export const isThere = ({ chat, navigation }: ServerState, from: ChatLocation, sent: Sent): boolean =>
   navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
 
-function onSent(state: ServerState, from: Place, sent: Sent): ServerState {
+function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
   if (!reply) return state;

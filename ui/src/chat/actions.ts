@@ -15,7 +15,7 @@ const state = () => useStore.getState();
 /** Where the person is. */
 function currentLocation(): ChatLocation {
   const { navigation, chat } = state();
-  return { navigation: navigation.shown, chat };
+  return { navigation: navigation.current, chat };
 }
 
 /** Begins a reply from where the person is. Returns its chat; null if none was begun. */
@@ -60,7 +60,7 @@ async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
 /** Sends `text` with files. Both are given up only once the shell has them. */
 export async function send(text: string, files: Attachment[] = []): Promise<void> {
   const { chat, chatSettings: settings, navigation, tag } = state();
-  const to: Destination = chat === null ? { new: { navigation: navigation.shown, settings } } : { chat };
+  const to: Destination = chat === null ? { new: { navigation: navigation.current, settings } } : { chat };
   const begun = await begin(
     (replies) => shell.send(to, withFiles(text, files), replies),
     (sent) => {
@@ -69,7 +69,7 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
     },
   );
   if (begun === null) return;
-  if (chat === null && state().note?.unbegun === navigation.shown) setView({ note: null });
+  if (chat === null && state().note?.unbegun === navigation.current) setView({ note: null });
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));

@@ -18,11 +18,11 @@ export function depart(): number {
 function departUnseen(): number {
   saveDrafts();
   dispatch({ kind: "departed" });
-  return state().navigation.asked;
+  return state().navigation.latest;
 }
 
 /** Whether the person has not set out for anywhere else since. */
-const isWanted = (navigation: number) => state().navigation.asked === navigation;
+const isWanted = (navigation: number) => state().navigation.latest === navigation;
 
 /** Shows what `open` comes to, unless the person has gone elsewhere meanwhile. Returns whether they are there. */
 async function arrive<T>(
@@ -84,10 +84,10 @@ export const readAgain = (chat: number) =>
 
 export async function openChat(chat: number): Promise<void> {
   setView({ screen: "chat" });
-  const { chats, chat: shown, navigation } = state();
+  const { chats, chat: current, navigation } = state();
   // One that is marked as unseen is told to the shell, which takes the mark away.
   const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);
-  if (shown !== chat || navigation.pending || marked) await readAgain(chat);
+  if (current !== chat || navigation.pending || marked) await readAgain(chat);
 }
 
 /** Opens the chat of a message and brings that into view. */

@@ -21,7 +21,7 @@ export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
 async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
   const { chat, chatSettings: before, presets, navigation } = state();
   if (!(await changeChat(settings))) return false;
-  const unbegun = chat === null ? navigation.shown : null;
+  const unbegun = chat === null ? navigation.current : null;
   if (isOwn(before, presets))
     setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun } });
   return true;
@@ -60,7 +60,7 @@ export const keepAsPreset = (name: string) =>
     const { chatSettings, navigation } = state();
     const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
     // Another chat that was opened meanwhile is not meant.
-    if (state().navigation.shown === navigation.shown)
+    if (state().navigation.current === navigation.current)
       await changeChat({ preset: preset.id, generation: preset.generation });
   });
 
@@ -80,7 +80,7 @@ export const deletePreset = ({ id, name }: Preset) =>
     await chatLine.run(() => shell.deletePreset(id));
     const { chat, chatSettings, navigation } = state();
     if (chatSettings.preset === id) {
-      if (chat === null) setView({ unbegun: { navigation: navigation.shown, preset: id } });
+      if (chat === null) setView({ unbegun: { navigation: navigation.current, preset: id } });
       hearChat(chat, { ...chatSettings, preset: null });
     }
     setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
@@ -93,7 +93,7 @@ export const restorePreset = (id: number) => attempt(() => restore(id));
 async function restore(id: number): Promise<void> {
   const chats = await chatLine.run(() => shell.restorePreset(id));
   const { chat, chatSettings, navigation, unbegun } = state();
-  const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.shown;
+  const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.current;
   const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);
   if (isSetByIt && chatSettings.preset === null) hearChat(chat, { ...chatSettings, preset: id });
 }

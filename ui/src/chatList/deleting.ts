@@ -9,9 +9,9 @@ const state = () => useStore.getState();
 
 export const deleteMessage = (message: number) =>
   attempt(async () => {
-    const { asked } = state().navigation;
+    const { latest } = state().navigation;
     const { deletion, chat } = await chatLine.run(() => shell.deleteMessage(message));
-    if (state().navigation.asked === asked) {
+    if (state().navigation.latest === latest) {
       dispatch({ kind: "changed", opened: chat });
       setView({ editing: null, numbers: null });
     } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);

@@ -123,7 +123,9 @@ describe("a preset that was deleted", () => {
     await undo();
     expect(state().chatSettings).toEqual(set);
     await deleted(null);
-    useStore.setState(({ navigation }) => ({ navigation: { ...navigation, shown: navigation.shown + 1 } }));
+    useStore.setState(({ navigation }) => ({
+      navigation: { ...navigation, current: navigation.current + 1 },
+    }));
     await undo();
     expect(state().chatSettings).toEqual(FOX);
   });

@@ -236,7 +236,7 @@ describe("the window", () => {
     };
     const shown = replay({ kind: "snapshot", snapshot });
     expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
-    expect(shown.navigation).toMatchObject({ asked: 3, shown: 3, pending: false });
+    expect(shown.navigation).toMatchObject({ latest: 3, current: 3, pending: false });
     const under = replay({ kind: "snapshot", snapshot }, { kind: "departed" });
     const again: Change = { kind: "snapshot", snapshot: { ...snapshot, open: null } };
     expect(reduce(under, again).chat, "what is asked for on the way there is older").toBe(1);

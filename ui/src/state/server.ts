@@ -58,13 +58,13 @@ export interface Reading {
 /** The ways that the person goes through the window. Each has a number, which the shell knows it by. */
 interface Navigation {
   /** The number of the last one. */
-  asked: number;
+  latest: number;
   /** The number of the one that led to what is shown. */
-  shown: number;
+  current: number;
   /** Whether the last one is still under way. */
   pending: boolean;
   /** Chats that were deleted since it was asked for: an answer may be older. */
-  gone: number[];
+  deleted: number[];
 }
 
 /** Where a person was. */
@@ -136,7 +136,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   tags: [],
   deletions: [],
   listChanges: 0,
-  navigation: { asked: 0, shown: 0, pending: false, gone: [] },
+  navigation: { latest: 0, current: 0, pending: false, deleted: [] },
   chat: null,
   about: null,
   messages: [],
@@ -219,15 +219,15 @@ export function reduce(state: ServerState, change: Change): ServerState {
         moreChats: page.next,
         tag: null,
       };
-      const { asked, pending } = state.navigation;
+      const { latest, pending } = state.navigation;
       // Whoever has set out for elsewhere since is not called back.
-      if (pending && navigation < asked) return next;
+      if (pending && navigation < latest) return next;
       const there = arrived(
-        { ...next, navigation: { ...next.navigation, asked: Math.max(asked, navigation) } },
+        { ...next, navigation: { ...next.navigation, latest: Math.max(latest, navigation) } },
         navigation,
       );
       if (open) return opened(there, open);
-      const isHere = state.chat === null && state.navigation.shown === navigation;
+      const isHere = state.chat === null && state.navigation.current === navigation;
       return closed(there, isHere ? state.chatSettings : DEFAULT_CHAT_SETTINGS);
     }
     case "app":
@@ -238,20 +238,22 @@ export function reduce(state: ServerState, change: Change): ServerState {
     case "listed":
       return onListed(state, change.tag, change.after, change.page);
     case "departed": {
-      const { asked, shown: from } = state.navigation;
-      return { ...state, navigation: { asked: asked + 1, shown: from, pending: true, gone: [] } };
+      const { latest, current } = state.navigation;
+      return { ...state, navigation: { latest: latest + 1, current, pending: true, deleted: [] } };
     }
     case "stayed":
       return { ...state, navigation: { ...state.navigation, pending: false } };
     case "opened": {
-      if (change.navigation !== state.navigation.asked) return state;
+      if (change.navigation !== state.navigation.latest) return state;
       const there = arrived(state, change.navigation);
-      return state.navigation.gone.includes(change.opened.chat.id)
+      return state.navigation.deleted.includes(change.opened.chat.id)
         ? closed(there)
         : opened(there, change.opened);
     }
     case "new":
-      return change.navigation === state.navigation.asked ? closed(arrived(state, change.navigation)) : state;
+      return change.navigation === state.navigation.latest
+        ? closed(arrived(state, change.navigation))
+        : state;
     case "changed":
       // Its settings are changed on this page alone.
       return change.opened.chat.id === state.chat
@@ -292,7 +294,7 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
         ...state,
         chats: withoutChat(state.chats, event.chat),
         listChanges: state.listChanges + 1,
-        navigation: { ...navigation, gone: [...navigation.gone, event.chat] },
+        navigation: { ...navigation, deleted: [...navigation.deleted, event.chat] },
       };
       return event.chat === state.chat ? closed(next) : next;
     }
@@ -320,7 +322,7 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
 }
 
 function arrived(state: ServerState, navigation: number): ServerState {
-  return { ...state, navigation: { ...state.navigation, shown: navigation, pending: false } };
+  return { ...state, navigation: { ...state.navigation, current: navigation, pending: false } };
 }
 
 function opened(state: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
@@ -356,15 +358,15 @@ function onListed(
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
 export const isThere = ({ chat, navigation }: ServerState, from: ChatLocation, sent: Sent): boolean =>
-  navigation.shown === from.navigation && (chat === from.chat || chat === sent.chat);
+  navigation.current === from.navigation && (chat === from.chat || chat === sent.chat);
 
 function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState {
   const added = sent.messages.map(({ message }) => message);
   const reply = added.at(-1);
   if (!reply) return state;
-  const isGone = state.navigation.gone.includes(sent.chat);
+  const isDeleted = state.navigation.deleted.includes(sent.chat);
   const next =
-    !isGone && isThere(state, from, sent)
+    !isDeleted && isThere(state, from, sent)
       ? {
           ...state,
           chat: sent.chat,

@@ -28,7 +28,7 @@ export function Composer() {
   const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
   const arriving = useStore(useShallow(awaited));
   const streaming = useStore(streamingReply) !== null;
-  const asked = useStore((state) => state.asked);
+  const questionsSent = useStore((state) => state.questionsSent);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -46,7 +46,7 @@ export function Composer() {
     // Whoever walks through what a search has found goes on with that.
     if (document.activeElement?.closest("[data-testid=hits]")) return;
     field.current?.focus({ preventScroll: true });
-  }, [chat, asked]);
+  }, [chat, questionsSent]);
 
   const submit = () => {
     if (reason === null && !streaming) send(text, files);

@@ -18,7 +18,7 @@ export function Conversation() {
   const chat = useStore((state) => state.chat);
   const messages = useStore((state) => state.messages);
   const title = useStore((state) => state.about?.title ?? "New chat");
-  const asked = useStore((state) => state.asked);
+  const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
   const { scroller, content, away, scrolled, toEnd, leaveEnd } = useFollow();
   const list = useVirtualizer({
@@ -32,7 +32,7 @@ export function Conversation() {
     paddingEnd: GAP,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
-  useLayoutEffect(toEnd, [chat, asked, toEnd]);
+  useLayoutEffect(toEnd, [chat, questionsSent, toEnd]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the view
   useLayoutEffect(() => {

@@ -126,7 +126,7 @@ describe("actions", () => {
   });
 
   it("stay the same objects as long as nothing changes", () => {
-    const [before, after] = [commandsOf(state), commandsOf({ ...state, asked: 1 })];
+    const [before, after] = [commandsOf(state), commandsOf({ ...state, questionsSent: 1 })];
     expect(after.every((action, index) => action === before[index])).toBe(true);
   });
 });

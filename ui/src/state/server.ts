@@ -99,7 +99,7 @@ export interface ServerState {
   /** A message of the open chat and what was written in its place, oldest first, by message. */
   versions: Record<number, number[]>;
   /** How many questions this page has sent: each brings the end of the chat into view. */
-  asked: number;
+  questionsSent: number;
   /** How replies are written where the chat has no settings of its own. */
   settings: GenerationSettings;
   /** How the app looks and behaves. */
@@ -141,7 +141,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   about: null,
   messages: [],
   versions: {},
-  asked: 0,
+  questionsSent: 0,
   settings: {
     sampling: {
       temperature: 0,
@@ -373,7 +373,7 @@ function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState
           about: state.chats.find(({ id }) => id === sent.chat) ?? state.about,
           messages: join(state.messages, added),
           versions: { ...state.versions, ...versionsOf(sent.messages) },
-          asked: state.asked + 1,
+          questionsSent: state.questionsSent + 1,
         }
       : state;
   return withReply(next, sent.chat, reply);

@@ -204,7 +204,7 @@ describe("what an answer is for", () => {
     vi.spyOn(shell, "addPreset").mockReturnValue(added.promise);
     const set = vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
     const kept = keepAsPreset("Fox");
-    dispatch({ kind: "departed" });
+    dispatch({ kind: "navigation started" });
     dispatch({ kind: "opened", navigation: 2, opened: openedChat(2) });
     const gone = deleteMessage(7);
     await rest();

@@ -9,23 +9,23 @@ import { saveDrafts, takeDraft, takeEdits } from "./drafts";
 const state = () => useStore.getState();
 
 /** Sets out for somewhere else, which is what counts from now on. Returns the number of the navigation. */
-export function depart(): number {
+function startNavigation(): number {
   setView({ screen: "chat" });
-  return departUnseen();
+  return startHiddenNavigation();
 }
 
 /** The same on whatever screen the person is. */
-function departUnseen(): number {
+function startHiddenNavigation(): number {
   saveDrafts();
-  dispatch({ kind: "departed" });
+  dispatch({ kind: "navigation started" });
   return state().navigation.latest;
 }
 
 /** Whether the person has not set out for anywhere else since. */
-const isWanted = (navigation: number) => state().navigation.latest === navigation;
+const isLatest = (navigation: number) => state().navigation.latest === navigation;
 
 /** Shows what `open` comes to, unless the person has gone elsewhere meanwhile. Returns whether they are there. */
-async function arrive<T>(
+async function navigate<T>(
   navigation: number,
   open: () => Promise<T>,
   show: (answer: T) => void,
@@ -34,12 +34,12 @@ async function arrive<T>(
     // What was changed before is to be seen there.
     await chatLine.settled();
     const answer = await open();
-    if (!isWanted(navigation)) return false;
+    if (!isLatest(navigation)) return false;
     show(answer);
     return true;
   } catch (error) {
-    if (isWanted(navigation)) {
-      dispatch({ kind: "stayed" });
+    if (isLatest(navigation)) {
+      dispatch({ kind: "navigation failed" });
       showError(error);
     } else if (reportOf(error).code !== "left") noteError(error);
     return false;
@@ -48,9 +48,9 @@ async function arrive<T>(
 
 /** Leaves the open chat for a new one. */
 export async function newChat(): Promise<void> {
-  const navigation = depart();
+  const navigation = startNavigation();
   setView({ editing: null, numbers: null });
-  await arrive(
+  await navigate(
     navigation,
     () => shell.newChat(navigation),
     () => {
@@ -63,9 +63,9 @@ export async function newChat(): Promise<void> {
 /** Shows the chat that `open` comes to. */
 export function showChat(
   open: (navigation: number) => Promise<OpenedChat>,
-  navigation = depart(),
+  navigation = startNavigation(),
 ): Promise<boolean> {
-  return arrive(
+  return navigate(
     navigation,
     () => open(navigation),
     (opened) => {
@@ -80,7 +80,7 @@ export function showChat(
 
 /** Reads the open chat again, whether it is seen or not. */
 export const readAgain = (chat: number) =>
-  showChat((navigation) => shell.openChat(navigation, chat), departUnseen());
+  showChat((navigation) => shell.openChat(navigation, chat), startHiddenNavigation());
 
 export async function openChat(chat: number): Promise<void> {
   setView({ screen: "chat" });

@@ -237,10 +237,10 @@ describe("the window", () => {
     const shown = replay({ kind: "snapshot", snapshot });
     expect(shown).toMatchObject({ selectedModel: "/demo", chat: 1, about: { id: 1 }, versions: { 1: [1] } });
     expect(shown.navigation).toMatchObject({ latest: 3, current: 3, pending: false });
-    const under = replay({ kind: "snapshot", snapshot }, { kind: "departed" });
+    const under = replay({ kind: "snapshot", snapshot }, { kind: "navigation started" });
     const again: Change = { kind: "snapshot", snapshot: { ...snapshot, open: null } };
     expect(reduce(under, again).chat, "what is asked for on the way there is older").toBe(1);
-    expect(reduce(reduce(under, { kind: "stayed" }), again).chat).toBe(null);
+    expect(reduce(reduce(under, { kind: "navigation failed" }), again).chat).toBe(null);
     expect(shown).not.toHaveProperty("selected_model");
     const models = [{ path: "/m", name: "m", built_in: false }];
     const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };

@@ -184,8 +184,8 @@ export type Change =
   | { kind: "app"; event: AppEvent }
   | { kind: "library"; library: LibrarySnapshot }
   | { kind: "listed"; tag: string | null; after: ChatCursor | null; page: ChatPage }
-  | { kind: "departed" }
-  | { kind: "stayed" }
+  | { kind: "navigation started" }
+  | { kind: "navigation failed" }
   | { kind: "opened"; navigation: number; opened: OpenedChat }
   | { kind: "new"; navigation: number }
   | { kind: "changed"; opened: OpenedChat }
@@ -237,11 +237,11 @@ export function reduce(state: ServerState, change: Change): ServerState {
       return state.library === null ? { ...state, library: change.library } : state;
     case "listed":
       return onListed(state, change.tag, change.after, change.page);
-    case "departed": {
+    case "navigation started": {
       const { latest, current } = state.navigation;
       return { ...state, navigation: { latest: latest + 1, current, pending: true, deleted: [] } };
     }
-    case "stayed":
+    case "navigation failed":
       return { ...state, navigation: { ...state.navigation, pending: false } };
     case "opened": {
       if (change.navigation !== state.navigation.latest) return state;

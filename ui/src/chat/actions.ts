@@ -3,7 +3,7 @@ import { type ReplyListener, shell } from "../bridge/bridge";
 import { chatLine, settingsLine } from "../bridge/inOrder";
 import { listener } from "../bridge/listening";
 import { showError } from "../frame/errors";
-import { type ChatLocation, isThere, streamingReply } from "../state/server";
+import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, followDraft, setEdit, setFiles } from "./drafts";
@@ -32,7 +32,7 @@ async function ask(
     await start(
       listener((sent) => {
         chat = sent.chat;
-        const stays = isThere(state(), from, sent);
+        const stays = isStillThere(state(), from, sent);
         dispatch({ kind: "sent", from, sent });
         if (stays) begun(sent);
         // Another branch of the chat has been opened meanwhile.

@@ -222,13 +222,13 @@ export function reduce(state: ServerState, change: Change): ServerState {
       const { latest, pending } = state.navigation;
       // Whoever has set out for elsewhere since is not called back.
       if (pending && navigation < latest) return next;
-      const there = arrived(
+      const there = withNavigation(
         { ...next, navigation: { ...next.navigation, latest: Math.max(latest, navigation) } },
         navigation,
       );
-      if (open) return opened(there, open);
+      if (open) return withOpenChat(there, open);
       const isHere = state.chat === null && state.navigation.current === navigation;
-      return closed(there, isHere ? state.chatSettings : DEFAULT_CHAT_SETTINGS);
+      return withNewChat(there, isHere ? state.chatSettings : DEFAULT_CHAT_SETTINGS);
     }
     case "app":
       return onAppEvent(state, change.event);
@@ -245,19 +245,19 @@ export function reduce(state: ServerState, change: Change): ServerState {
       return { ...state, navigation: { ...state.navigation, pending: false } };
     case "opened": {
       if (change.navigation !== state.navigation.latest) return state;
-      const there = arrived(state, change.navigation);
+      const there = withNavigation(state, change.navigation);
       return state.navigation.deleted.includes(change.opened.chat.id)
-        ? closed(there)
-        : opened(there, change.opened);
+        ? withNewChat(there)
+        : withOpenChat(there, change.opened);
     }
     case "new":
       return change.navigation === state.navigation.latest
-        ? closed(arrived(state, change.navigation))
+        ? withNewChat(withNavigation(state, change.navigation))
         : state;
     case "changed":
       // Its settings are changed on this page alone.
       return change.opened.chat.id === state.chat
-        ? opened(state, { ...change.opened, settings: state.chatSettings })
+        ? withOpenChat(state, { ...change.opened, settings: state.chatSettings })
         : state;
     case "chat settings":
       return { ...state, chatSettings: change.settings };
@@ -296,7 +296,7 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
         listChanges: state.listChanges + 1,
         navigation: { ...navigation, deleted: [...navigation.deleted, event.chat] },
       };
-      return event.chat === state.chat ? closed(next) : next;
+      return event.chat === state.chat ? withNewChat(next) : next;
     }
     case "deletions":
       return { ...state, deletions: event.deletions };
@@ -321,11 +321,11 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
   }
 }
 
-function arrived(state: ServerState, navigation: number): ServerState {
+function withNavigation(state: ServerState, navigation: number): ServerState {
   return { ...state, navigation: { ...state.navigation, current: navigation, pending: false } };
 }
 
-function opened(state: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
+function withOpenChat(state: ServerState, { chat, settings, messages }: OpenedChat): ServerState {
   return {
     ...state,
     chat: chat.id,
@@ -336,7 +336,7 @@ function opened(state: ServerState, { chat, settings, messages }: OpenedChat): S
   };
 }
 
-function closed(state: ServerState, chatSettings = DEFAULT_CHAT_SETTINGS): ServerState {
+function withNewChat(state: ServerState, chatSettings = DEFAULT_CHAT_SETTINGS): ServerState {
   return { ...state, chat: null, about: null, chatSettings, messages: [], versions: {} };
 }
 
@@ -357,7 +357,7 @@ function onListed(
 }
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
-export const isThere = ({ chat, navigation }: ServerState, from: ChatLocation, sent: Sent): boolean =>
+export const isStillThere = ({ chat, navigation }: ServerState, from: ChatLocation, sent: Sent): boolean =>
   navigation.current === from.navigation && (chat === from.chat || chat === sent.chat);
 
 function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState {
@@ -366,7 +366,7 @@ function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState
   if (!reply) return state;
   const isDeleted = state.navigation.deleted.includes(sent.chat);
   const next =
-    !isDeleted && isThere(state, from, sent)
+    !isDeleted && isStillThere(state, from, sent)
       ? {
           ...state,
           chat: sent.chat,

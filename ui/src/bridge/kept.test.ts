@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Line } from "./inOrder";
 import { Kept } from "./kept";
+import { SerialQueue } from "./serialQueue";
 
 interface Value {
   one: number;
@@ -12,7 +12,7 @@ function example() {
   let shown: Value = { one: 0, two: 0 };
   const sent: { change: Partial<Value>; whole: Value; answer: (refused?: Error) => void }[] = [];
   const kept = new Kept<Value>({
-    line: new Line(),
+    queue: new SerialQueue(),
     now: () => shown,
     show: (value) => {
       shown = value;

@@ -1,8 +1,8 @@
-import type { Line } from "./inOrder";
+import type { SerialQueue } from "./serialQueue";
 
 interface Dependencies<T> {
   /** What changes of it wait in. */
-  line: Line;
+  queue: SerialQueue;
   /** As the page shows it. */
   now(): T;
   show(value: T): void;
@@ -35,7 +35,7 @@ export class Kept<T extends object> {
     this.#pending += 1;
     this.#waiting = { ...this.#waiting, ...change };
     this.#show();
-    this.#next ??= this.#dependencies.line.run(() => this.#send());
+    this.#next ??= this.#dependencies.queue.run(() => this.#send());
     try {
       await this.#next;
     } finally {

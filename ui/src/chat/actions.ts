@@ -1,7 +1,7 @@
 import type { Attachment, Destination, Sent } from "../bridge/bindings";
 import { type ReplyListener, shell } from "../bridge/bridge";
-import { chatLine, settingsLine } from "../bridge/inOrder";
 import { listener } from "../bridge/listening";
+import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
@@ -28,7 +28,7 @@ async function ask(
   let chat: number | null = null;
   try {
     // It goes by what was changed before.
-    await Promise.all([chatLine.settled(), settingsLine.settled()]);
+    await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
     await start(
       listener((sent) => {
         chat = sent.chat;
@@ -76,7 +76,7 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
   if (chat !== null) return;
   followDraft(begun);
   // It was begun among the chats with a tag.
-  if (tag !== null) chatLine.run(() => shell.tagChat(begun, [tag])).catch(showError);
+  if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
 }
 
 /** Puts `text` in the place of a message of the person's, and asks again from there. */

@@ -1,7 +1,7 @@
 import type { OpenedChat } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { chatLine } from "../bridge/inOrder";
 import { follow } from "../bridge/listening";
+import { chatQueue } from "../bridge/serialQueue";
 import { noteError, showError } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
 import { saveDrafts, takeDraft, takeEdits } from "./drafts";
@@ -32,7 +32,7 @@ async function navigate<T>(
 ): Promise<boolean> {
   try {
     // What was changed before is to be seen there.
-    await chatLine.settled();
+    await chatQueue.settled();
     const answer = await open();
     if (!isLatest(navigation)) return false;
     show(answer);

@@ -1,6 +1,6 @@
 import type { ChatSettings, Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { chatLine } from "../bridge/inOrder";
+import { chatQueue } from "../bridge/serialQueue";
 import { attempt } from "../frame/errors";
 import { generation } from "../state/server";
 import { setView, useStore } from "../state/store";
@@ -68,7 +68,7 @@ export const keepAsPreset = (name: string) =>
 export const updatePreset = (before: Preset) =>
   attempt(async () => {
     const { system_prompt } = state().chatSettings;
-    const change = (preset: Preset) => chatLine.run(() => shell.changePreset(preset));
+    const change = (preset: Preset) => chatQueue.run(() => shell.changePreset(preset));
     await change({ ...before, system_prompt, generation: generation(state()) });
     const undo = () => change(before);
     setView({ note: { words: `“${before.name}” was updated.`, undo } });
@@ -77,7 +77,7 @@ export const updatePreset = (before: Preset) =>
 /** Deletes a preset. The chat keeps its settings. */
 export const deletePreset = ({ id, name }: Preset) =>
   attempt(async () => {
-    await chatLine.run(() => shell.deletePreset(id));
+    await chatQueue.run(() => shell.deletePreset(id));
     const { chat, chatSettings, navigation } = state();
     if (chatSettings.preset === id) {
       if (chat === null) setView({ unbegun: { navigation: navigation.current, preset: id } });
@@ -91,7 +91,7 @@ export const restorePreset = (id: number) => attempt(() => restore(id));
 
 /** Brings a preset back. Chats that were set by it are so again. */
 async function restore(id: number): Promise<void> {
-  const chats = await chatLine.run(() => shell.restorePreset(id));
+  const chats = await chatQueue.run(() => shell.restorePreset(id));
   const { chat, chatSettings, navigation, unbegun } = state();
   const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.current;
   const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);

@@ -1,7 +1,7 @@
 import type { ChatSettings, GenerationSettings, Sampling } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { chatLine } from "../bridge/inOrder";
 import { Kept } from "../bridge/kept";
+import { chatQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { changeDefaults } from "../settings/actions";
 import { generation } from "../state/server";
@@ -15,7 +15,7 @@ let changing: { chat: number; kept: Kept<ChatSettings> } | undefined;
 function keptSettings(chat: number): Kept<ChatSettings> {
   if (changing?.chat !== chat) {
     const kept = new Kept<ChatSettings>({
-      line: chatLine,
+      queue: chatQueue,
       now: () => state().chatSettings,
       show: (settings) => {
         if (state().chat === chat) dispatch({ kind: "chat settings", settings });

@@ -1,6 +1,6 @@
 import type { ChatPage } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { chatLine } from "../bridge/inOrder";
+import { chatQueue } from "../bridge/serialQueue";
 import { openChat, showMessage } from "../chat/navigation";
 import { attempt } from "../frame/errors";
 import { chatFromHere } from "../state/server";
@@ -77,14 +77,14 @@ export async function openHit(chat: number, message: number | null): Promise<voi
 
 export async function renameChat(chat: number, title: string): Promise<void> {
   setView({ renaming: null });
-  await attempt(() => chatLine.run(() => shell.renameChat(chat, title)));
+  await attempt(() => chatQueue.run(() => shell.renameChat(chat, title)));
 }
 
 export const pinChat = (chat: number, pinned: boolean) =>
-  attempt(() => chatLine.run(() => shell.pinChat(chat, pinned)));
+  attempt(() => chatQueue.run(() => shell.pinChat(chat, pinned)));
 
 export async function tagChat(chat: number, tags: string[]): Promise<void> {
-  if (!(await attempt(() => chatLine.run(() => shell.tagChat(chat, tags))))) return;
+  if (!(await attempt(() => chatQueue.run(() => shell.tagChat(chat, tags))))) return;
   if (state().tagging === chat) setView({ tagging: null });
   const { tag, tags: known } = state();
   // The last chat that had the tag may have lost it.

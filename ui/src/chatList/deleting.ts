@@ -1,6 +1,6 @@
 import type { Deletion } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { chatLine } from "../bridge/inOrder";
+import { chatQueue } from "../bridge/serialQueue";
 import { readAgain, showChat } from "../chat/navigation";
 import { attempt } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
@@ -10,7 +10,7 @@ const state = () => useStore.getState();
 export const deleteMessage = (message: number) =>
   attempt(async () => {
     const { latest } = state().navigation;
-    const { deletion, chat } = await chatLine.run(() => shell.deleteMessage(message));
+    const { deletion, chat } = await chatQueue.run(() => shell.deleteMessage(message));
     if (state().navigation.latest === latest) {
       dispatch({ kind: "changed", opened: chat });
       setView({ editing: null, numbers: null });
@@ -21,14 +21,14 @@ export const deleteMessage = (message: number) =>
 export const deleteChat = (chat: number, title: string) =>
   attempt(async () => {
     const shown = state().chat === chat;
-    const deletion = await chatLine.run(() => shell.deleteChat(chat));
+    const deletion = await chatQueue.run(() => shell.deleteChat(chat));
     const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
     setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
   });
 
 /** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
 async function undoDeletion(deletion: number, shown: boolean): Promise<unknown> {
-  const undo = () => chatLine.run(() => shell.undoDeletion(deletion));
+  const undo = () => chatQueue.run(() => shell.undoDeletion(deletion));
   return shown ? showChat(async (navigation) => shell.openChat(navigation, await undo())) : undo();
 }
 
@@ -40,7 +40,7 @@ export async function bringBack({ id, message }: Deletion): Promise<void> {
   if (returning.has(id)) return;
   returning.add(id);
   const isBack = await showChat(async (navigation) => {
-    const chat = await chatLine.run(() => shell.undoDeletion(id));
+    const chat = await chatQueue.run(() => shell.undoDeletion(id));
     return message === null ? shell.openChat(navigation, chat) : shell.showMessage(navigation, message);
   });
   returning.delete(id);

@@ -1,6 +1,6 @@
 import type { AppEvent } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { chatLine, settingsLine } from "../bridge/inOrder";
+import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
 import { saveDrafts } from "../chat/drafts";
 import { openChat } from "../chat/navigation";
@@ -31,7 +31,7 @@ function onAppEvent(event: AppEvent, run: Run): void {
 
 /** Lets the shell keep what was typed and chosen last, before the app ends. */
 const handOver = () =>
-  Promise.all([saveDrafts(), chatLine.settled(), settingsLine.settled()]).then(shell.handedOver);
+  Promise.all([saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(shell.handedOver);
 
 /** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
 function onDropped(folders: string[], files: string[]): void {

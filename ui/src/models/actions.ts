@@ -6,7 +6,7 @@ import type {
   RemoteModel,
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { settingsLine } from "../bridge/inOrder";
+import { settingsQueue } from "../bridge/serialQueue";
 import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
 import { type Listing, NO_FILTER } from "./view";
@@ -94,7 +94,7 @@ async function judgeAgain(): Promise<void> {
 /** Chooses how long a chat the verdicts are for; all that are shown change with it. */
 export const chooseContext = (tokens: number) =>
   attempt(about.context, async () => {
-    await settingsLine.run(() => shell.setFitContext(tokens));
+    await settingsQueue.run(() => shell.setFitContext(tokens));
     await judgeAgain();
   });
 

@@ -1,5 +1,5 @@
 import { shell } from "../bridge/bridge";
-import { settingsLine } from "../bridge/inOrder";
+import { settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { dispatch, useStore } from "../state/store";
 
@@ -8,5 +8,5 @@ export async function toggleRevealDrafts(): Promise<void> {
   const reveal = !useStore.getState().revealDrafts;
   dispatch({ kind: "reveal drafts", reveal });
   // It holds even where it cannot be written.
-  await settingsLine.run(() => shell.setRevealDrafts(reveal)).catch(showError);
+  await settingsQueue.run(() => shell.setRevealDrafts(reveal)).catch(showError);
 }

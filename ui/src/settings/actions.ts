@@ -1,8 +1,8 @@
 import type { GenerationSettings, PlaceKind, Preferences } from "../bridge/bindings";
 import { ZOOMS } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { settingsLine } from "../bridge/inOrder";
 import { Kept } from "../bridge/kept";
+import { settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { about, openModels } from "../models/actions";
 import { dispatch, setView, useStore } from "../state/store";
@@ -47,14 +47,14 @@ export function openToken(): void {
 }
 
 const preferences = new Kept<Preferences>({
-  line: settingsLine,
+  queue: settingsQueue,
   now: () => state().preferences,
   show: (preferences) => dispatch({ kind: "app", event: { type: "preferences", preferences } }),
   send: (_, preferences) => shell.setPreferences(preferences),
 });
 
 const defaults = new Kept<GenerationSettings>({
-  line: settingsLine,
+  queue: settingsQueue,
   now: () => state().settings,
   show: (settings) => dispatch({ kind: "settings", settings }),
   send: (change) => shell.setSettings(change),

@@ -1,6 +1,6 @@
 /** Does one thing after the other. The shell may take up two commands in either order, so what changes the same is sent
  *  when what was sent before it is answered. */
-export class Line {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Does something once everything before it is done, whether that has failed or not. */
@@ -10,13 +10,13 @@ export class Line {
     return done;
   }
 
-  /** Waits for everything that is in the line now. */
+  /** Waits for everything that is in the queue now. */
   async settled(): Promise<void> {
     await this.#last;
   }
 }
 
 /** What changes chats. */
-export const chatLine = new Line();
+export const chatQueue = new SerialQueue();
 /** What changes the settings of the app. */
-export const settingsLine = new Line();
+export const settingsQueue = new SerialQueue();

@@ -5,7 +5,7 @@ import { attempt } from "../frame/errors";
 import { generation } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { newChat, openChat } from "./navigation";
-import { changeChat, hearChat } from "./settings";
+import { changeChat, syncChatSettings } from "./settings";
 
 const state = () => useStore.getState();
 
@@ -81,7 +81,7 @@ export const deletePreset = ({ id, name }: Preset) =>
     const { chat, chatSettings, navigation } = state();
     if (chatSettings.preset === id) {
       if (chat === null) setView({ unbegun: { navigation: navigation.current, preset: id } });
-      hearChat(chat, { ...chatSettings, preset: null });
+      syncChatSettings(chat, { ...chatSettings, preset: null });
     }
     setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
   });
@@ -95,5 +95,5 @@ async function restore(id: number): Promise<void> {
   const { chat, chatSettings, navigation, unbegun } = state();
   const isUnbegun = unbegun?.preset === id && unbegun.navigation === navigation.current;
   const isSetByIt = chat === null ? isUnbegun : chats.includes(chat);
-  if (isSetByIt && chatSettings.preset === null) hearChat(chat, { ...chatSettings, preset: id });
+  if (isSetByIt && chatSettings.preset === null) syncChatSettings(chat, { ...chatSettings, preset: id });
 }

@@ -1,6 +1,6 @@
 import type { ChatSettings, GenerationSettings, Sampling } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { Kept } from "../bridge/kept";
+import { Optimistic } from "../bridge/optimistic";
 import { chatQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { changeDefaults } from "../settings/actions";
@@ -10,27 +10,27 @@ import { dispatch, useStore } from "../state/store";
 const state = () => useStore.getState();
 
 /** The settings of the chat that were changed last. */
-let changing: { chat: number; kept: Kept<ChatSettings> } | undefined;
+let changing: { chat: number; optimistic: Optimistic<ChatSettings> } | undefined;
 
-function keptSettings(chat: number): Kept<ChatSettings> {
+function optimisticSettings(chat: number): Optimistic<ChatSettings> {
   if (changing?.chat !== chat) {
-    const kept = new Kept<ChatSettings>({
+    const optimistic = new Optimistic<ChatSettings>({
       queue: chatQueue,
-      now: () => state().chatSettings,
-      show: (settings) => {
+      get: () => state().chatSettings,
+      set: (settings) => {
         if (state().chat === chat) dispatch({ kind: "chat settings", settings });
       },
       send: (_, settings) => shell.setChatSettings(chat, settings),
     });
-    changing = { chat, kept };
+    changing = { chat, optimistic };
   }
-  return changing.kept;
+  return changing.optimistic;
 }
 
 /** The shell has changed how replies are written in the open chat by itself. */
-export function hearChat(chat: number | null, settings: ChatSettings): void {
+export function syncChatSettings(chat: number | null, settings: ChatSettings): void {
   if (chat === null) dispatch({ kind: "chat settings", settings });
-  else keptSettings(chat).heard(settings);
+  else optimisticSettings(chat).sync(settings);
 }
 
 /** Changes how replies are written in the open chat. Returns whether that is kept. One that is not begun takes it along
@@ -41,7 +41,7 @@ export async function changeChat(change: Partial<ChatSettings>, chat = state().c
     return true;
   }
   try {
-    await keptSettings(chat).change(change);
+    await optimisticSettings(chat).change(change);
     return true;
   } catch (error) {
     showError(error, chat);

@@ -7,7 +7,7 @@ import { openChat } from "../chat/navigation";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
-import { hearDefaults, hearPreferences } from "../settings/actions";
+import { syncDefaults, syncPreferences } from "../settings/actions";
 import { dispatch, setView } from "../state/store";
 import { take } from "./snapshot";
 
@@ -15,10 +15,10 @@ import { take } from "./snapshot";
 function onAppEvent(event: AppEvent, run: Run): void {
   switch (event.type) {
     case "preferences":
-      hearPreferences(event.preferences);
+      syncPreferences(event.preferences);
       break;
     case "settings":
-      hearDefaults(event.settings);
+      syncDefaults(event.settings);
       break;
     default:
       dispatch({ kind: "app", event });

@@ -1,7 +1,7 @@
 import type { GenerationSettings, PlaceKind, Preferences } from "../bridge/bindings";
 import { ZOOMS } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { Kept } from "../bridge/kept";
+import { Optimistic } from "../bridge/optimistic";
 import { settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { about, openModels } from "../models/actions";
@@ -46,17 +46,17 @@ export function openToken(): void {
   openModels();
 }
 
-const preferences = new Kept<Preferences>({
+const preferences = new Optimistic<Preferences>({
   queue: settingsQueue,
-  now: () => state().preferences,
-  show: (preferences) => dispatch({ kind: "app", event: { type: "preferences", preferences } }),
+  get: () => state().preferences,
+  set: (preferences) => dispatch({ kind: "app", event: { type: "preferences", preferences } }),
   send: (_, preferences) => shell.setPreferences(preferences),
 });
 
-const defaults = new Kept<GenerationSettings>({
+const defaults = new Optimistic<GenerationSettings>({
   queue: settingsQueue,
-  now: () => state().settings,
-  show: (settings) => dispatch({ kind: "settings", settings }),
+  get: () => state().settings,
+  set: (settings) => dispatch({ kind: "settings", settings }),
   send: (change) => shell.setSettings(change),
 });
 
@@ -66,7 +66,7 @@ export async function changePreferences(change: Partial<Preferences>): Promise<v
 }
 
 /** Takes over what the shell says of how the app looks and behaves. */
-export const hearPreferences = (value: Preferences): void => preferences.heard(value);
+export const syncPreferences = (value: Preferences): void => preferences.sync(value);
 
 /** Makes everything in the window larger or smaller by so many steps; 0 gives it its usual size. */
 export function changeZoom(steps: number): void {
@@ -82,7 +82,7 @@ export async function changeDefaults(change: Partial<GenerationSettings>): Promi
 }
 
 /** Takes over what the shell says of them, as when a model brings its own. */
-export const hearDefaults = (value: GenerationSettings): void => defaults.heard(value);
+export const syncDefaults = (value: GenerationSettings): void => defaults.sync(value);
 
 /** Shows where some of the app's files are. */
 export const revealPlace = (kind: PlaceKind) => attempt(() => shell.revealPlace(kind));

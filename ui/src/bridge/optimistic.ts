@@ -4,15 +4,15 @@ interface Dependencies<T> {
   /** What changes of it wait in. */
   queue: SerialQueue;
   /** As the page shows it. */
-  now(): T;
-  show(value: T): void;
+  get(): T;
+  set(value: T): void;
   /** Lets the shell keep a change; `whole` is what becomes of it. */
   send(change: Partial<T>, whole: T): Promise<unknown>;
 }
 
 /** Something that the shell keeps. A change shows at once, and goes if the shell refuses it. Changes that come while another
  *  is under way are sent as one. */
-export class Kept<T extends object> {
+export class Optimistic<T extends object> {
   readonly #dependencies: Dependencies<T>;
   /** Under way to the shell. */
   #sent: Partial<T> = {};
@@ -26,12 +26,12 @@ export class Kept<T extends object> {
 
   constructor(dependencies: Dependencies<T>) {
     this.#dependencies = dependencies;
-    this.#known = dependencies.now();
+    this.#known = dependencies.get();
   }
 
   /** Changes it. Fails as the shell does. */
   async change(change: Partial<T>): Promise<void> {
-    if (this.#pending === 0) this.#known = this.#dependencies.now();
+    if (this.#pending === 0) this.#known = this.#dependencies.get();
     this.#pending += 1;
     this.#waiting = { ...this.#waiting, ...change };
     this.#show();
@@ -44,7 +44,7 @@ export class Kept<T extends object> {
   }
 
   /** The shell says what has become of it. What is changed here and not answered yet stays. */
-  heard(value: T): void {
+  sync(value: T): void {
     this.#known = value;
     this.#show();
   }
@@ -62,6 +62,6 @@ export class Kept<T extends object> {
   }
 
   #show(): void {
-    this.#dependencies.show({ ...this.#known, ...this.#sent, ...this.#waiting });
+    this.#dependencies.set({ ...this.#known, ...this.#sent, ...this.#waiting });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Kept } from "./kept";
+import { Optimistic } from "./optimistic";
 import { SerialQueue } from "./serialQueue";
 
 interface Value {
@@ -11,10 +11,10 @@ interface Value {
 function example() {
   let shown: Value = { one: 0, two: 0 };
   const sent: { change: Partial<Value>; whole: Value; answer: (refused?: Error) => void }[] = [];
-  const kept = new Kept<Value>({
+  const kept = new Optimistic<Value>({
     queue: new SerialQueue(),
-    now: () => shown,
-    show: (value) => {
+    get: () => shown,
+    set: (value) => {
       shown = value;
     },
     send: (change, whole) =>
@@ -64,15 +64,15 @@ describe("what the shell keeps", () => {
   it("is what the shell says of it, but for what is on the way", async () => {
     const { kept, sent, shown } = example();
     const change = kept.change({ one: 1 });
-    kept.heard({ one: 5, two: 5 });
+    kept.sync({ one: 5, two: 5 });
     expect(shown()).toEqual({ one: 1, two: 5 });
     await rest();
     // It holds in the shell, which could not write it.
-    kept.heard({ one: 1, two: 5 });
+    kept.sync({ one: 1, two: 5 });
     sent[0]?.answer(new Error("the disk is full"));
     await expect(change).rejects.toThrow();
     expect(shown()).toEqual({ one: 1, two: 5 });
-    kept.heard({ one: 7, two: 7 });
+    kept.sync({ one: 7, two: 7 });
     expect(shown()).toEqual({ one: 7, two: 7 });
   });
 });

@@ -1,6 +1,6 @@
 import type { Attachment, Destination, Sent } from "../bridge/bindings";
 import { type ReplyListener, shell } from "../bridge/bridge";
-import { listener } from "../bridge/listening";
+import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
@@ -30,7 +30,7 @@ async function ask(
     // It goes by what was changed before.
     await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
     await start(
-      listener((sent) => {
+      sentListener((sent) => {
         chat = sent.chat;
         const stays = isStillThere(state(), from, sent);
         dispatch({ kind: "sent", from, sent });

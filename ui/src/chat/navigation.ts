@@ -1,6 +1,6 @@
 import type { OpenedChat } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { follow } from "../bridge/listening";
+import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
 import { noteError, showError } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
@@ -73,7 +73,7 @@ export function showChat(
       takeEdits(opened.edits);
       dispatch({ kind: "opened", navigation, opened });
       setView({ actionError: null, editing: null, numbers: null });
-      follow(opened, showError);
+      attachReplies(opened, showError);
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { follow } from "../bridge/listening";
+import { attachReplies } from "../bridge/replyListeners";
 import { takeDraft, takeEdits } from "../chat/drafts";
 import { dispatch } from "../state/store";
 import { showError } from "./errors";
@@ -12,7 +12,7 @@ export function take(snapshot: Snapshot): void {
   if (snapshot.open) {
     takeDraft(snapshot.open.chat.id, snapshot.open.draft);
     takeEdits(snapshot.open.edits);
-    follow(snapshot.open, showError);
+    attachReplies(snapshot.open, showError);
   }
 }
 

@@ -4,41 +4,43 @@ import { type ReplyListener, shell } from "./bridge";
 
 const state = () => useStore.getState();
 
-/** Who speaks of a reply, by message: where writing it was begun anew, the one before may still be heard. */
-const speakers = new Map<number, object>();
+/** Who listens to a reply, by message: where writing it was begun anew, the one before may still be heard. */
+const current = new Map<number, object>();
 /** Replies that the shell is being asked for. */
 const asked = new Set<number>();
 
 /** Listens to a reply. `begun` takes what the shell answers and says which message it is. */
-function speak<T>(begun: (answer: T) => number | undefined): ReplyListener<T> {
-  const speaker = {};
+function replyListener<T>(begun: (answer: T) => number | undefined): ReplyListener<T> {
+  const token = {};
   return {
     begun: (answer) => {
       const message = begun(answer);
-      if (message !== undefined) speakers.set(message, speaker);
+      if (message !== undefined) current.set(message, token);
     },
     event: (message, event) => {
-      if (speakers.get(message) === speaker)
-        dispatch({ kind: "reply", message, event, at: performance.now() });
+      if (current.get(message) === token) dispatch({ kind: "reply", message, event, at: performance.now() });
     },
   };
 }
 
 /** Listens to the reply to something that was asked. */
-export function listener(begun: (sent: Sent) => void): ReplyListener<Sent> {
-  return speak((sent) => {
+export function sentListener(begun: (sent: Sent) => void): ReplyListener<Sent> {
+  return replyListener((sent) => {
     begun(sent);
     return sent.messages.at(-1)?.message.id;
   });
 }
 
 /** Follows replies of an opened chat that were begun before this page was there to see it. */
-export function follow({ chat: { id: chat }, messages }: OpenedChat, failed: (error: unknown) => void): void {
+export function attachReplies(
+  { chat: { id: chat }, messages }: OpenedChat,
+  failed: (error: unknown) => void,
+): void {
   for (const { message } of messages) {
     const { id, status } = message;
     if (status.state !== "streaming" || state().live[id] || asked.has(id)) continue;
     asked.add(id);
-    const attached = speak((message: Message) => {
+    const attached = replyListener((message: Message) => {
       dispatch({ kind: "attached", chat, message });
       return id;
     });

@@ -1,7 +1,7 @@
 import type { Action } from "../bridge/bindings";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useStore } from "../state/store";
-import { keysOf, shown } from "./keys";
+import { formatKeys, keysOf } from "./keys";
 import { TABLE } from "./table";
 
 /** What is done with keys where one writes or reads. */
@@ -43,4 +43,4 @@ export function Shortcuts() {
 }
 
 const keysOfAction = (action: Action): string[] =>
-  [keysOf(action), action.also].flatMap((keys) => (keys === null ? [] : [shown(keys)]));
+  [keysOf(action), action.also].flatMap((keys) => (keys === null ? [] : [formatKeys(keys)]));

@@ -48,7 +48,7 @@ const SIGNS: Record<string, string> = {
 };
 
 /** Keys as people write them: `⇧⌘E` on a Mac, `Ctrl+Shift+E` elsewhere. */
-export function shown({ command, control, alt, shift, key }: Keys, mac = MAC): string {
+export function formatKeys({ command, control, alt, shift, key }: Keys, mac = MAC): string {
   const name = SIGNS[key] ?? key.toUpperCase();
   if (mac) return `${control ? "⌃" : ""}${alt ? "⌥" : ""}${shift ? "⇧" : ""}${command ? "⌘" : ""}${name}`;
   const held = [command && "Ctrl", alt && "Alt", shift && "Shift"];

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { chatSummary } from "../chat/samples";
 import { useStore } from "../state/store";
 import { commandsOf, entries, offer, ranked } from "./entries";
-import { keysOf, matches, shown } from "./keys";
+import { formatKeys, keysOf, matches } from "./keys";
 import { isAvailable, keysLabel, menuState, TABLE } from "./table";
 
 const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
@@ -83,11 +83,11 @@ describe("keys", () => {
 
   it("are written as each system does", () => {
     const keys = { command: true, control: true, alt: false, shift: true, key: "e" };
-    expect(shown(keys, true)).toBe("⌃⇧⌘E");
-    expect(shown({ ...keys, control: false }, false)).toBe("Ctrl+Shift+E");
-    expect(shown({ command: false, control: false, alt: false, shift: false, key: "Escape" }, true)).toBe(
-      "Esc",
-    );
+    expect(formatKeys(keys, true)).toBe("⌃⇧⌘E");
+    expect(formatKeys({ ...keys, control: false }, false)).toBe("Ctrl+Shift+E");
+    expect(
+      formatKeys({ command: false, control: false, alt: false, shift: false, key: "Escape" }, true),
+    ).toBe("Esc");
   });
 });
 

@@ -1,7 +1,7 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
-import { keysOf, shown } from "./keys";
+import { formatKeys, keysOf } from "./keys";
 
 const state = () => useStore.getState();
 
@@ -12,7 +12,7 @@ export const TABLE: readonly Action[] = ACTIONS;
 export function keysLabel(id: ActionId): string | null {
   const action = TABLE.find((action) => action.id === id);
   const keys = action ? keysOf(action) : null;
-  return keys && shown(keys);
+  return keys && formatKeys(keys);
 }
 
 /** What each action does: the features hand it over, so that none of them is known here. */

@@ -2,7 +2,7 @@ import type { ErrorReport, ExportFormat, ImportReport } from "../bridge/bindings
 import { ShellError, shell } from "../bridge/bridge";
 import { forgetDrafts } from "../chat/drafts";
 import { attempt } from "../frame/errors";
-import { reload } from "../frame/snapshot";
+import { reloadSnapshot } from "../frame/snapshot";
 import { count } from "../primitives/format";
 import { setView } from "../state/store";
 import { listChats } from "./actions";
@@ -40,7 +40,7 @@ export const restoreChats = () =>
     // The copy is older: what it gives numbers to next is not what had them here.
     forgetDrafts();
     setView({ editing: null, numbers: null, actionError: null });
-    await reload();
+    await reloadSnapshot();
   });
 
 const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;

@@ -6,7 +6,7 @@ import { dispatch } from "../state/store";
 import { showError } from "./errors";
 
 /** Shows what the shell knows. */
-export function take(snapshot: Snapshot): void {
+export function applySnapshot(snapshot: Snapshot): void {
   dispatch({ kind: "snapshot", snapshot });
   takeDraft(null, snapshot.draft);
   if (snapshot.open) {
@@ -17,6 +17,6 @@ export function take(snapshot: Snapshot): void {
 }
 
 /** Shows what the shell knows, once more. */
-export async function reload(): Promise<void> {
-  take(await shell.snapshot());
+export async function reloadSnapshot(): Promise<void> {
+  applySnapshot(await shell.snapshot());
 }

@@ -9,7 +9,7 @@ import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
 import { syncDefaults, syncPreferences } from "../settings/actions";
 import { dispatch, setView } from "../state/store";
-import { take } from "./snapshot";
+import { applySnapshot } from "./snapshot";
 
 /** Takes over a change that the shell tells; `run` does what is chosen in the menu bar. */
 function onAppEvent(event: AppEvent, run: Run): void {
@@ -49,7 +49,7 @@ const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
 /** Shows what the shell knows and follows its changes. `run` does what is chosen in the menu bar. */
 export async function start(run: Run): Promise<void> {
   try {
-    take(await shell.watch((event) => onAppEvent(event, run)));
+    applySnapshot(await shell.watch((event) => onAppEvent(event, run)));
   } catch (error) {
     dispatch({ kind: "app", event: { type: "engine", engine: { state: "failed", error: reportOf(error) } } });
   }

@@ -6,7 +6,7 @@ import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
-import { dropDraft, followDraft, setEdit, setFiles } from "./drafts";
+import { dropDraft, moveDraft, setEdit, setFiles } from "./drafts";
 import { readAgain } from "./navigation";
 import { changeChat } from "./settings";
 
@@ -74,7 +74,7 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
   if (chat !== null) return;
-  followDraft(begun);
+  moveDraft(begun);
   // It was begun among the chats with a tag.
   if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
 }

@@ -24,7 +24,7 @@ export function dropDraft(chat: number | null, sent: string): void {
 }
 
 /** Shows the draft that the shell has kept. What this page knows of is newer. */
-export function takeDraft(chat: number | null, { text, files }: Draft): void {
+export function mergeDraft(chat: number | null, { text, files }: Draft): void {
   const { drafts, attached } = useStore.getState();
   const key = draftKey(chat);
   if (!(key in drafts)) setView({ drafts: { ...drafts, [key]: text } });
@@ -32,7 +32,7 @@ export function takeDraft(chat: number | null, { text, files }: Draft): void {
 }
 
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
-export function followDraft(chat: number): void {
+export function moveDraft(chat: number): void {
   const { chat: open, drafts, attached, arriving } = useStore.getState();
   if (open !== chat) return;
   const [text, files] = [drafts.new ?? "", attached.new ?? []];
@@ -63,7 +63,7 @@ export function setEdit(message: number, text: string | null): void {
 }
 
 /** Shows the edits that the shell has kept. What this page knows of is newer. */
-export function takeEdits(edits: UnsentEdit[]): void {
+export function mergeEdits(edits: UnsentEdit[]): void {
   const kept = Object.fromEntries(edits.map(({ message, text }) => [message, text]));
   setView({ edits: { ...kept, ...useStore.getState().edits } });
 }

@@ -4,7 +4,7 @@ import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
 import { noteError, showError } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
-import { saveDrafts, takeDraft, takeEdits } from "./drafts";
+import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
 
 const state = () => useStore.getState();
 
@@ -69,8 +69,8 @@ export function showChat(
     navigation,
     () => open(navigation),
     (opened) => {
-      takeDraft(opened.chat.id, opened.draft);
-      takeEdits(opened.edits);
+      mergeDraft(opened.chat.id, opened.draft);
+      mergeEdits(opened.edits);
       dispatch({ kind: "opened", navigation, opened });
       setView({ actionError: null, editing: null, numbers: null });
       attachReplies(opened, showError);

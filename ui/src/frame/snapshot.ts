@@ -1,17 +1,17 @@
 import type { Snapshot } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { attachReplies } from "../bridge/replyListeners";
-import { takeDraft, takeEdits } from "../chat/drafts";
+import { mergeDraft, mergeEdits } from "../chat/drafts";
 import { dispatch } from "../state/store";
 import { showError } from "./errors";
 
 /** Shows what the shell knows. */
 export function applySnapshot(snapshot: Snapshot): void {
   dispatch({ kind: "snapshot", snapshot });
-  takeDraft(null, snapshot.draft);
+  mergeDraft(null, snapshot.draft);
   if (snapshot.open) {
-    takeDraft(snapshot.open.chat.id, snapshot.open.draft);
-    takeEdits(snapshot.open.edits);
+    mergeDraft(snapshot.open.chat.id, snapshot.open.draft);
+    mergeEdits(snapshot.open.edits);
     attachReplies(snapshot.open, showError);
   }
 }

@@ -4,10 +4,10 @@ import { setView, useStore } from "../state/store";
 import { draftKey } from "./view";
 
 /** What is typed is kept so many milliseconds later at most. */
-const BEHIND = 400;
+const SAVE_DELAY = 400;
 
 /** What is not kept yet, by what it is about: the newest of each. */
-const waiting = new Map<string, () => Promise<unknown>>();
+const unsaved = new Map<string, () => Promise<unknown>>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let saving: Promise<unknown> = Promise.resolve();
 
@@ -53,13 +53,13 @@ export function setFiles(chat: number | null, change: (files: Attachment[]) => A
   const key = draftKey(chat);
   const files = change(attached[key] ?? []);
   setView({ attached: { ...attached, [key]: files } });
-  keep(() => shell.setDraftFiles(chat, files));
+  enqueueSave(() => shell.setDraftFiles(chat, files));
 }
 
 /** Changes what a message of the person's is being changed to; `null` gives that up. */
 export function setEdit(message: number, text: string | null): void {
   setView({ edits: { ...useStore.getState().edits, [message]: text } });
-  later(`edit ${message}`, () => shell.setEdit(message, text));
+  saveLater(`edit ${message}`, () => shell.setEdit(message, text));
 }
 
 /** Shows the edits that the shell has kept. What this page knows of is newer. */
@@ -70,7 +70,7 @@ export function mergeEdits(edits: UnsentEdit[]): void {
 
 /** Forgets what was typed and attached in chats and messages whose numbers others may be given. */
 export function forgetDrafts(): void {
-  for (const about of waiting.keys()) if (about !== `draft ${draftKey(null)}`) waiting.delete(about);
+  for (const about of unsaved.keys()) if (about !== `draft ${draftKey(null)}`) unsaved.delete(about);
   const { drafts, attached } = useStore.getState();
   setView({ edits: {}, drafts: { new: drafts.new ?? "" }, attached: { new: attached.new ?? [] } });
 }
@@ -79,17 +79,17 @@ export function forgetDrafts(): void {
 export function saveDrafts(): Promise<unknown> {
   clearTimeout(timer);
   timer = undefined;
-  for (const save of waiting.values()) keep(save);
-  waiting.clear();
+  for (const save of unsaved.values()) enqueueSave(save);
+  unsaved.clear();
   return saving;
 }
 
-function later(about: string, save: () => Promise<unknown>): void {
-  waiting.set(about, save);
-  timer ??= setTimeout(saveDrafts, BEHIND);
+function saveLater(about: string, save: () => Promise<unknown>): void {
+  unsaved.set(about, save);
+  timer ??= setTimeout(saveDrafts, SAVE_DELAY);
 }
 
-function keep(save: () => Promise<unknown>): void {
+function enqueueSave(save: () => Promise<unknown>): void {
   // A chat may have been deleted in the meantime; then there is nothing to keep.
   saving = saving.then(save).catch((error) => console.warn(reportOf(error)));
 }
@@ -97,5 +97,5 @@ function keep(save: () => Promise<unknown>): void {
 function change(chat: number | null, text: string): void {
   const { drafts } = useStore.getState();
   setView({ drafts: { ...drafts, [draftKey(chat)]: text } });
-  later(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, text));
+  saveLater(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, text));
 }

@@ -17,7 +17,7 @@ import { MtpControl } from "./MtpControl";
 import { filesOf } from "./pasted";
 import { SamplingControl } from "./SamplingControl";
 import { ThinkingControl } from "./ThinkingControl";
-import { awaited, draftKey } from "./view";
+import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
 
@@ -26,7 +26,7 @@ export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
   const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
-  const arriving = useStore(useShallow(awaited));
+  const pendingFiles = useStore(useShallow(awaitedFiles));
   const streaming = useStore(streamingReply) !== null;
   const questionsSent = useStore((state) => state.questionsSent);
   const error = useStore((state) => state.actionError);
@@ -34,7 +34,7 @@ export function Composer() {
   const field = useRef<HTMLTextAreaElement>(null);
   const cannotAsk = useReason("ask");
   const cannotSend =
-    arriving.length > 0
+    pendingFiles.length > 0
       ? "A file is still being read."
       : !/\S/.test(text) && files.length === 0
         ? "There is no message to send yet."
@@ -91,7 +91,7 @@ export function Composer() {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <Files files={files} arriving={arriving} onRemove={detach} />
+        <Files files={files} pendingFiles={pendingFiles} onRemove={detach} />
         <div className="controls">
           <MtpControl />
           <SamplingControl />

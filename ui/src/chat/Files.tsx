@@ -1,25 +1,25 @@
 import { memo } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
-import { stopWaiting } from "./attaching";
+import { dropPendingFiles } from "./attaching";
 import { costWords } from "./attachments";
 import { useTokens } from "./useTokens";
-import type { Arriving } from "./view";
+import type { PendingFiles } from "./view";
 
-const NONE: Arriving[] = [];
+const NONE: PendingFiles[] = [];
 
 interface Props {
   files: Attachment[];
   /** Those that are being read and come to them. */
-  arriving?: Arriving[];
+  pendingFiles?: PendingFiles[];
   /** Takes one away again; there only before they are sent. */
   onRemove?: (index: number) => void;
 }
 
 /** Files that go or went with a message, and what they cost. */
-export const Files = memo(function Files({ files, arriving = NONE, onRemove }: Props) {
+export const Files = memo(function Files({ files, pendingFiles = NONE, onRemove }: Props) {
   const tokens = useTokens(files);
-  if (files.length + arriving.length === 0) return null;
+  if (files.length + pendingFiles.length === 0) return null;
   return (
     <ul className="files" aria-label="Attached files">
       {files.map(({ name, text }, index) => (
@@ -41,7 +41,7 @@ export const Files = memo(function Files({ files, arriving = NONE, onRemove }: P
           )}
         </li>
       ))}
-      {arriving.map(({ id, name }) => (
+      {pendingFiles.map(({ id, name }) => (
         <li key={`arriving ${id}`} className="file arriving" data-testid="file-arriving">
           <Icon name="attach" />
           <span className="file-name">{name}</span>
@@ -53,7 +53,7 @@ export const Files = memo(function Files({ files, arriving = NONE, onRemove }: P
             className="icon-button"
             aria-label={`Do not wait for ${name}`}
             title="Do not wait for it"
-            onClick={() => stopWaiting(id)}
+            onClick={() => dropPendingFiles(id)}
           >
             <Icon name="close" />
           </button>

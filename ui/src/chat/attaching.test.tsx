@@ -4,10 +4,10 @@ import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/b
 import { ShellError, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 import { send } from "./actions";
-import { attachDropped, chooseAttachments, stopWaiting } from "./attaching";
+import { attachDropped, chooseAttachments, dropPendingFiles } from "./attaching";
 import { Composer } from "./Composer";
 import { setDraft } from "./drafts";
-import { awaited } from "./view";
+import { awaitedFiles } from "./view";
 
 const state = () => useStore.getState();
 const initial = useStore.getInitialState();
@@ -47,7 +47,7 @@ describe("a file that is being read", () => {
     const file = pending();
     setDraft("What is it?");
     const attached = attachDropped(["/home/ines/story.txt"]);
-    expect(awaited(state()).map(({ name }) => name)).toEqual(["story.txt"]);
+    expect(awaitedFiles(state()).map(({ name }) => name)).toEqual(["story.txt"]);
     const held = renderToStaticMarkup(<Composer />);
     Object.assign(initial, state());
     const waiting = renderToStaticMarkup(<Composer />);
@@ -70,7 +70,7 @@ describe("a file that is being read", () => {
     const story = pending();
     const attached = attachDropped(["/story.txt"]);
     useStore.setState({ chat: 6 });
-    expect(awaited(state())).toEqual([]);
+    expect(awaitedFiles(state())).toEqual([]);
     story.done("story.txt");
     await attached;
     expect([names("5"), names("6"), names("new")]).toEqual([["story.txt"], [], []]);
@@ -86,7 +86,7 @@ describe("a file that is being read", () => {
     await failing;
     expect(state().actionError).toBe(null);
     expect(state().note?.words).toContain("owl.png is not a text file.");
-    expect(state().arriving).toEqual([]);
+    expect(state().pendingFiles).toEqual([]);
   });
 
   it("goes along with the chat that a new one becomes, as what is typed meanwhile does", async () => {
@@ -112,7 +112,7 @@ describe("a file that is being read", () => {
   it("is not attached once it is taken away, and says nothing more", async () => {
     const story = pending();
     const attached = attachDropped(["/story.txt"]);
-    stopWaiting(awaited(state())[0]?.id ?? 0);
+    dropPendingFiles(awaitedFiles(state())[0]?.id ?? 0);
     story.fail(new Error("no"));
     await attached;
     expect([names("new"), state().actionError]).toEqual([[], null]);
@@ -127,9 +127,9 @@ describe("a file that is being read", () => {
       return read.promise;
     });
     const attached = chooseAttachments();
-    expect(awaited(state())).toEqual([]);
+    expect(awaitedFiles(state())).toEqual([]);
     chosen.resolve();
-    await vi.waitFor(() => expect(awaited(state()).map(({ name }) => name)).toEqual(["2 files"]));
+    await vi.waitFor(() => expect(awaitedFiles(state()).map(({ name }) => name)).toEqual(["2 files"]));
     read.resolve([file("a.txt"), file("b.txt")]);
     await attached;
     expect(names("new")).toEqual(["a.txt", "b.txt"]);

@@ -5,7 +5,7 @@ import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
 import { setFiles } from "./drafts";
 import { contentsOf } from "./pasted";
-import type { Arriving } from "./view";
+import type { PendingFiles } from "./view";
 
 const state = () => useStore.getState();
 
@@ -37,31 +37,31 @@ async function attach(read: (begin: (names: string[]) => void) => Promise<Attach
   const id = last;
   const begin = (names: string[]) => {
     const name = names.length === 1 ? (names[0] ?? "") : `${count(names.length)} files`;
-    change((arriving) => arriving.map((one) => (one.id === id ? { ...one, name } : one)));
+    change((pendingFiles) => pendingFiles.map((one) => (one.id === id ? { ...one, name } : one)));
   };
-  change((arriving) => [...arriving, { id, chat: state().chat, name: null }]);
+  change((pendingFiles) => [...pendingFiles, { id, chat: state().chat, name: null }]);
   try {
     const files = await read(begin);
-    forWhom(id, (chat) => setFiles(chat, (attached) => together([...attached, ...files])));
+    ifStillPending(id, (chat) => setFiles(chat, (attached) => withinLimits([...attached, ...files])));
   } catch (error) {
-    forWhom(id, (chat) => showError(error, chat));
+    ifStillPending(id, (chat) => showError(error, chat));
   } finally {
-    stopWaiting(id);
+    dropPendingFiles(id);
   }
 }
 
 /** No longer waits for files that are being read. They are not attached. */
-export const stopWaiting = (id: number): void =>
-  change((arriving) => arriving.filter((one) => one.id !== id));
+export const dropPendingFiles = (id: number): void =>
+  change((pendingFiles) => pendingFiles.filter((one) => one.id !== id));
 
 /** Does something for the chat that files were meant for, unless the person has taken them away. */
-function forWhom(id: number, act: (chat: number | null) => void): void {
-  const arriving = state().arriving.find((one) => one.id === id);
-  if (arriving) act(arriving.chat);
+function ifStillPending(id: number, act: (chat: number | null) => void): void {
+  const pendingFiles = state().pendingFiles.find((one) => one.id === id);
+  if (pendingFiles) act(pendingFiles.chat);
 }
 
 /** The files of one message, if they are not too many or too large. */
-function together(files: Attachment[]): Attachment[] {
+function withinLimits(files: Attachment[]): Attachment[] {
   const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
   if (files.length > ATTACHMENT_FILES)
     throw new ShellError({
@@ -83,6 +83,6 @@ export function detach(index: number): void {
   setFiles(state().chat, (files) => files.toSpliced(index, 1));
 }
 
-function change(change: (arriving: Arriving[]) => Arriving[]): void {
-  setView({ arriving: change(state().arriving) });
+function change(change: (pendingFiles: PendingFiles[]) => PendingFiles[]): void {
+  setView({ pendingFiles: change(state().pendingFiles) });
 }

@@ -33,7 +33,7 @@ export function mergeDraft(chat: number | null, { text, files }: Draft): void {
 
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
 export function moveDraft(chat: number): void {
-  const { chat: open, drafts, attached, arriving } = useStore.getState();
+  const { chat: open, drafts, attached, pendingFiles } = useStore.getState();
   if (open !== chat) return;
   const [text, files] = [drafts.new ?? "", attached.new ?? []];
   if (text !== "") {
@@ -44,7 +44,7 @@ export function moveDraft(chat: number): void {
     setFiles(null, () => []);
     setFiles(chat, () => files);
   }
-  setView({ arriving: arriving.map((one) => (one.chat === null ? { ...one, chat } : one)) });
+  setView({ pendingFiles: pendingFiles.map((one) => (one.chat === null ? { ...one, chat } : one)) });
 }
 
 /** Changes the files that are to go with what is typed. */

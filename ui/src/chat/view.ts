@@ -2,7 +2,7 @@ import type { Attachment, ErrorReport } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
-export interface Arriving {
+export interface PendingFiles {
   id: number;
   /** The chat of the message; null is a new one. */
   chat: number | null;
@@ -19,7 +19,7 @@ export interface ChatView {
   /** Files that go with the texts not sent yet, by chat. */
   attached: Record<string, Attachment[]>;
   /** Files that are to go with them and are not read yet. */
-  arriving: Arriving[];
+  pendingFiles: PendingFiles[];
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -41,7 +41,7 @@ export const CHAT_VIEW: ChatView = {
   inspector: false,
   drafts: {},
   attached: {},
-  arriving: [],
+  pendingFiles: [],
   sending: false,
   actionError: null,
   unbegun: null,
@@ -52,11 +52,11 @@ export const CHAT_VIEW: ChatView = {
 };
 
 /** The files that the message of the open chat waits for. */
-export const awaited = ({
-  arriving,
+export const awaitedFiles = ({
+  pendingFiles,
   chat,
-}: Pick<ChatView, "arriving"> & Pick<ServerState, "chat">): Arriving[] =>
-  arriving.filter((one) => one.chat === chat && one.name !== null);
+}: Pick<ChatView, "pendingFiles"> & Pick<ServerState, "chat">): PendingFiles[] =>
+  pendingFiles.filter((one) => one.chat === chat && one.name !== null);
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));

@@ -85,7 +85,7 @@ describe("a file that is being read", () => {
     );
     await failing;
     expect(state().actionError).toBe(null);
-    expect(state().note?.words).toContain("owl.png is not a text file.");
+    expect(state().note?.text).toContain("owl.png is not a text file.");
     expect(state().pendingFiles).toEqual([]);
   });
 

@@ -22,8 +22,7 @@ async function replaceSettings(settings: Partial<ChatSettings>, done: string): P
   const { chat, chatSettings: before, presets, navigation } = state();
   if (!(await changeChat(settings))) return false;
   const unbegun = chat === null ? navigation.current : null;
-  if (isOwn(before, presets))
-    setView({ note: { words: done, undo: () => bringBack(chat, before), unbegun } });
+  if (isOwn(before, presets)) setView({ note: { text: done, undo: () => bringBack(chat, before), unbegun } });
   return true;
 }
 
@@ -71,7 +70,7 @@ export const updatePreset = (before: Preset) =>
     const change = (preset: Preset) => chatQueue.run(() => shell.changePreset(preset));
     await change({ ...before, system_prompt, generation: generation(state()) });
     const undo = () => change(before);
-    setView({ note: { words: `“${before.name}” was updated.`, undo } });
+    setView({ note: { text: `“${before.name}” was updated.`, undo } });
   });
 
 /** Deletes a preset. The chat keeps its settings. */
@@ -83,7 +82,7 @@ export const deletePreset = ({ id, name }: Preset) =>
       if (chat === null) setView({ unbegun: { navigation: navigation.current, preset: id } });
       syncChatSettings(chat, { ...chatSettings, preset: null });
     }
-    setView({ note: { words: `“${name}” was deleted.`, undo: () => restore(id) } });
+    setView({ note: { text: `“${name}” was deleted.`, undo: () => restore(id) } });
   });
 
 /** Brings a preset of the list of what was deleted back. */

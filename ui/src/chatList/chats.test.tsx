@@ -387,7 +387,7 @@ describe("a message", () => {
 
   it("that was deleted can be brought back", () => {
     expect(words(<Note />)).toBe("");
-    const note = { words: "The message was deleted.", undo: async () => {} };
+    const note = { text: "The message was deleted.", undo: async () => {} };
     expect(words(<Note />, { note })).toBe("The message was deleted. Undo");
   });
 });

@@ -15,7 +15,7 @@ export const deleteMessage = (message: number) =>
       dispatch({ kind: "changed", opened: chat });
       setView({ editing: null, numbers: null });
     } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
-    setView({ note: { words: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
+    setView({ note: { text: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
   });
 
 export const deleteChat = (chat: number, title: string) =>
@@ -23,7 +23,7 @@ export const deleteChat = (chat: number, title: string) =>
     const shown = state().chat === chat;
     const deletion = await chatQueue.run(() => shell.deleteChat(chat));
     const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
-    setView({ note: { words, undo: () => undoDeletion(deletion, shown) } });
+    setView({ note: { text: words, undo: () => undoDeletion(deletion, shown) } });
   });
 
 /** Brings back what was deleted. `shown`: whether its chat is to be shown then. */

@@ -25,7 +25,7 @@ async function importing(files: number, added: ImportReport, ...names: string[])
   const paths = Array.from({ length: files }, (_, index) => `/home/ines/${index}.json`);
   await importChats(paths);
   expect(ask.mock.calls.at(-1)).toEqual([paths]);
-  return { note: state().note?.words, error: state().actionError };
+  return { note: state().note?.text, error: state().actionError };
 }
 
 describe("an import", () => {

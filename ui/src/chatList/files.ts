@@ -11,7 +11,7 @@ import { listChats } from "./actions";
 export const exportChats = (chat: number | null, format: ExportFormat) =>
   attempt(async () => {
     const path = await shell.exportChats(chat, format);
-    if (path !== null) setView({ note: { words: `Exported to ${path}`, undo: null } });
+    if (path !== null) setView({ note: { text: `Exported to ${path}`, undo: null } });
   });
 
 /** Adds the chats of a file that the person chooses. */
@@ -30,7 +30,7 @@ export const importChats = (paths: string[]) =>
     const read = paths.length - refused.length;
     const words = read > 0 ? importWords(added, read) : null;
     if (refused.length > 0) throw new ShellError(refusal(words, refused));
-    if (words !== null) setView({ note: { words, undo: null } });
+    if (words !== null) setView({ note: { text: words, undo: null } });
   });
 
 /** Puts the last good copy in the place of chats that are damaged. */

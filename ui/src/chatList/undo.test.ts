@@ -16,18 +16,18 @@ afterEach(() => void vi.restoreAllMocks());
 describe("what was done", () => {
   it("is undone once, however often that is asked for", async () => {
     const back = vi.fn(async () => {});
-    setView({ note: { words: "Done.", undo: back } });
+    setView({ note: { text: "Done.", undo: back } });
     await Promise.all([undo(), undo()]);
     expect(back).toHaveBeenCalledTimes(1);
     expect(state().note).toBe(null);
   });
 
   it("can be undone again where that failed, unless something was done since", async () => {
-    const note = { words: "Done.", undo: () => Promise.reject(new Error("no")) };
+    const note = { text: "Done.", undo: () => Promise.reject(new Error("no")) };
     setView({ note });
     await undo();
     expect(state().note).toBe(note);
-    const newer = { words: "More is done.", undo: null };
+    const newer = { text: "More is done.", undo: null };
     const pending = undo();
     setView({ note: newer });
     await pending;
@@ -96,7 +96,7 @@ describe("a preset that was deleted", () => {
 
   it("can be brought back when another note has taken the place of its own", async () => {
     await deleted(5);
-    setView({ note: { words: "More is done.", undo: null } });
+    setView({ note: { text: "More is done.", undo: null } });
     expect(state().deletedPresets).toEqual([OWL]);
     const restore = vi.spyOn(shell, "restorePreset").mockResolvedValue([5, 6]);
     await restorePreset(OWL.id);

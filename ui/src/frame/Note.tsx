@@ -9,7 +9,7 @@ export function Note() {
     <div className="note-place" role="status">
       {note && (
         <div className="note" data-testid="note">
-          <span className="note-words">{note.words}</span>
+          <span className="note-words">{note.text}</span>
           {note.undo && (
             <button type="button" className="quiet-button" data-testid="undo" onClick={undo}>
               Undo

@@ -12,7 +12,7 @@ export function showError(error: unknown, chat = state().chat): void {
 /** Says why something failed that has nothing to do with what is shown. */
 export function noteError(error: unknown): void {
   const { message, hint } = reportOf(error);
-  setView({ note: { words: [message, hint].filter(Boolean).join(" "), undo: null } });
+  setView({ note: { text: [message, hint].filter(Boolean).join(" "), undo: null } });
 }
 
 /** Does something; if it fails, the chat says why. */

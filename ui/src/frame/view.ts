@@ -2,8 +2,8 @@
 export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics" | "notices";
 
 /** What was done, in a sentence. */
-export interface Done {
-  words: string;
+export interface NoteContent {
+  text: string;
   /** What brings back what was there before; null where nothing can. `false`: it could not, and why is said. */
   undo: (() => Promise<unknown>) | null;
   /** Where it was done to a chat that is not begun, the navigation that led there. The note goes when the chat begins. */
@@ -17,7 +17,7 @@ export interface FrameView {
   sidebar: boolean;
   screen: Screen;
   /** What was done last, as far as it is to be said. */
-  note: Done | null;
+  note: NoteContent | null;
   /** What the last action led to: its row comes into view and takes the focus. */
   spotlight: string | null;
 }

@@ -5,7 +5,7 @@ import { FirstStart } from "../frame/FirstStart";
 import { setView, useStore } from "../state/store";
 import { Question } from "./Question";
 import { Reply } from "./Reply";
-import { useFollow } from "./useFollow";
+import { useStickToBottom } from "./useStickToBottom";
 
 /** Messages that are drawn above and below those in view. */
 const NEARBY = 6;
@@ -20,7 +20,7 @@ export function Conversation() {
   const title = useStore((state) => state.about?.title ?? "New chat");
   const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
-  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useFollow();
+  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom();
   const list = useVirtualizer({
     count: messages.length,
     getScrollElement: () => scroller.current,

@@ -11,10 +11,10 @@ const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
  * the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere.
  */
-export function useFollow() {
+export function useStickToBottom() {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
+  const sticking = useRef(true);
   const last = useRef({ top: 0, height: 0, view: 0 });
   const [away, setAway] = useState(false);
   const [scrolled, setScrolled] = useState(false);
@@ -22,14 +22,14 @@ export function useFollow() {
   const toEnd = useCallback(() => {
     const box = scroller.current;
     if (!box) return;
-    following.current = true;
+    sticking.current = true;
     setAway(false);
     box.scrollTop = box.scrollHeight;
     last.current = measure(box);
   }, []);
 
   const leaveEnd = useCallback(() => {
-    following.current = false;
+    sticking.current = false;
   }, []);
 
   useEffect(() => {
@@ -46,14 +46,14 @@ export function useFollow() {
       // What shrinks for a moment moves the view up too; that is not the reader.
       const byReader =
         performance.now() - handMoved < REACTION || (now.height === height && now.view === view);
-      if (now.height - now.view - now.top <= NEAR) following.current = true;
-      else if (now.top < top && byReader) following.current = false;
+      if (now.height - now.view - now.top <= NEAR) sticking.current = true;
+      else if (now.top < top && byReader) sticking.current = false;
       last.current = now;
-      setAway(!following.current);
+      setAway(!sticking.current);
       setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
-      if (following.current) toEnd();
+      if (sticking.current) toEnd();
     });
     for (const hand of HANDS) box.addEventListener(hand, onHand, { passive: true });
     box.addEventListener("scroll", onScroll, { passive: true });

@@ -42,7 +42,7 @@ export function Inspector() {
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }) {
+function InspectorSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="inspector-part" aria-label={title}>
       <h2>{title}</h2>
@@ -55,7 +55,7 @@ function PresetChoice() {
   const presets = useStore((state) => state.presets);
   const chosen = useStore((state) => state.chatSettings.preset);
   return (
-    <Part title="Preset">
+    <InspectorSection title="Preset">
       <div className="select-place">
         <select
           className="select"
@@ -73,7 +73,7 @@ function PresetChoice() {
         </select>
         <Icon name="down" />
       </div>
-    </Part>
+    </InspectorSection>
   );
 }
 
@@ -81,7 +81,7 @@ function SystemPrompt() {
   const id = useId();
   const prompt = useStore((state) => state.chatSettings.system_prompt);
   return (
-    <Part title="System prompt">
+    <InspectorSection title="System prompt">
       <textarea
         id={id}
         className="system-prompt"
@@ -92,7 +92,7 @@ function SystemPrompt() {
         data-testid="system-prompt"
         onChange={(event) => changeChat({ system_prompt: event.target.value })}
       />
-    </Part>
+    </InspectorSection>
   );
 }
 
@@ -106,7 +106,7 @@ function Scope() {
     ? "greedy"
     : `temperature ${settings.sampling.temperature.toFixed(2)}`;
   return (
-    <Part title="MTP, sampling and thinking">
+    <InspectorSection title="MTP, sampling and thinking">
       <div className="segments" {...group}>
         <button {...radio(0)} data-testid="scope-app" onClick={() => check(0)}>
           All chats
@@ -124,7 +124,7 @@ function Scope() {
         MTP {draftingName(settings.drafting)}, {sampling}, thinking {settings.thinking ? "on" : "off"}, at
         most {count(settings.max_tokens)} tokens.
       </p>
-    </Part>
+    </InspectorSection>
   );
 }
 
@@ -136,7 +136,7 @@ function KeepPreset() {
     if (await keepAsPreset(trimmed)) setName("");
   };
   return (
-    <Part title="Keep these settings">
+    <InspectorSection title="Keep these settings">
       {preset && (
         <div className="preset-actions">
           <button
@@ -182,7 +182,7 @@ function KeepPreset() {
           Keep
         </ActionButton>
       </form>
-    </Part>
+    </InspectorSection>
   );
 }
 
@@ -194,12 +194,12 @@ function Context() {
   const use = contextUse(messages, model, settings);
   if (use === null) return null;
   return (
-    <Part title="Context">
+    <InspectorSection title="Context">
       <progress value={Math.min(use.used / use.of, 1)} aria-label="Share of the context that is used" />
       <p className="context-numbers numbers" data-testid="context">
         {count(use.used)} of {count(use.of)} tokens
       </p>
       <p className="popover-note">{contextWords(use)}</p>
-    </Part>
+    </InspectorSection>
   );
 }

@@ -6,9 +6,9 @@ import { useStore } from "../state/store";
 import { about, chooseAndAdd, loadLibrary, restoreModel } from "./actions";
 import { DeletedRow } from "./DeletedRow";
 import { LibraryError } from "./LibraryError";
+import { PlaceNotice } from "./LibraryPlace";
 import { LocalRow } from "./LocalRow";
 import { byPlace } from "./models";
-import { PlaceNotice } from "./Place";
 import { SmallerMemory } from "./SmallerMemory";
 
 /** The models on this machine. */

@@ -4,8 +4,8 @@ import { useStore } from "../state/store";
 import { getModels } from "./actions";
 import { ContextControl } from "./ContextControl";
 import { Jobs } from "./Jobs";
+import { Storage } from "./LibraryPlace";
 import { LocalModels } from "./LocalModels";
-import { Storage } from "./Place";
 import { RemoteDetails } from "./RemoteDetails";
 import { RemoteModels } from "./RemoteModels";
 

@@ -5,13 +5,13 @@ import { isRunning, share } from "./jobs";
 import { stageWords } from "./labels";
 
 /** What the library is working on, in the sidebar, benchmarks left out. */
-export const SidebarProgress = () => <Progress isShown={({ kind }) => kind !== "benchmark"} />;
+export const SidebarProgress = () => <JobProgress isShown={({ kind }) => kind !== "benchmark"} />;
 
 /** The benchmark that is being run, in the sidebar. */
-export const BenchmarkProgress = () => <Progress isShown={({ kind }) => kind === "benchmark"} />;
+export const BenchmarkProgress = () => <JobProgress isShown={({ kind }) => kind === "benchmark"} />;
 
 /** Some jobs: the name of the one that runs, how far it is, and a slim line. */
-function Progress({ isShown }: { isShown: (job: Job) => boolean }) {
+function JobProgress({ isShown }: { isShown: (job: Job) => boolean }) {
   const all = useStore((state) => state.library?.jobs);
   const jobs = all?.filter(isShown) ?? [];
   const job = jobs.find(isRunning);

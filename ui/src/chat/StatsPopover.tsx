@@ -30,7 +30,7 @@ interface Props {
 
 /** The numbers of a reply, and all of them on a click. */
 export function StatsPopover({ message, stats, model }: Props) {
-  const open = useStore((state) => state.numbers === message);
+  const open = useStore((state) => state.openStats === message);
   return (
     <PopoverButton
       label={footerWords(stats)}
@@ -43,7 +43,7 @@ export function StatsPopover({ message, stats, model }: Props) {
       chevron={false}
       toRead
       open={open}
-      onOpenChange={(open) => setView({ numbers: open ? message : null })}
+      onOpenChange={(open) => setView({ openStats: open ? message : null })}
     >
       <Numbers stats={stats} model={model} />
     </PopoverButton>

@@ -119,18 +119,18 @@ export function stop(): boolean {
 }
 
 /** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
-export function toggleNumbers(): boolean {
-  const { numbers, messages } = state();
+export function toggleStats(): boolean {
+  const { openStats, messages } = state();
   // Out of view a reply is not drawn, and neither are its numbers.
-  if (numbers !== null && document.querySelector("[data-testid=stats-popover]")) {
-    setView({ numbers: null });
+  if (openStats !== null && document.querySelector("[data-testid=stats-popover]")) {
+    setView({ openStats: null });
     return true;
   }
   const focused = document.activeElement?.closest<HTMLElement>("[data-message]")?.dataset.message;
   const measured = messages.filter(({ stats }) => stats !== null && stats.emitted > 0);
   const reply = measured.find(({ id }) => String(id) === focused) ?? measured.at(-1);
   if (!reply) return false;
-  setView({ numbers: reply.id });
+  setView({ openStats: reply.id });
   // Far out of view nothing is drawn.
   if (!document.querySelector(`[data-message="${reply.id}"]`))
     setView({ jump: { message: reply.id, lit: false } });

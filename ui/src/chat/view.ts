@@ -31,7 +31,7 @@ export interface ChatView {
   /** What messages are being changed to, by message; null where that was given up. */
   edits: Record<number, string | null>;
   /** The reply whose numbers are open. */
-  numbers: number | null;
+  openStats: number | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
   jump: { message: number; lit: boolean } | null;
 }
@@ -47,7 +47,7 @@ export const CHAT_VIEW: ChatView = {
   unbegun: null,
   editing: null,
   edits: {},
-  numbers: null,
+  openStats: null,
   jump: null,
 };
 

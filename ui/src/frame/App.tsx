@@ -69,7 +69,7 @@ function ChatScreen() {
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
   // Whoever comes back to the chat has not asked for them again.
-  useEffect(() => () => setView({ numbers: null }), []);
+  useEffect(() => () => setView({ openStats: null }), []);
   return (
     <main className="main">
       <header className="toolbar" data-tauri-drag-region>

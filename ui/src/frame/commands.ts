@@ -1,6 +1,6 @@
 import { openBenchmarks } from "../benchmarks/actions";
 import { shell } from "../bridge/bridge";
-import { editLast, stop, toggleNumbers } from "../chat/actions";
+import { editLast, stop, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat } from "../chat/navigation";
 import { focusSearch, goToChat } from "../chatList/actions";
@@ -26,7 +26,7 @@ export const COMMANDS: Commands = {
   },
   edit_last: () => editLast(),
   stop: () => stop(),
-  statistics: () => toggleNumbers(),
+  statistics: () => toggleStats(),
   reveal_drafts: () => toggleRevealDrafts(),
   next_chat: () => goToChat(1),
   previous_chat: () => goToChat(-1),

@@ -39,7 +39,7 @@ export function Conversation() {
     const index = messages.findIndex(({ id }) => id === jump?.message);
     if (index < 0) return;
     leaveEnd();
-    list.scrollToIndex(index, { align: jump?.lit ? "center" : "auto" });
+    list.scrollToIndex(index, { align: jump?.highlighted ? "center" : "auto" });
   }, [jump]);
 
   // Whoever comes back from another screen is not taken there again.
@@ -66,7 +66,7 @@ export function Conversation() {
                 <Turn
                   message={messages[index]}
                   last={index === messages.length - 1}
-                  lit={jump?.lit === true && jump.message === key}
+                  highlighted={jump?.highlighted === true && jump.message === key}
                 />
               </div>
             ))}
@@ -98,13 +98,13 @@ interface TurnProps {
   message: Message | undefined;
   last: boolean;
   /** A search has led here. */
-  lit: boolean;
+  highlighted: boolean;
 }
 
-function Turn({ message, last, lit }: TurnProps) {
+function Turn({ message, last, highlighted }: TurnProps) {
   if (!message || message.role === "system") return null;
   return (
-    <div className={lit ? "turn lit" : "turn"}>
+    <div className={highlighted ? "turn lit" : "turn"}>
       {message.role === "user" ? <Question message={message} /> : <Reply message={message} last={last} />}
     </div>
   );

@@ -29,7 +29,7 @@ function Step({ from, to, name }: { from: number; to: number | undefined; name: 
   const button = useSpotlight<HTMLButtonElement>(`${name}:${from}`);
   const step = async () => {
     if (to === undefined || !(await showVersion(to))) return;
-    setView({ spotlight: `${name}:${to}`, jump: { message: to, lit: false } });
+    setView({ spotlight: `${name}:${to}`, jump: { message: to, highlighted: false } });
   };
   return (
     <ActionButton

@@ -87,7 +87,7 @@ export async function edit(message: number, text: string): Promise<void> {
 /** Brings the last message of the person's into view, to be changed. */
 export function editLast(): void {
   const last = state().messages.findLast(({ role }) => role === "user");
-  if (last) setView({ editing: last.id, jump: { message: last.id, lit: false } });
+  if (last) setView({ editing: last.id, jump: { message: last.id, highlighted: false } });
 }
 
 /** Closes the form of a message, and forgets what it held. */
@@ -133,6 +133,6 @@ export function toggleStats(): boolean {
   setView({ openStats: reply.id });
   // Far out of view nothing is drawn.
   if (!document.querySelector(`[data-message="${reply.id}"]`))
-    setView({ jump: { message: reply.id, lit: false } });
+    setView({ jump: { message: reply.id, highlighted: false } });
   return true;
 }

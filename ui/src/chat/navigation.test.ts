@@ -174,7 +174,7 @@ describe("a chat that is deleted", () => {
     }
     expect(undo.mock.calls).toEqual([[3], [4]]);
     expect(show).toHaveBeenCalledWith(2, 40);
-    expect(state().jump).toEqual({ message: 40, lit: true });
+    expect(state().jump).toEqual({ message: 40, highlighted: true });
   });
 });
 

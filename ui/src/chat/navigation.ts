@@ -93,7 +93,7 @@ export async function openChat(chat: number): Promise<void> {
 /** Opens the chat of a message and brings that into view. */
 export async function showMessage(message: number): Promise<void> {
   const there = await showChat((navigation) => shell.showMessage(navigation, message));
-  if (there) setView({ jump: { message, lit: true } });
+  if (there) setView({ jump: { message, highlighted: true } });
 }
 
 /** Shows another version of a message. */

@@ -33,7 +33,7 @@ export interface ChatView {
   /** The reply whose numbers are open. */
   openStats: number | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
-  jump: { message: number; lit: boolean } | null;
+  jump: { message: number; highlighted: boolean } | null;
 }
 
 /** As the window opens. */

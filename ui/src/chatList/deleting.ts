@@ -44,5 +44,5 @@ export async function bringBack({ id, message }: Deletion): Promise<void> {
     return message === null ? shell.openChat(navigation, chat) : shell.showMessage(navigation, message);
   });
   returning.delete(id);
-  if (isBack && message !== null) setView({ jump: { message, lit: true } });
+  if (isBack && message !== null) setView({ jump: { message, highlighted: true } });
 }

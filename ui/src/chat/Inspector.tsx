@@ -5,7 +5,7 @@ import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 import { setView, useGeneration, useModel, useStore } from "../state/store";
 import { contextUse, contextWords } from "./context";
-import { choosePreset, deletePreset, keepAsPreset, updatePreset } from "./presets";
+import { addPreset, changePreset, choosePreset, deletePreset } from "./presets";
 import { changeChat } from "./settings";
 
 /** Opens and closes the panel with the chat's settings. */
@@ -133,7 +133,7 @@ function KeepPreset() {
   const preset = useStore((state) => state.presets.find(({ id }) => id === state.chatSettings.preset));
   const trimmed = name.trim();
   const keep = async () => {
-    if (await keepAsPreset(trimmed)) setName("");
+    if (await addPreset(trimmed)) setName("");
   };
   return (
     <InspectorSection title="Keep these settings">
@@ -143,7 +143,7 @@ function KeepPreset() {
             type="button"
             className="button"
             data-testid="update-preset"
-            onClick={() => updatePreset(preset)}
+            onClick={() => changePreset(preset)}
           >
             <span>Update “{preset.name}”</span>
           </button>

@@ -7,7 +7,7 @@ import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { send } from "./actions";
 import { newChat, openChat } from "./navigation";
-import { keepAsPreset } from "./presets";
+import { addPreset } from "./presets";
 import { chatSummary, openedChat } from "./samples";
 
 const state = () => useStore.getState();
@@ -203,7 +203,7 @@ describe("what an answer is for", () => {
     vi.spyOn(shell, "deleteMessage").mockReturnValue(deleted.promise);
     vi.spyOn(shell, "addPreset").mockReturnValue(added.promise);
     const set = vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
-    const kept = keepAsPreset("Fox");
+    const kept = addPreset("Fox");
     dispatch({ kind: "navigation started" });
     dispatch({ kind: "opened", navigation: 2, opened: openedChat(2) });
     const gone = deleteMessage(7);

@@ -22,12 +22,13 @@ async function replaceSettings(settings: Partial<ChatSettings>, done: string): P
   const { chat, chatSettings: before, presets, navigation } = state();
   if (!(await changeChat(settings))) return false;
   const unbegun = chat === null ? navigation.current : null;
-  if (isOwn(before, presets)) setView({ note: { text: done, undo: () => bringBack(chat, before), unbegun } });
+  if (isOwn(before, presets))
+    setView({ note: { text: done, undo: () => restoreSettings(chat, before), unbegun } });
   return true;
 }
 
 /** Gives a chat the settings back that it had. What was changed since can be brought back in turn. */
-async function bringBack(chat: number | null, before: ChatSettings): Promise<boolean> {
+async function restoreSettings(chat: number | null, before: ChatSettings): Promise<boolean> {
   // The next new chat is not meant.
   if (chat === null && state().sending) return false;
   if (state().chat !== chat) await (chat === null ? newChat() : openChat(chat));
@@ -54,7 +55,7 @@ export function choosePreset(id: number | null): Promise<boolean> {
 }
 
 /** Keeps the settings of the open chat under a name; the chat is then set by it. */
-export const keepAsPreset = (name: string) =>
+export const addPreset = (name: string) =>
   attempt(async () => {
     const { chatSettings, navigation } = state();
     const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
@@ -64,7 +65,7 @@ export const keepAsPreset = (name: string) =>
   });
 
 /** Gives a preset what the open chat is set to. */
-export const updatePreset = (before: Preset) =>
+export const changePreset = (before: Preset) =>
   attempt(async () => {
     const { system_prompt } = state().chatSettings;
     const change = (preset: Preset) => chatQueue.run(() => shell.changePreset(preset));

@@ -3,7 +3,7 @@ import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
 import { useStore } from "../state/store";
-import { about, chooseContext } from "./actions";
+import { about, setFitContext } from "./actions";
 import { LibraryError } from "./LibraryError";
 import { chatWords, thousands } from "./labels";
 
@@ -16,7 +16,7 @@ export function ContextControl() {
   const at = choices.indexOf(chosen);
   const check = (index: number) => {
     const choice = choices[index];
-    if (choice !== undefined && choice !== chosen) chooseContext(choice);
+    if (choice !== undefined && choice !== chosen) setFitContext(choice);
   };
   const { group, radio } = radios("Length of a chat", at, check);
   return (

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { ConversionChoice, LocalModel } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { Sheet } from "../primitives/Sheet";
-import { convert } from "./actions";
+import { convertModel } from "./actions";
 import { ConversionForm } from "./ConversionForm";
 
 interface Props {
@@ -17,7 +17,7 @@ export function ConvertSheet({ model, open, onClose }: Props) {
   const own = model.origin === "library";
   const begin = () => {
     onClose();
-    convert(model.path, choice);
+    convertModel(model.path, choice);
   };
   return (
     <Sheet

@@ -5,7 +5,7 @@ import { ActionButton } from "../primitives/ActionButton";
 import { bytes } from "../primitives/format";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
-import { about, chooseLibraryFolder, moveLibrary, reveal, setToken } from "./actions";
+import { about, chooseLibraryFolder, moveLibrary, reveal, setHubToken } from "./actions";
 import { LibraryError } from "./LibraryError";
 import { TokenControl } from "./Token";
 
@@ -47,7 +47,7 @@ export function Storage() {
                   type="button"
                   className="button"
                   data-testid="remove-token"
-                  onClick={() => setToken(null)}
+                  onClick={() => setHubToken(null)}
                 >
                   Remove
                 </button>

@@ -8,7 +8,7 @@ import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { useReason, useStore } from "../state/store";
-import { about, deleteModel, forgetModel, loadModel, measure, openRepo, reveal } from "./actions";
+import { about, deleteModel, forgetModel, loadModel, openRepo, reveal, tuneModel } from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
 import { LibraryError } from "./LibraryError";
 import { fitWords, keepReason, line, mtpBadge, offlineWords, tuningWords, usedWords } from "./labels";
@@ -131,7 +131,7 @@ function More({ model, inUse }: Props) {
     {
       name: model.tuning ? "Measure again" : "Measure",
       reason: unusable ?? (model.mtp?.state === "present" ? null : "It has no MTP head to measure"),
-      onSelect: () => measure(path),
+      onSelect: () => tuneModel(path),
     },
     { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
     origin === "folder"

@@ -8,7 +8,7 @@ import { Fact } from "../primitives/Fact";
 import { bytes } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useReason, useStore } from "../state/store";
-import { about, download, loadModel } from "./actions";
+import { about, downloadModel, loadModel } from "./actions";
 import { ConversionForm } from "./ConversionForm";
 import { whereabouts } from "./jobs";
 import { LibraryError } from "./LibraryError";
@@ -99,7 +99,7 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
 
   const start = async () => {
     setStarting(true);
-    await download(model.repo, choice);
+    await downloadModel(model.repo, choice);
     setStarting(false);
   };
   const use = (path: string) => {

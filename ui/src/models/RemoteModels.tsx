@@ -4,7 +4,7 @@ import { useSpotlight } from "../frame/useSpotlight";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
-import { about, changeFilter, endSearch, loadCatalogue, search } from "./actions";
+import { about, changeFilter, endSearch, loadCatalogue, searchModels } from "./actions";
 import { HubError } from "./HubError";
 import { inOrder } from "./models";
 import { RemoteRow } from "./RemoteRow";
@@ -70,7 +70,7 @@ function SearchForm() {
         className="search-form"
         onSubmit={(event) => {
           event.preventDefault();
-          search();
+          searchModels();
         }}
       >
         <div className="search-field">
@@ -195,7 +195,7 @@ function Found({ listing }: { listing: Listing }) {
         listing={listing}
         waiting=""
         empty="Try fewer words or fewer filters, or the whole name as organisation/name."
-        onRetry={search}
+        onRetry={searchModels}
       />
     </>
   );

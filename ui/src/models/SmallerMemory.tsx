@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useStore } from "../state/store";
-import { about, chooseKvPrecision } from "./actions";
+import { about, setKvPrecision } from "./actions";
 import { LibraryError } from "./LibraryError";
 
 /** Whether chats take less memory as they grow, and what that costs. */
@@ -12,7 +12,7 @@ export function SmallerMemory() {
   const change = async (smaller: boolean) => {
     if (asked !== null) return;
     setAsked(smaller);
-    await chooseKvPrecision(smaller ? "eight" : "full");
+    await setKvPrecision(smaller ? "eight" : "full");
     setAsked(null);
   };
   return (

@@ -3,7 +3,7 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { useStore } from "../state/store";
-import { about, setToken } from "./actions";
+import { about, setHubToken } from "./actions";
 
 /** Opens the field that the token for the Hub is typed into. */
 export function TokenControl() {
@@ -39,7 +39,7 @@ function TokenForm({ onDone }: { onDone: () => void }) {
 
   const save = async () => {
     setSaving(true);
-    const kept = await setToken(trimmed);
+    const kept = await setHubToken(trimmed);
     setSaving(false);
     if (kept) onDone();
   };

@@ -78,7 +78,7 @@ export async function list(
 export const loadCatalogue = (refresh: boolean) => list("catalogue", () => shell.catalogue(refresh));
 
 /** Searches the Hub for what the filter says. */
-export const search = () => list("found", () => shell.searchModels(state().filter, true));
+export const searchModels = () => list("found", () => shell.searchModels(state().filter, true));
 
 /** Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before. */
 const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
@@ -92,14 +92,14 @@ async function judgeAgain(): Promise<void> {
 }
 
 /** Chooses how long a chat the verdicts are for; all that are shown change with it. */
-export const chooseContext = (tokens: number) =>
+export const setFitContext = (tokens: number) =>
   attempt(about.context, async () => {
     await settingsQueue.run(() => shell.setFitContext(tokens));
     await judgeAgain();
   });
 
 /** Chooses how models keep keys and values; the loaded one is loaded again. */
-export const chooseKvPrecision = (precision: KvPrecision) =>
+export const setKvPrecision = (precision: KvPrecision) =>
   attempt(about.memory, async () => {
     await shell.setKvPrecision(precision);
     await judgeAgain();
@@ -134,18 +134,18 @@ export const openRepo = (repo: string, subject: string) =>
   });
 
 /** Begins a download; its row in the queue comes into view. */
-export const download = (repo: string, conversion: ConversionChoice) =>
+export const downloadModel = (repo: string, conversion: ConversionChoice) =>
   attempt(about.details, async () => {
     const job = await shell.downloadModel(repo, conversion);
     setView({ details: null, spotlight: about.job(job) });
   });
 
-export const convert = (path: string, conversion: ConversionChoice) =>
+export const convertModel = (path: string, conversion: ConversionChoice) =>
   attempt(about.model(path), async () => {
     setView({ spotlight: about.job(await shell.convertModel(path, conversion)) });
   });
 
-export const measure = (path: string) =>
+export const tuneModel = (path: string) =>
   attempt(about.model(path), async () => {
     setView({ spotlight: about.job(await shell.tuneModel(path)) });
   });
@@ -206,7 +206,7 @@ export async function chooseLibraryFolder(): Promise<string | null> {
 
 export const moveLibrary = (path: string) => attempt(about.place, () => shell.moveLibrary(path));
 
-export const setToken = (token: string | null) => attempt(about.token, () => shell.setHubToken(token));
+export const setHubToken = (token: string | null) => attempt(about.token, () => shell.setHubToken(token));
 
 /** Does with a job what one of its buttons says. */
 export function doStep(job: number, step: Exclude<Step, "use">): Promise<boolean> {

@@ -4,7 +4,7 @@ import { Screen } from "../frame/Screen";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { useStore } from "../state/store";
-import { exportHistory, loadHistory } from "./actions";
+import { exportBenchmarks, loadHistory } from "./actions";
 import { History } from "./History";
 import { Measure } from "./Measure";
 import { benchmarksOf, subject, subjects } from "./models";
@@ -44,7 +44,7 @@ export function BenchmarksScreen() {
           entries={(["json", "csv"] as const).map((format) => ({
             name: `Export as ${format.toUpperCase()}…`,
             reason: history?.benchmarks.length ? null : "There are none yet.",
-            onSelect: () => exportHistory(format),
+            onSelect: () => exportBenchmarks(format),
           }))}
         >
           <Icon name="more" />

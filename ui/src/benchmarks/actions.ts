@@ -49,7 +49,7 @@ export const undoDelete = () =>
   });
 
 /** Writes the whole history into a file that the person chooses. */
-export const exportHistory = (format: BenchmarkFormat) =>
+export const exportBenchmarks = (format: BenchmarkFormat) =>
   attempt(async () => {
     const path = await shell.exportBenchmarks(format);
     if (path !== null) setBenchmarks({ exported: path });

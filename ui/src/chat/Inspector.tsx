@@ -6,7 +6,7 @@ import { radios } from "../primitives/radios";
 import { setView, useGeneration, useModel, useStore } from "../state/store";
 import { contextUse, contextWords } from "./context";
 import { addPreset, changePreset, choosePreset, deletePreset } from "./presets";
-import { changeChat } from "./settings";
+import { changeChatSettings } from "./settings";
 
 /** Opens and closes the panel with the chat's settings. */
 export function InspectorToggle() {
@@ -90,7 +90,7 @@ function SystemPrompt() {
         placeholder="What the model is to know and to do in the whole chat"
         aria-label="System prompt"
         data-testid="system-prompt"
-        onChange={(event) => changeChat({ system_prompt: event.target.value })}
+        onChange={(event) => changeChatSettings({ system_prompt: event.target.value })}
       />
     </InspectorSection>
   );
@@ -100,7 +100,7 @@ function SystemPrompt() {
 function Scope() {
   const own = useStore((state) => state.chatSettings.generation !== null);
   const settings = useGeneration();
-  const check = (index: number) => changeChat({ generation: index === 0 ? null : settings });
+  const check = (index: number) => changeChatSettings({ generation: index === 0 ? null : settings });
   const { group, radio } = radios("What the controls below the message are for", own ? 1 : 0, check);
   const sampling = isGreedy(settings.sampling)
     ? "greedy"

@@ -8,7 +8,7 @@ import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, moveDraft, setEdit, setFiles } from "./drafts";
 import { readAgain } from "./navigation";
-import { changeChat } from "./settings";
+import { changeChatSettings } from "./settings";
 
 const state = () => useStore.getState();
 
@@ -65,7 +65,8 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
     (replies) => shell.send(to, withFiles(text, files), replies),
     (sent) => {
       // What was changed while the chat began.
-      if (chat === null && state().chatSettings !== settings) changeChat(state().chatSettings, sent.chat);
+      if (chat === null && state().chatSettings !== settings)
+        changeChatSettings(state().chatSettings, sent.chat);
     },
   );
   if (begun === null) return;

@@ -5,7 +5,7 @@ import { attempt } from "../frame/errors";
 import { generation } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { newChat, openChat } from "./navigation";
-import { changeChat, syncChatSettings } from "./settings";
+import { changeChatSettings, syncChatSettings } from "./settings";
 
 const state = () => useStore.getState();
 
@@ -20,7 +20,7 @@ export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
 /** Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others. */
 async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
   const { chat, chatSettings: before, presets, navigation } = state();
-  if (!(await changeChat(settings))) return false;
+  if (!(await changeChatSettings(settings))) return false;
   const unbegun = chat === null ? navigation.current : null;
   if (isOwn(before, presets))
     setView({ note: { text: done, undo: () => restoreSettings(chat, before), unbegun } });
@@ -61,7 +61,7 @@ export const addPreset = (name: string) =>
     const preset = await shell.addPreset(name, chatSettings.system_prompt, generation(state()));
     // Another chat that was opened meanwhile is not meant.
     if (state().navigation.current === navigation.current)
-      await changeChat({ preset: preset.id, generation: preset.generation });
+      await changeChatSettings({ preset: preset.id, generation: preset.generation });
   });
 
 /** Gives a preset what the open chat is set to. */

@@ -35,7 +35,10 @@ export function syncChatSettings(chat: number | null, settings: ChatSettings): v
 
 /** Changes how replies are written in the open chat. Returns whether that is kept. One that is not begun takes it along
  *  when it begins. */
-export async function changeChat(change: Partial<ChatSettings>, chat = state().chat): Promise<boolean> {
+export async function changeChatSettings(
+  change: Partial<ChatSettings>,
+  chat = state().chat,
+): Promise<boolean> {
   if (chat === null) {
     dispatch({ kind: "chat settings", settings: { ...state().chatSettings, ...change } });
     return true;
@@ -54,7 +57,7 @@ export async function changeSettings(change: Partial<GenerationSettings>): Promi
   const { generation } = state().chatSettings;
   await (generation === null
     ? changeDefaults(change)
-    : changeChat({ generation: { ...generation, ...change } }));
+    : changeChatSettings({ generation: { ...generation, ...change } }));
 }
 
 export const changeSampling = (change: Partial<Sampling>) =>

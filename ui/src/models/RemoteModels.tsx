@@ -6,7 +6,7 @@ import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, changeFilter, endSearch, loadCatalogue, searchModels } from "./actions";
 import { HubError } from "./HubError";
-import { inOrder } from "./models";
+import { sortedByFit } from "./models";
 import { RemoteRow } from "./RemoteRow";
 import type { Listing } from "./view";
 
@@ -228,7 +228,7 @@ function Results({ listing, waiting, empty, onRetry }: ResultsProps) {
       )}
       {asking && models === null && waiting && <p className="part-empty">{waiting}</p>}
       {models?.length === 0 && !asking && <p className="part-empty">{empty}</p>}
-      {models && <Rows models={inOrder(models)} stale={asking} />}
+      {models && <Rows models={sortedByFit(models)} stale={asking} />}
     </>
   );
 }

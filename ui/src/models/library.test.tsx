@@ -10,7 +10,7 @@ import { endings, moved, share, steps, whereabouts } from "./jobs";
 import { Storage } from "./LibraryPlace";
 import { LocalModels } from "./LocalModels";
 import { LocalRow } from "./LocalRow";
-import { byPlace, choices, firstChoice, inOrder, isRaw } from "./models";
+import { byPlace, choices, firstChoice, isRaw, sortedByFit } from "./models";
 import { RemoteModels } from "./RemoteModels";
 import { SidebarProgress } from "./SidebarProgress";
 import { SmallerMemory } from "./SmallerMemory";
@@ -227,7 +227,7 @@ describe("models to get", () => {
       remote("well"),
       remote("pick", { recommended: true, fit: fitOf("tight") }),
     ];
-    expect(inOrder(models).map(({ repo }) => repo)).toEqual(["pick", "well", "tight", "unknown", "big"]);
+    expect(sortedByFit(models).map(({ repo }) => repo)).toEqual(["pick", "well", "tight", "unknown", "big"]);
   });
 
   it("are known to be here, or on their way, from the library alone", () => {

@@ -51,7 +51,7 @@ export function choices(entries: ModelEntry[], library: LibrarySnapshot | null):
 const VERDICTS = ["fits_well", "tight", undefined, "too_big"];
 
 /** The one to take first, then what runs best, in the given order where it runs alike. */
-export function inOrder(models: RemoteModel[]): RemoteModel[] {
+export function sortedByFit(models: RemoteModel[]): RemoteModel[] {
   const place = (model: RemoteModel) => (model.recommended ? -1 : VERDICTS.indexOf(model.fit?.verdict));
   return models.toSorted((a, b) => place(a) - place(b));
 }

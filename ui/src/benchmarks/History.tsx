@@ -3,7 +3,7 @@ import type { Benchmark, KvPrecision, MachineName } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
 import { Segments } from "../primitives/Segments";
 import { deleteBenchmark, undoDelete } from "./actions";
-import { chartSentence, kvWords, METRICS, metricValue, plotted, series, strange, timeWords } from "./labels";
+import { chartSentence, kvLabel, METRICS, metricValue, plotted, series, strange, timeLabel } from "./labels";
 import { loadPlot } from "./loadPlot";
 import { setBenchmarks, useBenchmarks } from "./store";
 
@@ -101,7 +101,7 @@ export const History = memo(function History({ name, format, benchmarks }: Props
         <figcaption id={captionId} className="part-note" data-testid="chart-sentence">
           {chartSentence(metric, shown)}
           {others > 0 &&
-            ` ${others === 1 ? "One result" : `${others} results`} ${precision === "full" ? kvWords("eight") : "with the usual memory"} ${others === 1 ? "is" : "are"} plotted apart.`}
+            ` ${others === 1 ? "One result" : `${others} results`} ${precision === "full" ? kvLabel("eight") : "with the usual memory"} ${others === 1 ? "is" : "are"} plotted apart.`}
           {left > 0 &&
             ` ${left === 1 ? "One result" : `${left} results`} of another machine or format ${left === 1 ? "is" : "are"} in the table only.`}
         </figcaption>
@@ -164,7 +164,7 @@ function HistoryTable({ benchmarks, here, format }: TableProps) {
                       title="Show this result"
                       onClick={() => setBenchmarks({ shown: time })}
                     >
-                      {timeWords(time)}
+                      {timeLabel(time)}
                     </button>
                     {odd && <span className="odd">{odd}</span>}
                     {benchmark.kv_precision === "eight" && (
@@ -184,7 +184,7 @@ function HistoryTable({ benchmarks, here, format }: TableProps) {
                     <button
                       type="button"
                       className="icon-button"
-                      aria-label={`Delete the result of ${timeWords(time)}`}
+                      aria-label={`Delete the result of ${timeLabel(time)}`}
                       title="Delete"
                       data-testid="delete-benchmark"
                       onClick={() => deleteBenchmark(benchmark)}
@@ -209,7 +209,7 @@ function Aftermath({ unreadable }: { unreadable: number }) {
       {deleted && (
         <p className="notice aftermath" role="status" data-testid="benchmark-deleted">
           <span className="spring">
-            The result of {deleted.model} of {timeWords(deleted.measured_at)} was deleted.
+            The result of {deleted.model} of {timeLabel(deleted.measured_at)} was deleted.
           </span>
           <button type="button" className="quiet-button" data-testid="benchmark-undo" onClick={undoDelete}>
             Undo

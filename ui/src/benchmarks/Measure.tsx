@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { JobRow } from "../models/JobRow";
 import { isOpen } from "../models/jobs";
-import { choiceWords } from "../models/labels";
+import { choiceLabel } from "../models/labels";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
@@ -136,7 +136,7 @@ function ModelChoice({ all, shown }: Props) {
           >
             <span className="choice-name">{name}</span>
             <span className="choice-words">
-              {local === null ? "Only in the history" : choiceWords(local)}
+              {local === null ? "Only in the history" : choiceLabel(local)}
             </span>
             {index === at && <Icon name="check" />}
           </button>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { metricValue, type Series, tickWords } from "./labels";
+import { metricValue, type Series, tickLabel } from "./labels";
 import type { Metric } from "./store";
 
 export interface PlotProps {
@@ -72,7 +72,7 @@ function options({ metric, times, lines }: PlotProps, width: number): uPlot.Opti
         space: 70,
         size: 28,
         incrs: STEPS,
-        values: (_, splits, __, ___, step) => splits.map((at) => tickWords(at, step)),
+        values: (_, splits, __, ___, step) => splits.map((at) => tickLabel(at, step)),
       }),
       axis({
         size: 56,

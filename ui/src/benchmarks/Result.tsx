@@ -2,7 +2,7 @@ import type { AutoSpeed, Benchmark, DepthSpeed } from "../bridge/bindings";
 import { Fact } from "../primitives/Fact";
 import { bytes, count, perPass, rate, seconds } from "../primitives/format";
 import {
-  acceptanceWords,
+  acceptanceLabel,
   benchmarkNotes,
   benchmarkSentence,
   depthName,
@@ -85,7 +85,7 @@ function Row({ name, speed, best }: { name: string; speed: DepthSpeed | AutoSpee
       <td>{spread(speed.tokens_per_second, rate)}</td>
       <td>{speed.speed_up === null || name === "Plain" ? "–" : spread(speed.speed_up, gain)}</td>
       <td>{perPass(speed.tokens_per_pass.median)}</td>
-      <td>{"positions" in speed ? acceptanceWords(speed.positions) : "–"}</td>
+      <td>{"positions" in speed ? acceptanceLabel(speed.positions) : "–"}</td>
     </tr>
   );
 }

@@ -4,7 +4,7 @@ import { ActionButton } from "../primitives/ActionButton";
 import { draftingName } from "../primitives/format";
 import { useStore } from "../state/store";
 import { cancelComparison, compare } from "./actions";
-import { compareReason, comparisonRatio, progressWords, ratioSentence, verdictSentence } from "./labels";
+import { compareReason, comparisonRatio, progressLabel, ratioSentence, verdictSentence } from "./labels";
 import { Replay } from "./Replay";
 import { setBenchmarks, useBenchmarks } from "./store";
 
@@ -90,7 +90,7 @@ function Outcome() {
         <div className="compare-running" data-testid="compare-running">
           <p className="compare-question">{question}</p>
           <progress value={reading} aria-label="The comparison" />
-          <p className="part-note numbers">{progressWords(progress)}</p>
+          <p className="part-note numbers">{progressLabel(progress)}</p>
         </div>
       );
     }

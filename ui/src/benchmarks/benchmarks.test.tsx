@@ -11,17 +11,17 @@ import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
 import { History } from "./History";
 import {
-  acceptanceWords,
+  acceptanceLabel,
   benchmarkSentence,
   chartSentence,
   compareReason,
   plotted,
-  progressWords,
+  progressLabel,
   ratioSentence,
   series,
   spread,
   strange,
-  tickWords,
+  tickLabel,
   times,
   verdictSentence,
 } from "./labels";
@@ -80,12 +80,12 @@ describe("what a benchmark found", () => {
     expect(spread({ median: 58, min: 57, max: 60 }, whole)).toBe("58 (57–60)");
     expect(spread({ median: 58, min: 57.9, max: 58.2 }, whole)).toBe("58");
     expect(
-      acceptanceWords([
+      acceptanceLabel([
         { drafted: 10, accepted: 8 },
         { drafted: 0, accepted: 0 },
       ]),
     ).toBe("80 % · –");
-    expect(acceptanceWords([])).toBe("–");
+    expect(acceptanceLabel([])).toBe("–");
   });
 
   it("is a table with every figure, and none that was not measured", () => {
@@ -303,9 +303,9 @@ describe("side by side", () => {
   });
 
   it("says how far it is and why it failed", () => {
-    expect(progressWords(null)).toBe("Beginning");
-    expect(progressWords({ stage: "reading", done: 5, total: 9 })).toBe("Reading the prompt: 5 of 9 tokens");
-    expect(progressWords({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with MTP: 4 tokens");
+    expect(progressLabel(null)).toBe("Beginning");
+    expect(progressLabel({ stage: "reading", done: 5, total: 9 })).toBe("Reading the prompt: 5 of 9 tokens");
+    expect(progressLabel({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with MTP: 4 tokens");
     const error = { code: "engine_busy", message: "The engine is writing.", hint: "Wait." };
     const failed = words(<SideBySide />, { sideBySide: { stage: "failed", question: "Why?", error } });
     expect(failed).toMatch(/Why\? The engine is writing\. Wait\.$/);
@@ -345,12 +345,12 @@ describe("the axis of time", () => {
   it("names the day at midnight, and time or month where that is all", () => {
     const at = (hour: number) => new Date(2026, 10, 22, hour).getTime() / 1000;
     const [hours, days] = [12 * 3600, 86_400];
-    expect([at(0), at(12), at(24)].map((tick) => tickWords(tick, hours))).toEqual([
+    expect([at(0), at(12), at(24)].map((tick) => tickLabel(tick, hours))).toEqual([
       "22 Nov",
       "12:00",
       "23 Nov",
     ]);
-    expect(tickWords(at(0), 7 * days)).toBe("22 Nov");
-    expect(tickWords(at(0), 91 * days)).toBe("Nov 2026");
+    expect(tickLabel(at(0), 7 * days)).toBe("22 Nov");
+    expect(tickLabel(at(0), 91 * days)).toBe("Nov 2026");
   });
 });

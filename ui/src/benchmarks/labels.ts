@@ -9,7 +9,7 @@ import type {
   PositionStats,
   Spread,
 } from "../bridge/bindings";
-import { bytes, count, formatWord, mtpWords, percent, rate } from "../primitives/format";
+import { bytes, count, formatLabel, mtpLabel, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 
@@ -56,14 +56,14 @@ export function benchmarkSentence({ depths }: Benchmark): string {
 }
 
 /** The share of right drafts by position. */
-export function acceptanceWords(positions: PositionStats[]): string {
+export function acceptanceLabel(positions: PositionStats[]): string {
   const shares = positions.map(({ drafted, accepted }) =>
     drafted === 0 ? "–" : percent(accepted / drafted),
   );
   return shares.length === 0 ? "–" : shares.join(" · ");
 }
 
-const machineWords = ({ chip, ram_bytes: ram }: MachineName): string =>
+const machineLabel = ({ chip, ram_bytes: ram }: MachineName): string =>
   [chip || "unknown processor", ram > 0 && bytes(ram)].filter(Boolean).join(", ");
 
 const TICK_TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -72,7 +72,7 @@ const TICK_MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "num
 const DAY_SECONDS = 86_400;
 
 /** What a tick of the axis of time says, where one comes every `step` seconds. At midnight it names the day. */
-export function tickWords(seconds: number, step: number): string {
+export function tickLabel(seconds: number, step: number): string {
   const at = new Date(seconds * 1000);
   if (step >= 91 * DAY_SECONDS) return TICK_MONTH.format(at);
   const midnight = at.getHours() === 0 && at.getMinutes() === 0;
@@ -88,16 +88,16 @@ const MINUTE = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-const dayWords = (time: number): string => DAY.format(time);
-export const timeWords = (time: number): string => MINUTE.format(time);
+const dayLabel = (time: number): string => DAY.format(time);
+export const timeLabel = (time: number): string => MINUTE.format(time);
 
 /** Why a benchmark cannot be compared with those of `here` in `format`; null if it can. */
 export function strange(benchmark: Benchmark, here: MachineName, format: string | null): string | null {
   const { machine } = benchmark;
   if (machine.chip !== here.chip || machine.ram_bytes !== here.ram_bytes)
-    return `Another machine: ${machineWords(machine)}`;
-  if (format !== null && formatWord(benchmark.format) !== formatWord(format))
-    return `Another format: ${formatWord(benchmark.format)}`;
+    return `Another machine: ${machineLabel(machine)}`;
+  if (format !== null && formatLabel(benchmark.format) !== formatLabel(format))
+    return `Another format: ${formatLabel(benchmark.format)}`;
   return null;
 }
 
@@ -153,7 +153,7 @@ export const metricValue = (metric: Metric, value: number): string =>
   metric === "memory" ? bytes(value * GB) : rate(value);
 
 /** How keys and values were kept, as a sentence goes on after what was measured; empty for the usual way. */
-export const kvWords = (precision: KvPrecision): string =>
+export const kvLabel = (precision: KvPrecision): string =>
   precision === "eight" ? "with smaller memory for long chats (8-bit)" : "";
 
 /** The benchmarks that are plotted: only those that kept keys and values in one way are comparable. */
@@ -178,10 +178,10 @@ export function chartSentence(metric: Metric, benchmarks: Benchmark[]): string {
     const [from, to] = [known[0], known.at(-1)].map((value) => metricValue(metric, value ?? 0));
     return known.length === 1 || from === to ? `${name}: ${to}` : `${name}: from ${from} to ${to}`;
   });
-  const days = [dayWords(first.measured_at), dayWords(last.measured_at)];
+  const days = [dayLabel(first.measured_at), dayLabel(last.measured_at)];
   const when = days[0] === days[1] ? `on ${days[0]}` : `from ${days[0]} to ${days[1]}`;
   const many = benchmarks.length === 1 ? "One benchmark" : `${count(benchmarks.length)} benchmarks`;
-  const how = [many, kvWords(first.kv_precision), when].filter(Boolean).join(" ");
+  const how = [many, kvLabel(first.kv_precision), when].filter(Boolean).join(" ");
   return `${how}. ${told.join(", ")}${unit}.`;
 }
 
@@ -213,7 +213,7 @@ export function verdictSentence({ verdict, sampling }: Comparison): string {
 }
 
 /** What a comparison does now. */
-export function progressWords(progress: ComparisonProgress | null): string {
+export function progressLabel(progress: ComparisonProgress | null): string {
   if (progress === null) return "Beginning";
   if (progress.stage === "reading")
     return `Reading the prompt: ${count(progress.done)} of ${count(progress.total)} tokens`;
@@ -227,7 +227,7 @@ export function progressWords(progress: ComparisonProgress | null): string {
 export function compareReason(engine: EngineState, writing: boolean, comparing: boolean): string | null {
   if (comparing) return "A comparison is running.";
   if (engine.state !== "ready") return "No model is ready.";
-  if (engine.model.mtp.state !== "present") return mtpWords(engine.model);
+  if (engine.model.mtp.state !== "present") return mtpLabel(engine.model);
   return writing ? "A reply is being written; both texts must be measured alone." : null;
 }
 
@@ -237,8 +237,8 @@ export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string 
   const place =
     machine.chip === here.chip && machine.ram_bytes === here.ram_bytes
       ? HERE
-      : `another machine (${machineWords(machine)})`;
-  const how = kvWords(benchmark.kv_precision);
+      : `another machine (${machineLabel(machine)})`;
+  const how = kvLabel(benchmark.kv_precision);
   const there = how === "" ? place : `${place}, ${how}`;
-  return `${timeWords(benchmark.measured_at)} · Foretoken ${version} · ${formatWord(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens`;
+  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens`;
 }

@@ -10,7 +10,7 @@ import { modelBefore, streamingReply } from "../state/server";
 import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, detach } from "./attaching";
-import { contextUse, contextWords } from "./context";
+import { contextLabel, contextUse } from "./context";
 import { setDraft } from "./drafts";
 import { Files } from "./Files";
 import { MtpControl } from "./MtpControl";
@@ -166,7 +166,7 @@ function ContextNote() {
   if (!use?.nearly) return null;
   return (
     <p className="context-note" role="status" data-testid="context-note">
-      {contextWords(use)}
+      {contextLabel(use)}
     </p>
   );
 }

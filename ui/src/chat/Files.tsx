@@ -2,7 +2,7 @@ import { memo } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
 import { dropPendingFiles } from "./attaching";
-import { costWords } from "./attachments";
+import { costLabel } from "./attachments";
 import { useTokens } from "./useTokens";
 import type { PendingFiles } from "./view";
 
@@ -27,7 +27,7 @@ export const Files = memo(function Files({ files, pendingFiles = NONE, onRemove 
         <li key={index} className="file" data-testid="file">
           <Icon name="attach" />
           <span className="file-name">{name}</span>
-          <span className="file-size numbers">{costWords(text, tokens[index])}</span>
+          <span className="file-size numbers">{costLabel(text, tokens[index])}</span>
           {onRemove && (
             <button
               type="button"

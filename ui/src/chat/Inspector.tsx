@@ -4,7 +4,7 @@ import { count, draftingName, isGreedy } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 import { setView, useGeneration, useModel, useStore } from "../state/store";
-import { contextUse, contextWords } from "./context";
+import { contextLabel, contextUse } from "./context";
 import { addPreset, changePreset, choosePreset, deletePreset } from "./presets";
 import { changeChatSettings } from "./settings";
 
@@ -199,7 +199,7 @@ function Context() {
       <p className="context-numbers numbers" data-testid="context">
         {count(use.used)} of {count(use.of)} tokens
       </p>
-      <p className="popover-note">{contextWords(use)}</p>
+      <p className="popover-note">{contextLabel(use)}</p>
     </InspectorSection>
   );
 }

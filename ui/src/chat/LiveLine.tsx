@@ -23,13 +23,13 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
           </span>
         ))
       ) : (
-        waitingWords(live)
+        waitingLabel(live)
       )}
     </div>
   );
 }
 
-function waitingWords(live: LiveReply | undefined): string {
+function waitingLabel(live: LiveReply | undefined): string {
   if (live && live.ahead !== null)
     return live.ahead === 0 ? "waiting for its turn" : `waiting for its turn, ${count(live.ahead)} before it`;
   return live?.answer || live?.thinking ? "writing" : "waiting";
@@ -47,13 +47,13 @@ export function ReadingLine({ reading, now }: { reading: Reading; now: number })
         aria-label="Reading the prompt"
         data-testid="reading-bar"
       />
-      <span>{readingWords(reading, now)}</span>
+      <span>{readingLabel(reading, now)}</span>
     </>
   );
 }
 
 /** The same in words: tokens read, remembered ones among them, rate and time left. */
-export function readingWords({ done, total, cached, first }: Reading, now: number): string {
+export function readingLabel({ done, total, cached, first }: Reading, now: number): string {
   const words = [`reading ${count(done)} of ${count(total)}`];
   if (cached > 0) words.push(`${count(cached)} cached`);
   const took = (now - first.at) / 1000;

@@ -51,7 +51,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
   const { stats, text, thinking } = message;
   const kept = text !== "" || thinking !== "";
   const broken = problem(message);
-  const ending = endingWords(message);
+  const ending = endingLabel(message);
   return (
     <>
       {broken && (
@@ -132,7 +132,7 @@ function problem({ status, error }: Message): ErrorReport | null {
   return null;
 }
 
-function endingWords({ status }: Message): string | null {
+function endingLabel({ status }: Message): string | null {
   if (status.state !== "finished") return null;
   if (status.reason === "cancelled") return "Stopped";
   if (status.reason === "length") return "Cut by the token limit";

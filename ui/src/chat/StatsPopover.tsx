@@ -6,10 +6,10 @@ import {
   bytes,
   count,
   explained,
-  footerWords,
+  footerLabel,
   perPass,
   rate,
-  samplingWords,
+  samplingLabel,
   seconds,
   speedSentence,
   speedUp,
@@ -33,7 +33,7 @@ export function StatsPopover({ message, stats, model }: Props) {
   const open = useStore((state) => state.openStats === message);
   return (
     <PopoverButton
-      label={footerWords(stats)}
+      label={footerLabel(stats)}
       title="How this reply was made"
       hint={`How this reply was made (${keysLabel("statistics")})`}
       testId="reply-footer"
@@ -110,7 +110,7 @@ function Facts({ stats, model }: Omit<Props, "message">) {
         </Fact>
       )}
       {/* A reply of an older version knows neither. */}
-      {stats.version && <Fact name="Sampling">{samplingWords(stats.sampling)}</Fact>}
+      {stats.version && <Fact name="Sampling">{samplingLabel(stats.sampling)}</Fact>}
       <Fact name="Seed">{String(stats.seed)}</Fact>
       {model && <Fact name="Model">{model}</Fact>}
       {stats.version && <Fact name="Build">Foretoken {stats.version}</Fact>}

@@ -30,7 +30,7 @@ export function splitFiles(message: string): { text: string; files: Attachment[]
 }
 
 /** What a file costs, exactly where the model has counted its tokens. */
-export const costWords = (text: string, tokens: number | undefined): string =>
+export const costLabel = (text: string, tokens: number | undefined): string =>
   tokens === undefined ? `about ${count(likelyTokens(text))} tokens` : `${count(tokens)} tokens`;
 
 /** Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character. */

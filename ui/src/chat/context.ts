@@ -28,7 +28,7 @@ export function contextUse(
 }
 
 /** What comes of a context that fills, and when. */
-export function contextWords({ used, of, reply, nearly, full }: ContextUse): string {
+export function contextLabel({ used, of, reply, nearly, full }: ContextUse): string {
   if (full)
     return "The context is full: the model cannot answer in this chat any more. Branch from an earlier message, or begin a new chat.";
   // Far from the end that is no news: replies are seldom as long as they may be.

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
-import { ReadingLine, readingWords } from "./LiveLine";
+import { ReadingLine, readingLabel } from "./LiveLine";
 import { Numbers } from "./StatsPopover";
 import { replyStats } from "./samples";
 
@@ -16,16 +16,16 @@ const reading = (more: Partial<Reading> = {}): Reading => ({
 
 describe("the line under a reply whose prompt is read", () => {
   it("says what is read, what was cached, how fast, and how long it will take", () => {
-    expect(readingWords(reading(), 7000)).toBe(
+    expect(readingLabel(reading(), 7000)).toBe(
       "reading 12,480 of 18,902 · 6,144 cached · 1.1k tok/s · 6.1 s left",
     );
   });
 
   it("says no more than it knows", () => {
-    expect(readingWords(reading(), 1400)).toBe("reading 12,480 of 18,902 · 6,144 cached");
-    expect(readingWords(reading({ done: 6144 }), 9000)).toBe("reading 6,144 of 18,902 · 6,144 cached");
+    expect(readingLabel(reading(), 1400)).toBe("reading 12,480 of 18,902 · 6,144 cached");
+    expect(readingLabel(reading({ done: 6144 }), 9000)).toBe("reading 6,144 of 18,902 · 6,144 cached");
     const slow = reading({ done: 60, total: 60, cached: 0, first: { done: 0, at: 0 } });
-    expect(readingWords(slow, 10_000)).toBe("reading 60 of 60 · 6.0 tok/s");
+    expect(readingLabel(slow, 10_000)).toBe("reading 60 of 60 · 6.0 tok/s");
   });
 
   it("has a bar", () => {

@@ -34,7 +34,7 @@ export function Deletions() {
           <DeletionRow key={`preset ${id}`} name={name} what="Preset" onBack={() => restorePreset(id)} />
         ))}
         {deletions.map((deletion) => (
-          <DeletionRow key={deletion.id} {...deletionWords(deletion)} onBack={() => bringBack(deletion)} />
+          <DeletionRow key={deletion.id} {...deletionLabel(deletion)} onBack={() => bringBack(deletion)} />
         ))}
       </ul>
     </PopoverButton>
@@ -72,7 +72,7 @@ function DeletionRow({ name, what, onBack }: Row) {
 }
 
 /** What is deleted, in words. */
-function deletionWords({ title, message, excerpt }: Deletion): { name: string; what: string } {
+function deletionLabel({ title, message, excerpt }: Deletion): { name: string; what: string } {
   const chat = title || "Without a name";
   if (message === null) return { name: chat, what: "Chat" };
   return { name: excerpt || "Without text", what: `Message in “${chat}”` };

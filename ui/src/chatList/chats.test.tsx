@@ -4,9 +4,9 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bridge/bindings";
 import { reportOf } from "../bridge/bridge";
-import { costWords, likelyTokens, splitFiles, withFiles } from "../chat/attachments";
+import { costLabel, likelyTokens, splitFiles, withFiles } from "../chat/attachments";
 import { Conversation } from "../chat/Conversation";
-import { contextUse, contextWords } from "../chat/context";
+import { contextLabel, contextUse } from "../chat/context";
 import { Files } from "../chat/Files";
 import { contentsOf, filesOf, LARGEST } from "../chat/pasted";
 import { isOwn } from "../chat/presets";
@@ -21,7 +21,7 @@ import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { useStore } from "../state/store";
 import { ChatRow } from "./ChatRow";
 import { Deletions } from "./Deletions";
-import { importWords } from "./files";
+import { importLabel } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
 import { SearchResults } from "./Search";
 import { Trouble } from "./Trouble";
@@ -199,11 +199,11 @@ describe("the context", () => {
     ({ used, of: 100, reply, nearly: used >= 80, full: used >= 100 }) as const;
 
   it("says what comes when it fills", () => {
-    expect(contextWords(of(10))).toBe("Nothing is dropped until it is full.");
-    expect(contextWords(of(10, 200))).toBe("Nothing is dropped until it is full.");
-    expect(contextWords(of(85))).toContain("nearly full");
-    expect(contextWords(of(95))).toContain("next reply may end where the context does");
-    expect(contextWords(of(100))).toContain("is full");
+    expect(contextLabel(of(10))).toBe("Nothing is dropped until it is full.");
+    expect(contextLabel(of(10, 200))).toBe("Nothing is dropped until it is full.");
+    expect(contextLabel(of(85))).toContain("nearly full");
+    expect(contextLabel(of(95))).toContain("next reply may end where the context does");
+    expect(contextLabel(of(100))).toContain("is full");
   });
 
   it("is unknown until something was answered", () => {
@@ -238,7 +238,7 @@ describe("attached files", () => {
     const files = [{ name: "a.txt", text: "word ".repeat(800) }];
     expect(words(<Files files={files} onRemove={() => {}} />)).toContain("a.txt about 1,000 tokens");
     expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
-    expect(costWords("word", 1234)).toBe("1,234 tokens");
+    expect(costLabel("word", 1234)).toBe("1,234 tokens");
     expect(likelyTokens("猫头鹰")).toBe(2);
   });
 
@@ -257,8 +257,8 @@ describe("attached files", () => {
 
 describe("an import", () => {
   it("says what came in and what was left out", () => {
-    expect(importWords({ chats: 1, messages: 2, left_out: 0 })).toBe("1 chat with 2 messages added.");
-    expect(importWords({ chats: 1200, messages: 1, left_out: 1 })).toBe(
+    expect(importLabel({ chats: 1, messages: 2, left_out: 0 })).toBe("1 chat with 2 messages added.");
+    expect(importLabel({ chats: 1200, messages: 1, left_out: 1 })).toBe(
       "1,200 chats with 1 message added. 1 piece without a place here, such as images, left out.",
     );
   });

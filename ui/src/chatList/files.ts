@@ -28,7 +28,7 @@ export const importChats = (paths: string[]) =>
     const { added, refused } = await shell.importChats(paths);
     await listChats(null);
     const read = paths.length - refused.length;
-    const words = read > 0 ? importWords(added, read) : null;
+    const words = read > 0 ? importLabel(added, read) : null;
     if (refused.length > 0) throw new ShellError(refusal(words, refused));
     if (words !== null) setView({ note: { text: words, undo: null } });
   });
@@ -46,7 +46,7 @@ export const restoreChats = () =>
 const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 
 /** What an import of so many files has added. */
-export function importWords({ chats, messages, left_out }: ImportReport, files = 1): string {
+export function importLabel({ chats, messages, left_out }: ImportReport, files = 1): string {
   const from = files > 1 ? ` from ${several(files, "file")}` : "";
   const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
   if (left_out === 0) return added;

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { Message } from "../bridge/bindings";
-import { footerWords } from "../primitives/format";
+import { footerLabel } from "../primitives/format";
 import { useStore } from "../state/store";
 
 /** Tells screen readers when a reply begins and ends, and nothing in between. */
@@ -24,5 +24,5 @@ export function watch(watched: number | null, last: Message | undefined): number
 
 function announcement({ status, stats }: Message): string {
   if (status.state === "streaming") return "A reply is being written.";
-  return stats ? `The reply has ended. ${footerWords(stats)}` : "The reply has ended.";
+  return stats ? `The reply has ended. ${footerLabel(stats)}` : "The reply has ended.";
 }

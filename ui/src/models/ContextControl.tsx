@@ -5,7 +5,7 @@ import { radios } from "../primitives/radios";
 import { useStore } from "../state/store";
 import { about, setFitContext } from "./actions";
 import { LibraryError } from "./LibraryError";
-import { chatWords, thousands } from "./labels";
+import { chatLabel, thousands } from "./labels";
 
 /** How long a chat the verdicts are for. */
 export function ContextControl() {
@@ -48,7 +48,7 @@ export function ContextControl() {
             }}
           >
             <span className="choice-name numbers">{thousands(choice)} tokens</span>
-            <span className="choice-words">{chatWords(choice)}</span>
+            <span className="choice-words">{chatLabel(choice)}</span>
             {index === at && <Icon name="check" />}
           </button>
         ))}

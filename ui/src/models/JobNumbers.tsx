@@ -2,7 +2,7 @@ import { useId, useState } from "react";
 import type { Job } from "../bridge/bindings";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
-import { jobNumbers, progressBytes, stageWords } from "./labels";
+import { jobNumbers, progressBytes, stageLabel } from "./labels";
 import { useCountdown } from "./useCountdown";
 
 /** The line under the bar. Each number has a place of its own, so that none moves another. */
@@ -15,7 +15,7 @@ export function JobNumbers({ job }: { job: Job }) {
   return (
     <>
       <p className="job-numbers numbers">
-        <span className="job-stage">{stageWords(job.stage)}</span>
+        <span className="job-stage">{stageLabel(job.stage)}</span>
         <span className="job-amount">{amount}</span>
         <span className="job-speed">{speed}</span>
         <span className="job-left">{left}</span>

@@ -7,7 +7,7 @@ import { JobActions, JobOrder } from "./JobActions";
 import { JobNumbers, JobWaiting } from "./JobNumbers";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
-import { holdSentence, stageWords } from "./labels";
+import { holdSentence, stageLabel } from "./labels";
 
 interface Props {
   job: Job;
@@ -50,7 +50,7 @@ export function JobRow({ job, jobs }: Props) {
         </div>
       </div>
       {isOpen(job) && (
-        <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageWords(stage)} />
+        <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageLabel(stage)} />
       )}
       <JobNumbers job={job} />
       {stage.stage === "waiting" && <JobWaiting message={stage.error.message} seconds={stage.seconds} />}

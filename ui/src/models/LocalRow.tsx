@@ -3,7 +3,7 @@ import type { LocalModel } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { useSpotlight } from "../frame/useSpotlight";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, formatWord, parameters, percent } from "../primitives/format";
+import { bytes, formatLabel, parameters, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { SHOW_FOLDER } from "../primitives/platform";
@@ -11,7 +11,7 @@ import { useReason, useStore } from "../state/store";
 import { about, deleteModel, forgetModel, loadModel, openRepo, reveal, tuneModel } from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
 import { LibraryError } from "./LibraryError";
-import { fitWords, keepReason, line, mtpBadge, offlineWords, tuningWords, usedWords } from "./labels";
+import { fitLabel, keepReason, line, mtpBadge, offlineLabel, tuningLabel, usedLabel } from "./labels";
 import { isRaw } from "./models";
 
 interface Props {
@@ -54,20 +54,20 @@ export function LocalRow({ model, inUse }: Props) {
 function Facts({ model }: { model: LocalModel }) {
   const { path, origin, state, disk_bytes: size, repo, mtp, fit, tuning } = model;
   const count = model.parameters === null ? null : parameters(model.parameters);
-  const used = state.state === "ready" && usedWords(model.last_used, Date.now());
-  const what = line(model.format && formatWord(model.format), count, bytes(size), used);
+  const used = state.state === "ready" && usedLabel(model.last_used, Date.now());
+  const what = line(model.format && formatLabel(model.format), count, bytes(size), used);
   return (
     <>
       <p className="row-words numbers">{what}</p>
-      {state.state === "offline" && <p className="row-words">{offlineWords(origin, path)}</p>}
+      {state.state === "offline" && <p className="row-words">{offlineLabel(origin, path)}</p>}
       {state.state === "ready" && (
         <p className="row-words numbers">
-          {fit && <span className="verdict">{fitWords(fit)}</span>}
+          {fit && <span className="verdict">{fitLabel(fit)}</span>}
           {fit && mtp && " · "}
           {mtp && mtpBadge(mtp)}
         </p>
       )}
-      {state.state === "ready" && tuning && <p className="row-words numbers">{tuningWords(tuning)}</p>}
+      {state.state === "ready" && tuning && <p className="row-words numbers">{tuningLabel(tuning)}</p>}
       {state.state === "ready" && model.update_available && repo && (
         <p className="row-words">
           A newer version is on the Hub.{" "}

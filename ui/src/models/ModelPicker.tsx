@@ -1,13 +1,13 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, mtpWords, parameters, percent } from "../primitives/format";
+import { bytes, mtpLabel, parameters, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
 import { getModels } from "./actions";
 import { chooseModel, openModel, selectModel } from "./choose";
-import { choiceWords } from "./labels";
+import { choiceLabel } from "./labels";
 import { type Choice, choices } from "./models";
 
 /** Which model answers, and how another is opened. */
@@ -87,7 +87,7 @@ interface ChoiceProps {
 
 function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason }: ChoiceProps) {
   const listed = useStore((state) => state.models.some((entry) => entry.path === path));
-  const unusable = local && local.state.state !== "ready" ? choiceWords(local) : null;
+  const unusable = local && local.state.state !== "ready" ? choiceLabel(local) : null;
   return (
     <ActionButton
       className="choice model-choice"
@@ -99,7 +99,7 @@ function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason 
     >
       <span className="choice-name">{name}</span>
       <span className="choice-words">
-        {local ? choiceWords(local) : builtIn ? "Came with the app" : path}
+        {local ? choiceLabel(local) : builtIn ? "Came with the app" : path}
       </span>
       {selected && <Icon name="check" />}
     </ActionButton>
@@ -112,7 +112,7 @@ function Details({ model, device }: { model: ModelInfo; device: string }) {
       <p>
         {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {device.toUpperCase()}
       </p>
-      <p data-testid="model-mtp">{mtpWords(model)}</p>
+      <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}

@@ -15,12 +15,12 @@ import { LibraryError } from "./LibraryError";
 import {
   afterwards,
   fitSentence,
-  fitWord,
-  parameterWords,
+  parameterLabel,
   remoteMtp,
   spaceProblem,
   spaceWarning,
-  stageWords,
+  stageLabel,
+  verdictLabel,
 } from "./labels";
 import { firstChoice } from "./models";
 
@@ -77,9 +77,11 @@ function Facts({ model }: { model: RemoteModel }) {
   const { fit } = model;
   return (
     <dl className="facts numbers">
-      <Fact name="Fit">{fit ? `${fitWord(fit)}. ${fitSentence(fit)}` : "Too little is known to tell"}</Fact>
+      <Fact name="Fit">
+        {fit ? `${verdictLabel(fit)}. ${fitSentence(fit)}` : "Too little is known to tell"}
+      </Fact>
       <Fact name="Download">{model.download_bytes === null ? "Not known" : bytes(model.download_bytes)}</Fact>
-      <Fact name="Size">{parameterWords(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
+      <Fact name="Size">{parameterLabel(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
       <Fact name="Format">{model.format ?? "Not known"}</Fact>
       <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
       <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
@@ -110,7 +112,7 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
   if (job)
     return (
       <p className="sheet-state" role="status">
-        In the queue: {stageWords(job.stage).toLowerCase()}
+        In the queue: {stageLabel(job.stage).toLowerCase()}
       </p>
     );
   if (local && !local.update_available)

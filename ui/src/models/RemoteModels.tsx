@@ -186,7 +186,7 @@ function Found({ listing }: { listing: Listing }) {
   return (
     <>
       <p className="found-line">
-        <span role="status">{foundWords(listing)}</span>
+        <span role="status">{foundLabel(listing)}</span>
         <button type="button" className="word-button" data-testid="end-search" onClick={endSearch}>
           Back to the recommended models
         </button>
@@ -201,7 +201,7 @@ function Found({ listing }: { listing: Listing }) {
   );
 }
 
-function foundWords({ models, asking, error }: Listing): string {
+function foundLabel({ models, asking, error }: Listing): string {
   if (asking) return "Searching…";
   if (error || models === null) return "The search failed.";
   if (models.length === 0) return "Nothing was found that Foretoken runs.";

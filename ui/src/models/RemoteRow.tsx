@@ -1,15 +1,15 @@
 import type { RemoteModel } from "../bridge/bindings";
-import { bytes, formatWord, percent } from "../primitives/format";
+import { bytes, formatLabel, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
-import { fitWords, licenceWords, line, parameterWords, remoteMtp, stageWords } from "./labels";
+import { fitLabel, licenceLabel, line, parameterLabel, remoteMtp, stageLabel } from "./labels";
 
 /** A model of the Hub. It opens into all that is known of it. */
 export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () => void }) {
   const where = useStore((state) => state.library);
-  const state = stateWords(whereabouts(model, where));
+  const state = stateLabel(whereabouts(model, where));
   const { name, summary, repo, recommended, fit } = model;
   return (
     <li className={recommended ? "row remote recommended" : "row remote"}>
@@ -20,14 +20,14 @@ export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () =>
           <span className="row-words">{summary || repo}</span>
           <span className="row-words numbers">
             {line(
-              parameterWords(model.parameters, model.active_parameters),
-              model.format && formatWord(model.format),
+              parameterLabel(model.parameters, model.active_parameters),
+              model.format && formatLabel(model.format),
               model.download_bytes === null ? null : bytes(model.download_bytes),
             )}
           </span>
           <span className="row-words numbers">
-            <span className="verdict">{fit ? fitWords(fit) : "Fit not known"}</span>
-            {` · ${line(remoteMtp(model.mtp), licenceWords(model.licence))}`}
+            <span className="verdict">{fit ? fitLabel(fit) : "Fit not known"}</span>
+            {` · ${line(remoteMtp(model.mtp), licenceLabel(model.licence))}`}
           </span>
         </span>
         {state && <span className="row-state numbers">{state}</span>}
@@ -37,10 +37,10 @@ export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () =>
   );
 }
 
-function stateWords({ local, job }: Whereabouts): string | null {
+function stateLabel({ local, job }: Whereabouts): string | null {
   if (job) {
     const part = share(job);
-    return part === null || job.stage.stage === "failed" ? stageWords(job.stage) : percent(part);
+    return part === null || job.stage.stage === "failed" ? stageLabel(job.stage) : percent(part);
   }
   return local && (local.state.state === "offline" ? "Offline" : "Here already");
 }

@@ -2,7 +2,7 @@ import type { Job } from "../bridge/bindings";
 import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 import { isRunning, share } from "./jobs";
-import { stageWords } from "./labels";
+import { stageLabel } from "./labels";
 
 /** What the library is working on, in the sidebar, benchmarks left out. */
 export const SidebarProgress = () => <JobProgress isShown={({ kind }) => kind !== "benchmark"} />;
@@ -23,7 +23,7 @@ function JobProgress({ isShown }: { isShown: (job: Job) => boolean }) {
       <span className="entry-progress" data-testid="sidebar-progress">
         <span className="entry-words">
           <span className="entry-name">{halted.name}</span>
-          <span>{stageWords(halted.stage)}</span>
+          <span>{stageLabel(halted.stage)}</span>
           {failed && <span className="failed-dot" />}
         </span>
       </span>
@@ -36,7 +36,7 @@ function JobProgress({ isShown }: { isShown: (job: Job) => boolean }) {
         <span className="entry-name">{job.name}</span>
         <span className="entry-share">{part === null ? "" : percent(part)}</span>
       </span>
-      <progress value={part ?? undefined} aria-label={`${stageWords(job.stage)}: ${job.name}`} />
+      <progress value={part ?? undefined} aria-label={`${stageLabel(job.stage)}: ${job.name}`} />
     </span>
   );
 }

@@ -2,36 +2,36 @@ import { describe, expect, it } from "vitest";
 import { HERE } from "../primitives/platform";
 import {
   afterwards,
-  chatWords,
-  choiceWords,
+  chatLabel,
+  choiceLabel,
+  fitLabel,
   fitSentence,
-  fitWord,
-  fitWords,
   jobNumbers,
   keepReason,
   mtpBadge,
-  offlineWords,
-  parameterWords,
+  offlineLabel,
+  parameterLabel,
   progressBytes,
   spaceProblem,
   spaceWarning,
   thousands,
   timeLeft,
-  tuningWords,
-  usedWords,
+  tuningLabel,
+  usedLabel,
+  verdictLabel,
 } from "./labels";
 import { fitOf, job, local, remote } from "./samples";
 
 describe("whether a model fits", () => {
   it("is a word, with numbers where it does not", () => {
-    expect(fitWords(fitOf("fits_well"))).toBe("Fits well");
-    expect(fitWords(fitOf("tight"))).toBe("Tight");
-    expect(fitWords(fitOf("too_big", 19.2e9, 12e9))).toBe(`Too big: needs 19 GB, ${HERE} gives 12 GB`);
-    expect(fitWord(fitOf("too_big", 19e9, 12e9))).toBe("Too big");
+    expect(fitLabel(fitOf("fits_well"))).toBe("Fits well");
+    expect(fitLabel(fitOf("tight"))).toBe("Tight");
+    expect(fitLabel(fitOf("too_big", 19.2e9, 12e9))).toBe(`Too big: needs 19 GB, ${HERE} gives 12 GB`);
+    expect(verdictLabel(fitOf("too_big", 19e9, 12e9))).toBe("Too big");
   });
 
   it("never says that the same number is too much", () => {
-    expect(fitWords(fitOf("too_big", 12.4e9, 12.1e9))).toBe(`Too big: needs 12.4 GB, ${HERE} gives 12.1 GB`);
+    expect(fitLabel(fitOf("too_big", 12.4e9, 12.1e9))).toBe(`Too big: needs 12.4 GB, ${HERE} gives 12.1 GB`);
   });
 
   it("is explained with the context it holds for", () => {
@@ -46,7 +46,7 @@ describe("the length of a chat", () => {
   it("is in thousands of tokens and in words", () => {
     const lengths = [4096, 16_384, 32_768, 65_536, 131_072, 262_144];
     expect(lengths.map(thousands)).toEqual(["4k", "16k", "32k", "64k", "128k", "256k"]);
-    expect(new Set(lengths.map(chatWords)).size).toBe(lengths.length);
+    expect(new Set(lengths.map(chatLabel)).size).toBe(lengths.length);
   });
 });
 
@@ -66,7 +66,7 @@ describe("a model that is here", () => {
   it("says what was measured, also that nothing beats plain decoding", () => {
     const speeds = [23.6, 39.1, 44.7, 41];
     const at = (best_depth: number, tokens_per_second = speeds) =>
-      tuningWords({ tokens_per_second, best_depth, kv_precision: "full", measured_at: 0 });
+      tuningLabel({ tokens_per_second, best_depth, kv_precision: "full", measured_at: 0 });
     expect(at(2)).toBe("Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain");
     expect(at(1)).toContain("1 draft ahead");
     expect(at(0)).toBe("Fastest without drafts: 24 tok/s. Nothing beats plain decoding here.");
@@ -75,8 +75,8 @@ describe("a model that is here", () => {
 
   it("says when it was used", () => {
     const now = new Date(2026, 10, 21, 9).getTime();
-    const at = (...date: [number, number, number]) => usedWords(new Date(...date).getTime(), now);
-    expect(usedWords(null, now)).toBe("Not used yet");
+    const at = (...date: [number, number, number]) => usedLabel(new Date(...date).getTime(), now);
+    expect(usedLabel(null, now)).toBe("Not used yet");
     expect(at(2026, 10, 21)).toBe("Used today");
     expect(at(2026, 10, 20)).toBe("Used yesterday");
     expect(at(2026, 7, 9)).toBe("Used 9 August");
@@ -84,13 +84,13 @@ describe("a model that is here", () => {
   });
 
   it("is in the picker with its MTP head and fit in a word, or with why it cannot be used", () => {
-    expect(choiceWords(local("/m"))).toBe("4-bit · MTP · fits well");
-    expect(choiceWords(local("/m", { origin: "built_in" }))).toBe(
+    expect(choiceLabel(local("/m"))).toBe("4-bit · MTP · fits well");
+    expect(choiceLabel(local("/m", { origin: "built_in" }))).toBe(
       "Came with the app · 4-bit · MTP · fits well",
     );
     const poor = local("/m", { mtp: { state: "stripped" }, fit: fitOf("too_big"), format: null });
-    expect(choiceWords(poor)).toBe("MTP stripped · too big");
-    expect(choiceWords(local("/m", { state: { state: "offline" } }))).toBe("Its disk is not connected");
+    expect(choiceLabel(poor)).toBe("MTP stripped · too big");
+    expect(choiceLabel(local("/m", { state: { state: "offline" } }))).toBe("Its disk is not connected");
   });
 
   it("can be deleted only where it is Foretoken's, and not while it answers", () => {
@@ -103,8 +103,8 @@ describe("a model that is here", () => {
   });
 
   it("names the disk to connect, unless it is the library's", () => {
-    expect(offlineWords("folder", "/Volumes/Big/m")).toContain("/Volumes/Big/m");
-    expect(offlineWords("library", "/Volumes/Big/m")).not.toContain("/Volumes");
+    expect(offlineLabel("folder", "/Volumes/Big/m")).toContain("/Volumes/Big/m");
+    expect(offlineLabel("library", "/Volumes/Big/m")).not.toContain("/Volumes");
   });
 });
 
@@ -154,9 +154,9 @@ describe("numbers of a job", () => {
 
 describe("a model to get", () => {
   it("says how many parameters take part", () => {
-    expect(parameterWords(27.8e9, null)).toBe("28 billion parameters");
-    expect(parameterWords(35e9, 3e9)).toBe("35 billion parameters, 3.0 billion active");
-    expect(parameterWords(null, null)).toBeNull();
+    expect(parameterLabel(27.8e9, null)).toBe("28 billion parameters");
+    expect(parameterLabel(35e9, 3e9)).toBe("35 billion parameters, 3.0 billion active");
+    expect(parameterLabel(null, null)).toBeNull();
   });
 
   it("says what follows the download, by the choice", () => {

@@ -10,7 +10,15 @@ import type {
   RemoteModel,
   Tuning,
 } from "../bridge/bindings";
-import { bytes, calendarDay, formatWord, headWords, parameters, percent, rate } from "../primitives/format";
+import {
+  bytes,
+  calendarDay,
+  formatLabel,
+  mtpHeadLabel,
+  parameters,
+  percent,
+  rate,
+} from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import { share } from "./jobs";
 
@@ -20,7 +28,7 @@ export const line = (...parts: (string | null | false)[]): string => parts.filte
 const GB = 1e9;
 
 /** Whether a model runs here, with the numbers where it does not. */
-export function fitWords({ verdict, need_bytes: need, available_bytes: available }: Fit): string {
+export function fitLabel({ verdict, need_bytes: need, available_bytes: available }: Fit): string {
   switch (verdict) {
     case "fits_well":
       return "Fits well";
@@ -38,7 +46,7 @@ export function fitWords({ verdict, need_bytes: need, available_bytes: available
 export const thousands = (tokens: number): string => `${Math.round(tokens / 1024)}k`;
 
 /** What a chat of so many tokens holds. */
-export function chatWords(tokens: number): string {
+export function chatLabel(tokens: number): string {
   if (tokens <= 4096) return "A few questions and answers";
   if (tokens <= 16_384) return "A long chat, or a document";
   if (tokens <= 32_768) return "Several documents";
@@ -48,7 +56,7 @@ export function chatWords(tokens: number): string {
 }
 
 /** The verdict alone. */
-export const fitWord = (fit: Fit): string => fitWords(fit).split(":")[0] ?? "";
+export const verdictLabel = (fit: Fit): string => fitLabel(fit).split(":")[0] ?? "";
 
 /** What a verdict means, in a sentence. */
 export function fitSentence(fit: Fit): string {
@@ -68,7 +76,7 @@ export function fitSentence(fit: Fit): string {
 export function mtpBadge(mtp: MtpState): string {
   switch (mtp.state) {
     case "present":
-      return headWords(mtp);
+      return mtpHeadLabel(mtp);
     case "stripped":
       return "MTP head: declared but stripped";
     case "unusable":
@@ -79,7 +87,7 @@ export function mtpBadge(mtp: MtpState): string {
 }
 
 /** The same in a word or two. */
-const mtpWord = (mtp: MtpState): string =>
+const mtpStateLabel = (mtp: MtpState): string =>
   ({ present: "MTP", stripped: "MTP stripped", unusable: "MTP unusable", absent: "no MTP" })[mtp.state];
 
 /** Whether a model of the Hub brings its head. */
@@ -87,11 +95,11 @@ export const remoteMtp = (mtp: boolean | null): string =>
   mtp === null ? "MTP head not known" : mtp ? "With MTP head" : "No MTP head";
 
 /** `null` where the licence is not known here: what is not known is left out, not denied. */
-export const licenceWords = (licence: string | null): string | null =>
+export const licenceLabel = (licence: string | null): string | null =>
   licence === null ? null : `${licence} licence`;
 
 /** How many parameters, and how many of them take part in one token. */
-export function parameterWords(all: number | null, active: number | null): string | null {
+export function parameterLabel(all: number | null, active: number | null): string | null {
   if (all === null) return null;
   return active === null || active >= all
     ? parameters(all)
@@ -99,7 +107,7 @@ export function parameterWords(all: number | null, active: number | null): strin
 }
 
 /** The number of drafts that pays, and how much. */
-export function tuningWords({ tokens_per_second: speeds, best_depth: best }: Tuning): string {
+export function tuningLabel({ tokens_per_second: speeds, best_depth: best }: Tuning): string {
   const [plain] = speeds;
   const speed = speeds[best];
   if (speed === undefined || plain === undefined) return "Measured";
@@ -109,7 +117,7 @@ export function tuningWords({ tokens_per_second: speeds, best_depth: best }: Tun
 }
 
 /** When a model last answered. */
-export function usedWords(time: number | null, now: number): string {
+export function usedLabel(time: number | null, now: number): string {
   if (time === null) return "Not used yet";
   const day = calendarDay(time, now);
   if (day !== "earlier") return `Used ${day}`;
@@ -120,7 +128,7 @@ export function usedWords(time: number | null, now: number): string {
 }
 
 /** Why a model is not there now, and what brings it back. */
-export const offlineWords = (origin: ModelOrigin, path: string): string =>
+export const offlineLabel = (origin: ModelOrigin, path: string): string =>
   origin === "library"
     ? "Offline: it comes back when the library's disk is connected"
     : `Offline: connect the disk that has ${path}`;
@@ -141,15 +149,20 @@ export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
 }
 
 /** What a model in the picker is, in words. */
-export function choiceWords({ origin, state, format, mtp, fit }: LocalModel): string {
+export function choiceLabel({ origin, state, format, mtp, fit }: LocalModel): string {
   if (state.state === "offline") return "Its disk is not connected";
   if (state.state === "broken") return "It cannot be loaded";
   const builtIn = origin === "built_in" && "Came with the app";
-  return line(builtIn, format && formatWord(format), mtp && mtpWord(mtp), fit && fitWord(fit).toLowerCase());
+  return line(
+    builtIn,
+    format && formatLabel(format),
+    mtp && mtpStateLabel(mtp),
+    fit && verdictLabel(fit).toLowerCase(),
+  );
 }
 
 /** What a job is doing. */
-export function stageWords(stage: JobStage): string {
+export function stageLabel(stage: JobStage): string {
   switch (stage.stage) {
     case "queued":
       return "Waiting its turn";

@@ -5,9 +5,9 @@ import { modelInfo } from "../models/samples";
 import {
   bytes,
   dayOf,
-  footerWords,
+  footerLabel,
   mtpChip,
-  samplingWords,
+  samplingLabel,
   seconds,
   speedParts,
   speedSentence,
@@ -31,11 +31,11 @@ describe("numbers as people read them", () => {
   });
 
   it("claims a gain only where plain decoding was measured", () => {
-    expect(footerWords(stats)).toBe("58 tok/s · 1.8 per pass");
+    expect(footerLabel(stats)).toBe("58 tok/s · 1.8 per pass");
     expect(speedUp(stats)).toBeNull();
     const gained = replyStats({ plain: plain(32) });
-    expect(footerWords(gained)).toBe("1.8× plain on this computer");
-    expect(footerWords(replyStats({ plain: plain(70) }))).toBe("0.8× plain on this computer");
+    expect(footerLabel(gained)).toBe("1.8× plain on this computer");
+    expect(footerLabel(replyStats({ plain: plain(70) }))).toBe("0.8× plain on this computer");
   });
 
   it("explains them in a few sentences", () => {
@@ -53,8 +53,8 @@ describe("numbers as people read them", () => {
 
   it("says how tokens were drawn", () => {
     const { sampling } = stats;
-    expect(samplingWords(sampling)).toBe("greedy");
-    expect(samplingWords({ ...sampling, temperature: 0.7, top_p: 0.8, top_k: 20 })).toBe(
+    expect(samplingLabel(sampling)).toBe("greedy");
+    expect(samplingLabel({ ...sampling, temperature: 0.7, top_p: 0.8, top_k: 20 })).toBe(
       "temperature 0.7, top-k 20, top-p 0.8",
     );
   });

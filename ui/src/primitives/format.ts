@@ -56,7 +56,7 @@ export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null
 export const times = (factor: number): string => `${TENTH.format(factor)}×`;
 
 /** What a finished reply says of its speed: what was gained, if that is known. */
-export function footerWords(stats: ReplyStats): string {
+export function footerLabel(stats: ReplyStats): string {
   const gained = speedUp(stats);
   if (gained !== null) return `${times(gained)} plain on ${HERE}`;
   return speedParts({ ...stats, acceptance: null })
@@ -90,7 +90,7 @@ function gainSentence(stats: ReplyStats): string {
 }
 
 /** How the tokens of a reply were drawn. */
-export function samplingWords(sampling: Sampling): string {
+export function samplingLabel(sampling: Sampling): string {
   if (isGreedy(sampling)) return "greedy";
   const { temperature, top_p, top_k, min_p } = sampling;
   return [
@@ -159,17 +159,17 @@ export const explained = (words: string) => ({ title: words, "aria-description":
 export const isGreedy = (sampling: Sampling): boolean => sampling.temperature === 0;
 
 /** A format without what only a note has room for: `4-bit`. */
-export const formatWord = (format: string): string => format.split(/[,;]/)[0] ?? format;
+export const formatLabel = (format: string): string => format.split(/[,;]/)[0] ?? format;
 
 /** What makes up the head of a model that has one. */
-export const headWords = ({ tensors, format }: { tensors: number; format: string }): string =>
-  `MTP head: ${count(tensors)} tensors, ${formatWord(format)}`;
+export const mtpHeadLabel = ({ tensors, format }: { tensors: number; format: string }): string =>
+  `MTP head: ${count(tensors)} tensors, ${formatLabel(format)}`;
 
 /** Whether a model can draft for itself, in words. */
-export function mtpWords(model: ModelInfo): string {
+export function mtpLabel(model: ModelInfo): string {
   switch (model.mtp.state) {
     case "present":
-      return headWords(model.mtp);
+      return mtpHeadLabel(model.mtp);
     case "absent":
       return "No MTP head: this model writes one token per pass.";
     case "stripped":

@@ -2,7 +2,7 @@ import type { PastedFile } from "../bridge/bindings";
 import { ShellError } from "../bridge/bridge";
 
 /** More than this, together, is not handed over, in bytes: a path would do, which a paste does not tell. */
-export const LARGEST = 32 << 20;
+export const MAX_PASTED_BYTES = 32 << 20;
 /** Bytes that are turned into text at a time. */
 const PIECE = 1 << 15;
 
@@ -21,10 +21,10 @@ export async function contentsOf(files: Pasted[]): Promise<PastedFile[]> {
 }
 
 function checkSize(files: Pasted[]): void {
-  if (files.reduce((sum, { size }) => sum + size, 0) <= LARGEST) return;
-  const large = files.find(({ size }) => size > LARGEST);
+  if (files.reduce((sum, { size }) => sum + size, 0) <= MAX_PASTED_BYTES) return;
+  const large = files.find(({ size }) => size > MAX_PASTED_BYTES);
   const are = large ? `${large.name} is` : "These files together are";
-  const message = `${are} larger than ${LARGEST >> 20} MB, which is too much to paste.`;
+  const message = `${are} larger than ${MAX_PASTED_BYTES >> 20} MB, which is too much to paste.`;
   const hint = `Choose ${large ? "it" : "them"} with the button, or drop ${large ? "it" : "them"} on the window.`;
   throw new ShellError({ code: "attachment_too_large", message, hint });
 }

@@ -8,7 +8,7 @@ import { costLabel, likelyTokens, splitFiles, withFiles } from "../chat/attachme
 import { Conversation } from "../chat/Conversation";
 import { contextLabel, contextUse } from "../chat/context";
 import { Files } from "../chat/Files";
-import { contentsOf, filesOf, LARGEST } from "../chat/pasted";
+import { contentsOf, filesOf, MAX_PASTED_BYTES } from "../chat/pasted";
 import { isOwn } from "../chat/presets";
 import { Question } from "../chat/Question";
 import { chatSummary } from "../chat/samples";
@@ -97,10 +97,14 @@ describe("files that are pasted", () => {
         () => "",
         (error) => reportOf(error).message,
       );
-    const large = { name: "a.pdf", size: LARGEST + 1, arrayBuffer: () => Promise.reject(new Error()) };
+    const large = {
+      name: "a.pdf",
+      size: MAX_PASTED_BYTES + 1,
+      arrayBuffer: () => Promise.reject(new Error()),
+    };
     expect(await reason(large)).toBe("a.pdf is larger than 32 MB, which is too much to paste.");
     expect(await reason({ ...large, name: "Folder", size: 0 })).toBe("Folder cannot be read.");
-    const half = { ...large, size: LARGEST / 2 + 1 };
+    const half = { ...large, size: MAX_PASTED_BYTES / 2 + 1 };
     expect(await reason(half, half)).toBe(
       "These files together are larger than 32 MB, which is too much to paste.",
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use foretoken_protocol::{
-    Drafting, GenerationChange, GenerationSettings, KvPrecision, Preferences, Sampling,
+    DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision, Preferences, Sampling,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,6 @@ mod reading;
 mod tests;
 
 pub(crate) use file::SettingsFile;
-
-/// The longest reply, thinking included, until the person chooses another: what Qwen recommends for most questions. The
-/// model's context may end one earlier.
-const MAX_TOKENS: u32 = 32_768;
 
 /// What the person chose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +45,7 @@ impl Default for Settings {
             generation: GenerationSettings {
                 sampling: Sampling::default(),
                 drafting: Drafting::Auto,
-                max_tokens: MAX_TOKENS,
+                max_tokens: DEFAULT_MAX_TOKENS,
                 thinking: true,
                 stop: Vec::new(),
             },

@@ -9,13 +9,14 @@ mod replies;
 mod settings;
 mod window;
 
-use foretoken_protocol::Action;
+use foretoken_protocol::{Action, MAX_XTC_THRESHOLD, Preferences};
 use tauri::Wry;
 use tauri_specta::{Builder, collect_commands};
 
 use crate::actions::ACTIONS;
 use crate::attachments;
 use crate::desktop::ZOOMS;
+use crate::settings::Settings;
 
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
 pub(crate) fn builder() -> Builder<Wry> {
@@ -109,5 +110,9 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ACTIONS", ACTIONS)
         .constant("ATTACHMENT_BYTES", attachments::LARGEST)
         .constant("ATTACHMENT_FILES", attachments::MOST)
+        .constant("DEFAULT_GENERATION", Settings::default().generation)
+        // The same on every system, as the bindings are.
+        .constant("DEFAULT_PREFERENCES", Preferences { keep_running: false, ..Preferences::default() })
+        .constant("MAX_XTC_THRESHOLD", MAX_XTC_THRESHOLD)
         .constant("ZOOMS", ZOOMS)
 }

@@ -225,6 +225,12 @@ export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.10000000149011612,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null} as const;
+
+export const MAX_XTC_THRESHOLD = 0.5 as const;
+
 export const ZOOMS = [80,90,100,110,125,140,160] as const;
 
 /* Types */
@@ -1470,7 +1476,7 @@ export type Sampling = {
 	min_p: number,
 	/**  How often the top choices are excluded (XTC), from 0 to 1; 0 is off. */
 	xtc_probability: number,
-	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5. */
+	/**  Of the tokens likelier than this, XTC leaves the least likely one; from 0 to [`MAX_XTC_THRESHOLD`]. */
 	xtc_threshold: number,
 	/**  Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off. */
 	repetition_penalty: number,

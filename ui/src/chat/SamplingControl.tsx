@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { GenerationSettings, Sampling } from "../bridge/bindings";
+import { type GenerationSettings, MAX_XTC_THRESHOLD, type Sampling } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { isGreedy } from "../primitives/format";
 import { NumberField } from "../primitives/NumberField";
@@ -119,7 +119,7 @@ export function SamplingForm({ generation, change }: Props) {
               words="Top choices are likelier"
               value={sampling.xtc_threshold}
               min={0}
-              max={0.5}
+              max={MAX_XTC_THRESHOLD}
               testId="xtc-threshold"
               onChange={(value) => value !== null && changeSampling({ xtc_threshold: value })}
             />

@@ -1,5 +1,5 @@
 import type { GenerationSettings, PlaceKind, Preferences } from "../bridge/bindings";
-import { ZOOMS } from "../bridge/bindings";
+import { DEFAULT_PREFERENCES, ZOOMS } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { Optimistic } from "../bridge/optimistic";
 import { settingsQueue } from "../bridge/serialQueue";
@@ -72,7 +72,7 @@ export const syncPreferences = (value: Preferences): void => preferences.sync(va
 export function changeZoom(steps: number): void {
   const zooms: readonly number[] = ZOOMS;
   const at = zooms.indexOf(state().preferences.zoom) + steps;
-  const zoom = steps === 0 ? 100 : zooms[Math.min(Math.max(at, 0), zooms.length - 1)];
+  const zoom = steps === 0 ? DEFAULT_PREFERENCES.zoom : zooms[Math.min(Math.max(at, 0), zooms.length - 1)];
   if (zoom !== undefined) changePreferences({ zoom });
 }
 

@@ -5,8 +5,8 @@ mod replies;
 use std::path::Path;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS, ModelInfo, Part,
-    PartialReply, Role, Sampling,
+    ChatMessage, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD,
+    ModelInfo, Part, PartialReply, Role, Sampling,
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
@@ -235,8 +235,7 @@ pub fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
         ("Top-p", top_p, 0.0, 1.0),
         ("Min-p", min_p, 0.0, 1.0),
         ("The XTC probability", xtc_probability, 0.0, 1.0),
-        // At most one token is above a larger one, and that one stays.
-        ("The XTC threshold", xtc_threshold, 0.0, 0.5),
+        ("The XTC threshold", xtc_threshold, 0.0, MAX_XTC_THRESHOLD),
         ("The repetition penalty", repetition_penalty, 0.01, 100.0),
         ("The presence penalty", presence_penalty, -100.0, 100.0),
         ("The frequency penalty", frequency_penalty, -100.0, 100.0),

@@ -52,7 +52,8 @@ pub use model::{ModelInfo, MtpState};
 pub use preferences::{Appearance, Preferences};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
-    AcceptanceRule, Drafting, GenerationChange, GenerationSettings, KvPrecision, MAX_DEPTH, Sampling,
+    AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
+    MAX_DEPTH, MAX_XTC_THRESHOLD, Sampling,
 };
 pub use stats::{
     DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats, ReplyStats,

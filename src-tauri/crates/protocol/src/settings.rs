@@ -6,6 +6,11 @@ use specta::Type;
 
 /// The deepest chain of drafts that can be asked for.
 pub const MAX_DEPTH: u8 = 8;
+/// The longest reply, thinking included, until the person chooses another: what Qwen recommends for most questions. The
+/// model's context may end one earlier.
+pub const DEFAULT_MAX_TOKENS: u32 = 32_768;
+/// The highest [`Sampling::xtc_threshold`]: at most one token is above a higher one, and that one stays.
+pub const MAX_XTC_THRESHOLD: f32 = 0.5;
 
 /// How many tokens the MTP head drafts per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
@@ -60,7 +65,7 @@ pub struct Sampling {
     pub min_p: f32,
     /// How often the top choices are excluded (XTC), from 0 to 1; 0 is off.
     pub xtc_probability: f32,
-    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to 0.5.
+    /// Of the tokens likelier than this, XTC leaves the least likely one; from 0 to [`MAX_XTC_THRESHOLD`].
     pub xtc_threshold: f32,
     /// Divides positive and multiplies negative logits of tokens that the prompt or the reply has; 1 is off.
     pub repetition_penalty: f32,

@@ -141,6 +141,7 @@ const LAYERS: Layers = Layers {
                         "menu",
                         "notices",
                         "quit",
+                        "settings",
                         "setup",
                         "state",
                     ],

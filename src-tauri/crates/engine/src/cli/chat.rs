@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::session::{Prepared, Session};
-use foretoken_protocol::GenerationSettings;
+use foretoken_protocol::{DEFAULT_MAX_TOKENS, GenerationSettings};
 
 use self::command::Command;
 use self::conversation::Conversation;
@@ -32,7 +32,7 @@ pub(super) struct Chat {
     #[arg(long)]
     model: PathBuf,
     /// End each reply after this many tokens.
-    #[arg(long, default_value_t = 32_768)]
+    #[arg(long, default_value_t = DEFAULT_MAX_TOKENS)]
     max_tokens: u32,
     #[command(flatten)]
     sampling: SamplingOptions,

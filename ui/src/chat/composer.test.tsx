@@ -75,8 +75,9 @@ describe("the field for the next message", () => {
     fireEvent.keyDown(field, { key: "Enter", isComposing: true });
     // In WebKit the composition is over when its last key is told.
     fireEvent.keyDown(field, { key: "Enter", keyCode: 229 });
-    expect(sent).toEqual([]);
+    expect(useStore.getState().sending).toBe(false);
     fireEvent.keyDown(field, { key: "Enter", keyCode: 13 });
+    expect(useStore.getState().sending).toBe(true);
     await vi.waitFor(() => expect(sent).toEqual(["にほん"]));
   });
 

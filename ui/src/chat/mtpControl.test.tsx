@@ -11,7 +11,8 @@ const initial = useStore.getInitialState();
 const engine = { state: "ready", model: modelInfo("/owl"), device: "gpu" } as const;
 
 beforeEach(() => {
-  useStore.setState({ ...initial, opened: true, engine }, true);
+  const settings = { ...initial.settings, drafting: { mode: "fixed", depth: 1 } } as const;
+  useStore.setState({ ...initial, opened: true, engine, settings }, true);
   vi.spyOn(shell, "setSettings").mockResolvedValue(null);
 });
 afterEach(() => {
@@ -27,7 +28,8 @@ async function open() {
   render(<MtpControl />);
   const button = screen.getByTestId("mtp-control");
   await user.click(button);
-  await vi.waitFor(() => expect(document.activeElement).toBe(option("auto")));
+  // The one that holds, not the first one.
+  await vi.waitFor(() => expect(document.activeElement).toBe(option("1")));
   return { user, button };
 }
 
@@ -45,19 +47,21 @@ describe("the choice of a draft depth", () => {
 
   it("is made with the arrows, round the ends, and stays open", async () => {
     const { user } = await open();
-    await user.keyboard("{ArrowDown}");
+    await user.keyboard("{ArrowUp}");
     expect([drafting(), document.activeElement]).toEqual([{ mode: "off" }, option("off")]);
     await user.keyboard("{ArrowUp}{ArrowUp}");
     expect([drafting(), document.activeElement]).toEqual([{ mode: "fixed", depth: 3 }, option("3")]);
     expect(option("3").getAttribute("aria-checked")).toBe("true");
+    await user.keyboard("{ArrowDown}");
+    expect([drafting(), document.activeElement]).toEqual([{ mode: "auto" }, option("auto")]);
   });
 
   it("goes back where the shell refuses it", async () => {
     vi.spyOn(shell, "setSettings").mockRejectedValue(new Error("no"));
     const { user, button } = await open();
     await user.click(option("off"));
-    await vi.waitFor(() => expect(drafting()).toEqual({ mode: "auto" }));
-    expect(button.textContent).toContain("MTP Auto");
+    await vi.waitFor(() => expect(drafting()).toEqual({ mode: "fixed", depth: 1 }));
+    expect(button.textContent).toContain("MTP 1");
     expect(useStore.getState().actionError).not.toBe(null);
   });
 

@@ -1,12 +1,21 @@
 //! `foretoken-engine chat` as a person uses it: in a terminal, which a pseudo-terminal stands for, and through a pipe.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use foretoken_tests::fixtures::demo_model;
 use foretoken_tests::programs::built;
 use rexpect::session::{PtySession, spawn_command};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 /// Longer than any machine takes to load the demo model and to answer.
 const PATIENCE: u64 = 120_000;
@@ -37,6 +46,86 @@ fn say(chat: &mut PtySession, line: &str, end: &str) -> String {
     let told = chat.exp_string(end).unwrap() + end + &chat.exp_string(PROMPT).unwrap();
     assert!(!told.contains("\x1b[31m"), "{told}");
     told
+}
+
+/// A chat in a terminal whose screen is as large as a test says, and which nobody reads but the test.
+struct Desk {
+    chat: Child,
+    /// What the chat writes comes out here, and what a person types goes in.
+    screen: File,
+    terminal: File,
+    name: PathBuf,
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = self.chat.kill();
+        let _ = self.chat.wait();
+    }
+}
+
+impl Desk {
+    /// A chat with the demo model at its first prompt. Without `errors` these go to the terminal too.
+    fn new(columns: u16, arguments: &[&str], errors: Option<File>) -> Self {
+        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&screen, size).unwrap();
+        let name = PathBuf::from(ptsname(&screen, Vec::new()).unwrap().into_string().unwrap());
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits() as i32).open(&name).unwrap()
+        };
+        let chat = command(&demo_model(), arguments)
+            .stdin(open())
+            .stdout(open())
+            .stderr(errors.unwrap_or_else(open))
+            .spawn()
+            .unwrap();
+        let mut desk = Self { chat, screen: screen.into(), terminal: open(), name };
+        desk.read_to(PROMPT);
+        desk
+    }
+
+    /// What comes to the screen up to these characters.
+    fn read_to(&mut self, end: &str) -> String {
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while !seen.ends_with(end.as_bytes()) {
+            self.screen.read_exact(&mut byte).unwrap();
+            seen.push(byte[0]);
+        }
+        String::from_utf8(seen).unwrap()
+    }
+
+    fn type_line(&mut self, line: &str) {
+        write!(self.screen, "{line}\r").unwrap();
+    }
+
+    /// Whether it shows what is typed, and hands it over by lines, as shells expect.
+    fn is_as_shells_expect(&self) -> bool {
+        let modes = tcgetattr(&self.terminal).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON)
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.chat), signal).unwrap();
+    }
+
+    /// Fills the screen, which nobody reads, so that whoever writes next waits for ever.
+    fn fill(&self) {
+        let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+        let mut options = OpenOptions::new();
+        let mut terminal = options.write(true).custom_flags(flags.bits() as i32).open(&self.name).unwrap();
+        loop {
+            match terminal.write(b"x") {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }
 
 /// The same chat without a terminal.
@@ -83,6 +172,69 @@ fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
     chat.exp_string(PROMPT).unwrap();
     chat.send_control('c').unwrap();
     chat.exp_eof().unwrap();
+}
+
+#[test]
+fn a_signal_that_ends_the_chat_leaves_the_terminal_as_it_was() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let mut desk = Desk::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
+        desk.type_line("a a a a a a a a a a a a");
+        desk.read_to("Thinking: ");
+        assert!(!desk.is_as_shells_expect());
+        desk.signal(signal);
+        assert_eq!(desk.chat.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert!(desk.is_as_shells_expect(), "{signal:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_a_chat_that_does_not_heed_the_one_before() {
+    let mut desk = Desk::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
+    desk.type_line("a a a a a a a a a a a a");
+    desk.read_to("Thinking: ");
+    desk.fill();
+    let status: ExitStatus = loop {
+        desk.signal(Signal::INT);
+        sleep(Duration::from_millis(50));
+        if let Some(status) = desk.chat.try_wait().unwrap() {
+            break status;
+        }
+    };
+    assert_eq!(status.signal(), Some(Signal::INT.as_raw()));
+    assert!(desk.is_as_shells_expect());
+}
+
+#[test]
+fn how_many_drafts_are_accepted_is_shown_while_a_reply_is_written() {
+    for columns in [100, 30] {
+        let mut desk = Desk::new(columns, &["--temperature", "0", "--depth", "2"], None);
+        desk.type_line("Tell me a story.");
+        let told = desk.read_to(STATUS);
+        // Between going down a line and coming back.
+        let lines: Vec<&str> = told
+            .split("\x1b7\x1b[B\r")
+            .skip(1)
+            .map(|rest| rest.split_once("\x1b8").unwrap().0)
+            .map(|line| line.trim_start_matches("\x1b[2m").trim_end_matches("\x1b[0m"))
+            .collect();
+        let last = lines.last().unwrap();
+        assert!(last.contains("% of drafts accepted"), "{last:?}");
+        assert_eq!(columns == 100, last.ends_with(" per pass"), "{last:?}");
+        assert!(lines.iter().all(|line| line.len() < usize::from(columns)), "{lines:?}");
+        // Each is taken back before anything else is written.
+        for rest in told.split("\x1b8").skip(1) {
+            assert!(rest.starts_with("\x1b[J"), "{rest:?}");
+        }
+    }
+}
+
+#[test]
+fn errors_that_go_to_a_file_are_text() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let desk = Desk::new(80, &[], Some(log.reopen().unwrap()));
+    drop(desk);
+    let logged = std::fs::read_to_string(log.path()).unwrap();
+    assert!(!logged.contains('\x1b'), "{logged:?}");
 }
 
 #[test]

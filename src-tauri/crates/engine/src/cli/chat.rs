@@ -21,7 +21,7 @@ use self::command::Command;
 use self::conversation::Conversation;
 use self::input::{Line, Lines};
 use self::interrupt::Interrupt;
-use self::screen::{Look, Screen};
+use self::screen::{Look, Screen, columns};
 use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -53,7 +53,7 @@ impl Chat {
     pub(super) fn run(self) -> Result<(), CliError> {
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let look = Look::of_environment(is_terminal);
-        let session = self.load(look)?;
+        let session = self.load()?;
         self.drafting.check(&session, &self.model)?;
         let settings = GenerationSettings {
             sampling: self.sampling.over(session.info.defaults),
@@ -65,7 +65,7 @@ impl Chat {
         if let Some(problem) = conversation::invalid(&settings) {
             return Err(CliError::Usage(problem));
         }
-        let mut screen = Screen::new(io::stdout(), look);
+        let mut screen = Screen::new(io::stdout(), look, || columns(io::stdout()));
         screen.reveal = self.reveal;
         let mut lines = if is_terminal { Lines::typed()? } else { Lines::piped()? };
         let mut chat = Talk {
@@ -108,10 +108,11 @@ impl Chat {
     }
 
     /// Loads the model, and says how far it is where somebody looks.
-    fn load(&self, look: Look) -> Result<Session, CliError> {
+    fn load(&self) -> Result<Session, CliError> {
         let prepared = Prepared::read(&self.model, kv_precision(self.kv_bits)).map_err(engine)?;
         let name = prepared.info().name.clone();
-        let mut told = Screen::new(io::stderr(), look);
+        let look = Look::of_environment(io::stderr().is_terminal());
+        let mut told = Screen::new(io::stderr(), look, || columns(io::stderr()));
         let mut shown = None;
         let loaded = prepared.load(None, &mut |done, total| {
             let percent = 100 * done / total.max(1);

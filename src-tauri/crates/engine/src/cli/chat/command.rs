@@ -11,6 +11,7 @@ pub(super) const HELP: &str = "\
 /mtp off|auto|1..8     how many tokens the MTP head drafts per pass
 /sampling              how tokens are drawn
 /sampling NAME VALUE   set that, as in /sampling temperature 0.7 top-p 0.9
+/sampling seed random  another seed for each reply
 /sampling default      draw as the model recommends
 /thinking on|off       whether the model thinks before it answers
 /reveal                mark text that came from drafts, or stop marking it
@@ -18,7 +19,7 @@ pub(super) const HELP: &str = "\
 /new                   begin a new chat
 /help                  this list
 /quit                  leave; so do Ctrl-D, and Ctrl-C twice where nothing is typed
-Ctrl-C stops a reply. Alt-Enter begins a new line. A question that begins with / needs a space before it.";
+Ctrl-C stops a reply; if it does not stop, Ctrl-C two seconds later leaves. Alt-Enter begins a new line. A question that begins with / needs a space before it.";
 
 /// The commands by name, with what may follow.
 const NAMES: [(&str, &[&str]); 9] = [
@@ -87,6 +88,9 @@ impl Change {
     /// The sampling with this change. `defaults` are the model's own.
     pub(super) fn applied_to(&self, sampling: Sampling, defaults: Sampling) -> Result<Sampling, String> {
         let Self::Set { name, value } = self else { return Ok(defaults) };
+        if (name.as_str(), value.as_str()) == ("seed", "random") {
+            return Ok(Sampling { seed: None, ..sampling });
+        }
         match SamplingLine::try_parse_from([format!("--{name}={value}")]) {
             Ok(line) => Ok(line.options.over(sampling)),
             Err(error) if error.kind() == ErrorKind::UnknownArgument => {
@@ -226,6 +230,7 @@ mod tests {
             sampled("/sampling default").unwrap(),
             Sampling { temperature: 0.6, ..Sampling::default() }
         );
+        assert_eq!(sampled("/sampling seed 7 seed random").unwrap().seed, None);
         assert!(sampled("/sampling heat 1").unwrap_err().contains("There are temperature, top-p, top-k"));
         assert!(sampled("/sampling temperature hot").unwrap_err().contains("temperature cannot be hot"));
         assert!(sampled("/sampling temperature").unwrap_err().contains("needs a value"));

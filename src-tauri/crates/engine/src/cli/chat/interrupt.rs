@@ -1,57 +1,114 @@
-//! Ctrl-C while a reply is written: it stops the reply instead of the program, and no other key disturbs the text.
+//! Ctrl-C while a reply is written: it stops the reply instead of the program, and no other key disturbs the text. A
+//! thread of its own takes the signals, so that a reply that does not stop can be left, and the terminal is as it was
+//! before whichever of them ends the program.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// How long a reply may take to stop before another Ctrl-C ends the program: longer than whoever presses it twice takes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a person wants the reply to stop. Until [`Interrupt::listen`], Ctrl-C ends the program.
 #[derive(Debug, Default)]
 pub(super) struct Interrupt {
-    asked: Arc<AtomicBool>,
+    asked: Asked,
     listens: bool,
+}
+
+/// Since when a person has wanted what runs to stop.
+#[derive(Debug, Clone, Default)]
+struct Asked(Arc<Mutex<Option<Instant>>>);
+
+impl Asked {
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ctrl-C was pressed; says whether it was long ago that it was pressed first, and in vain.
+    fn again(&self, now: Instant) -> bool {
+        now - *self.since().get_or_insert(now) >= PATIENCE
+    }
 }
 
 impl Interrupt {
     /// From now on Ctrl-C stops replies.
     pub(super) fn listen(&mut self) -> io::Result<()> {
-        signal_hook::flag::register(SIGINT, Arc::clone(&self.asked))?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let (asked, before) = (self.asked.clone(), tcgetattr(io::stdin())?);
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            for signal in signals.forever() {
+                if signal != SIGINT || asked.again(Instant::now()) {
+                    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+                    let _ = emulate_default_handler(signal);
+                }
+            }
+        })?;
         self.listens = true;
         Ok(())
     }
 
     /// A reply begins. What is typed until the result is dropped is not shown, and is there for the next line.
-    pub(super) fn begin(&self) -> Option<Quiet> {
-        self.asked.store(false, Ordering::Relaxed);
-        self.listens.then(Quiet::begin).flatten()
+    pub(super) fn begin(&self) -> Writing {
+        *self.asked.since() = None;
+        Writing { asked: self.asked.clone(), before: self.listens.then(silence).flatten() }
     }
 
     /// Whether Ctrl-C was pressed since.
     pub(super) fn is_asked_for(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+        self.asked.since().is_some()
     }
 }
 
-/// The terminal does not show what is typed.
+/// A reply is written, and the terminal does not show what is typed.
 #[derive(Debug)]
-pub(super) struct Quiet {
-    before: Termios,
+pub(super) struct Writing {
+    asked: Asked,
+    /// How the terminal was before.
+    before: Option<Termios>,
 }
 
-impl Quiet {
-    fn begin() -> Option<Self> {
-        let before = tcgetattr(io::stdin()).ok()?;
-        let mut quiet = before.clone();
-        quiet.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(io::stdin(), OptionalActions::Now, &quiet).ok()?;
-        Some(Self { before })
+impl Drop for Writing {
+    fn drop(&mut self) {
+        *self.asked.since() = None;
+        if let Some(before) = &self.before {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
     }
 }
 
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+/// Makes the terminal show nothing of what is typed. Returns how it was before.
+fn silence() -> Option<Termios> {
+    let before = tcgetattr(io::stdin()).ok()?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(io::stdin(), OptionalActions::Now, &silent).ok()?;
+    Some(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_stop_that_was_in_vain_for_long_ends_the_program() {
+        let interrupt = Interrupt::default();
+        let writing = interrupt.begin();
+        assert!(!interrupt.is_asked_for());
+        let pressed = Instant::now();
+        assert!(!interrupt.asked.again(pressed) && interrupt.is_asked_for());
+        assert!(!interrupt.asked.again(pressed + PATIENCE / 2));
+        assert!(interrupt.asked.again(pressed + PATIENCE));
+        // The reply has stopped after all.
+        drop(writing);
+        assert!(!interrupt.is_asked_for() && !interrupt.asked.again(pressed + 2 * PATIENCE));
+        let _writing = interrupt.begin();
+        assert!(!interrupt.is_asked_for());
     }
 }

@@ -2,7 +2,8 @@
 
 use foretoken_engine::session::Reply;
 use foretoken_protocol::{
-    AcceptanceRule, Drafting, FinishReason, ModelInfo, MtpState, PositionStats, ReplyStats, Sampling,
+    AcceptanceRule, Drafting, FinishReason, LiveStats, ModelInfo, MtpState, PositionStats, ReplyStats,
+    Sampling,
 };
 
 use super::conversation::Conversation;
@@ -21,6 +22,15 @@ pub(super) fn greeting(info: &ModelInfo) -> String {
     lines.extend(info.notes.iter().cloned());
     lines.push("Ask something. /help lists commands, Ctrl-C stops a reply, Ctrl-D leaves.\n".into());
     lines.join("\n")
+}
+
+/// The numbers while a reply is written; `None` before there are any.
+pub(super) fn live(stats: &LiveStats) -> Option<String> {
+    let LiveStats { tokens_per_second, tokens_per_pass, acceptance } = *stats;
+    let share = acceptance.map(|share| format!("{:.0} % of drafts accepted, ", 100.0 * share));
+    (tokens_per_second > 0.0).then(|| {
+        format!("{}{tokens_per_second:.1} tokens/s, {tokens_per_pass:.2} per pass", share.unwrap_or_default())
+    })
 }
 
 /// The line below a reply. `is_kept`: whether question and answer are part of the chat.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,18 +13,19 @@ use foretoken_engine::EngineError;
 use foretoken_engine::checkpoint::{
     CheckpointError, Config, Files, FloatType, Index, Layout, Metadata, WeightKind,
 };
-use foretoken_engine::convert::{Conversion, Limits, discard};
+use foretoken_engine::convert::{Conversion, Limits};
 use foretoken_engine::inspect::{Inspection, inspect};
 use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
+use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    ConversionProgress, ConversionReport, ConversionSettings, ErrorReport, FloatFormat, HeadFormat,
-    KvPrecision, WeightFormat,
+    ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport,
+    FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Role, Sampling, WeightFormat,
 };
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{
-    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw,
+    copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw, write_with_vocab,
 };
 use foretoken_tests::oracle::{Cases, mlx_lm_logits};
 use foretoken_tests::programs::built;
@@ -491,8 +493,6 @@ fn weights_that_are_no_numbers_are_named_and_leave_no_model() {
     assert_eq!(error.code, "non_finite_tensor");
     assert!(error.message.contains("mtp.layers.0.mlp.up_proj.weight"), "{error}");
     assert!(!out.exists() && inspected(&work_folder(&out)).is_err());
-    discard(&out).unwrap();
-    assert!(!work_folder(&out).exists());
 
     let (source, out) = (dir.path().join("large"), dir.path().join("half"));
     write_demo_with_value(&source, "model.language_model.layers.0.mlp.up_proj.weight", 1e5);
@@ -556,7 +556,6 @@ fn what_is_in_the_way_is_left_alone() {
     fs::create_dir(work_folder(&taken)).unwrap();
     fs::write(work_folder(&taken).join("notes.txt"), "mine").unwrap();
     assert_eq!(refusal(&demo_model(), &taken, &four).code, "work_folder_taken");
-    assert_eq!(ErrorReport::from(&discard(&taken).unwrap_err()).code, "work_folder_taken");
     for file in [out.join("notes.txt"), work_folder(&taken).join("notes.txt")] {
         assert_eq!(fs::read_to_string(file).unwrap(), "mine");
     }
@@ -566,7 +565,6 @@ fn what_is_in_the_way_is_left_alone() {
     for journal in ["", "{\"mine\": 1}\n", "mine"] {
         fs::write(work.join("journal.jsonl"), journal).unwrap();
         assert_eq!(refusal(&demo_model(), &taken, &four).code, "work_folder_taken");
-        assert_eq!(ErrorReport::from(&discard(&taken).unwrap_err()).code, "work_folder_taken");
         assert_eq!(fs::read_to_string(work.join("journal.jsonl")).unwrap(), journal);
         assert_eq!(fs::read_to_string(work.join("notes.txt")).unwrap(), "mine");
     }
@@ -576,20 +574,17 @@ fn what_is_in_the_way_is_left_alone() {
     try_convert(&demo_model(), &shared, &four, Limits::default(), &mut stop).unwrap_err();
     fs::write(work_folder(&shared).join("notes.txt"), "mine").unwrap();
     try_convert(&demo_model(), &shared, &settings(affine(8)), Limits::default(), &mut stop).unwrap_err();
-    discard(&shared).unwrap();
-    assert_eq!(contents(&work_folder(&shared)), BTreeMap::from([("notes.txt".into(), b"mine".to_vec())]));
+    assert_eq!(contents(&work_folder(&shared))["notes.txt"], b"mine");
 
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    discard(&empty).unwrap();
     let mut second = None;
     let mut observe = |_: &ConversionProgress| {
-        second.get_or_insert_with(|| (refusal(&demo_model(), &empty, &four), discard(&empty).unwrap_err()));
+        second.get_or_insert_with(|| refusal(&demo_model(), &empty, &four));
         ControlFlow::Continue(())
     };
     try_convert(&demo_model(), &empty, &four, Limits::default(), &mut observe).unwrap();
-    let (convert, discard) = second.unwrap();
-    assert_eq!((convert.code.as_str(), discard.code()), ("busy", "busy"));
+    assert_eq!(second.unwrap().code, "busy");
     inspected(&empty).unwrap();
 }
 
@@ -599,7 +594,8 @@ fn a_conversion_whose_owner_is_just_ending_is_waited_for() {
     let out = dir.path().join("out");
     let four = settings(affine(4));
     let mut stop = |_: &ConversionProgress| ControlFlow::Break(());
-    try_convert(&demo_model(), &out, &four, Limits::default(), &mut stop).unwrap_err();
+    let cancelled = try_convert(&demo_model(), &out, &four, Limits::default(), &mut stop).unwrap_err();
+    assert_eq!(cancelled.code, "cancelled");
     let journal = fs::File::open(work_folder(&out).join("journal.jsonl")).unwrap();
     journal.lock().unwrap();
     let ending = thread::spawn(move || {
@@ -635,6 +631,79 @@ fn engine(arguments: &[&str]) -> Output {
     Command::new(built("foretoken-engine")).arg("convert").args(arguments).output().unwrap()
 }
 
+/// What the command has printed, a JSON object a line.
+fn lines(output: &Output) -> Vec<Value> {
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+fn of_type(lines: &[Value], kind: &str) -> Vec<Value> {
+    lines.iter().filter(|line| line["type"] == kind).cloned().collect()
+}
+
+#[test]
+fn what_the_command_writes_loads_and_replies() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let source = demo_model().to_str().unwrap().to_owned();
+    let output = engine(&["--json", "--source", &source, "--out", &path("out")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = lines(&output);
+    let progress: Vec<ConversionProgress> =
+        of_type(&lines, "progress").into_iter().map(|line| serde_json::from_value(line).unwrap()).collect();
+    for at in &progress {
+        assert!(at.done <= at.total && at.tensors_done <= at.tensors, "{at:?}");
+        assert!((1..=at.shards).contains(&at.shard), "{at:?}");
+    }
+    assert!(progress.is_sorted_by_key(|at| at.done), "{progress:?}");
+    let last = progress.last().unwrap();
+    assert_eq!((last.done, last.tensors_done), (last.total, last.tensors));
+
+    let report: ConversionReport = serde_json::from_value(of_type(&lines, "converted").remove(0)).unwrap();
+    assert_eq!((report.path.clone(), report.resumed), (path("out"), false));
+    assert!(report.bytes < report.source_bytes / 3, "{report:?}");
+    let mut go_on = |_, _| ControlFlow::Continue(());
+    let mut session = Session::load(Path::new(&report.path), &mut go_on).unwrap();
+    assert_eq!((session.info.parameters, session.info.weight_bytes), (report.parameters, report.bytes));
+    let message = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
+    let settings = GenerationSettings {
+        sampling: Sampling::default(),
+        drafting: Drafting::Fixed { depth: 2 },
+        max_tokens: 8,
+        thinking: false,
+        stop: Vec::new(),
+    };
+    let prompt = session.chat_prompt(&[message], None, false).unwrap();
+    let request = ReplyRequest::new(prompt, settings);
+    let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(reply.stats.emitted, 8);
+
+    let output = engine(&["--source", &report.path, "--out", &path("again")]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && message.contains("is quantized already"), "{message}");
+    assert!(!Path::new(&path("again")).exists());
+}
+
+/// Nobody needs to be told any more, and what is done is kept.
+#[test]
+fn a_conversion_ends_where_nobody_reads_what_it_prints() {
+    let dir = TempDir::new().unwrap();
+    let (source, out) = (dir.path().join("large"), dir.path().join("out"));
+    fs::create_dir(&source).unwrap();
+    // A gigabyte of zeros to read.
+    write_with_vocab(&source, 1 << 23);
+    let mut process = Command::new(built("foretoken-engine"))
+        .args(["convert", "--json", "--source", source.to_str().unwrap(), "--out", out.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("\"progress\""), "{line}");
+    process.wait().unwrap();
+    assert!(work_folder(&out).is_dir() && !out.exists());
+}
+
 #[test]
 fn the_command_measures_before_and_after_and_tells_what_it_does() {
     let dir = TempDir::new().unwrap();
@@ -645,15 +714,11 @@ fn the_command_measures_before_and_after_and_tells_what_it_does() {
     let arguments = ["--source", &source, "--out", &path("out"), "--bits", "3", "--measure", &path("ids")];
     let output = engine(&[&arguments[..], &["--json"]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines: Vec<Value> = output
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect();
-    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
-    let (measured, progress, converted) = (of("measured"), of("progress"), of("converted"));
+    let lines = lines(&output);
+    let (measured, progress, converted) =
+        (of_type(&lines, "measured"), of_type(&lines, "progress"), of_type(&lines, "converted"));
     assert_eq!(measured.len() + progress.len() + converted.len(), lines.len());
-    let [before, after] = measured[..] else { panic!("{measured:?}") };
+    let [before, after] = &measured[..] else { panic!("{measured:?}") };
     for (line, when, model) in [(before, "before", demo_model()), (after, "after", path("out").into())] {
         let expected = figures(&load(&model), &ids, 512).unwrap();
         assert_eq!((line["when"].as_str(), line["tokens"].as_u64()), (Some(when), Some(87)));
@@ -709,10 +774,6 @@ fn a_full_disk_leaves_a_conversion_that_can_go_on() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_a_tensor() {
-    use std::io::{BufRead, BufReader};
-
-    use foretoken_tests::fixtures::write_with_vocab;
-
     const MIB: u64 = 1 << 20;
     let peak = |tensor_bytes: u64| {
         let dir = TempDir::new().unwrap();

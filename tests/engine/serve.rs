@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
-    ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport, Event,
-    FinishReason, GenerationSettings, KvPrecision, MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request,
-    RequestId, Role, Sampling, TokenLogprobs,
+    ChatMessage, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision, MAX_DEPTH,
+    ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
 };
-use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value, write_with_vocab};
+use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
 
@@ -179,32 +178,6 @@ impl Engine {
         }
     }
 
-    fn convert(&mut self, id: RequestId, source: &Path, out: &Path) {
-        let [source, out] = [source, out].map(|path| path.to_str().unwrap().to_owned());
-        self.send(&Request::Convert { id, source, out, settings: ConversionSettings::default() });
-    }
-
-    /// Reads on to the end of a conversion; also the progress until then, which only grows.
-    fn converted(
-        &mut self,
-        expected: RequestId,
-    ) -> (Vec<ConversionProgress>, Result<ConversionReport, ErrorReport>) {
-        let mut seen: Vec<ConversionProgress> = Vec::new();
-        loop {
-            match self.next_about(Some(expected)) {
-                Event::Converting { progress, .. } => {
-                    assert!(progress.done <= progress.total && progress.tensors_done <= progress.tensors);
-                    assert!((1..=progress.shards).contains(&progress.shard), "{progress:?}");
-                    assert!(seen.last().is_none_or(|last| last.done <= progress.done));
-                    seen.push(progress);
-                }
-                Event::Converted { report, .. } => return (seen, Ok(report)),
-                Event::Failed { error, .. } => return (seen, Err(error)),
-                other => panic!("{other:?} while converting"),
-            }
-        }
-    }
-
     fn failure(&mut self, expected: Option<RequestId>) -> ErrorReport {
         match self.next_about(expected) {
             Event::Failed { error, .. } => error,
@@ -244,10 +217,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
         | Event::Reading { id, .. }
         | Event::Tokens { id, .. }
         | Event::Live { id, .. }
-        | Event::Finished { id, .. }
-        | Event::Converting { id, .. }
-        | Event::Converted { id, .. }
-        | Event::Discarded { id } => Some(*id),
+        | Event::Finished { id, .. } => Some(*id),
     }
 }
 
@@ -679,60 +649,6 @@ fn a_request_that_breaks_off_is_refused_and_the_engine_ends() {
         [Event::Failed { id: None, error }] => assert_eq!(error.code, "bad_request"),
         other => panic!("{other:?}"),
     }
-}
-
-#[test]
-fn a_checkpoint_is_converted_and_loads() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    let mut engine = Engine::start();
-    engine.convert(2, &demo_model(), &out);
-    let (progress, report) = engine.converted(2);
-    let (last, report) = (progress.last().unwrap(), report.unwrap());
-    assert_eq!((last.done, last.tensors_done), (last.total, last.tensors));
-    assert_eq!((Path::new(&report.path), report.resumed), (out.as_path(), false));
-    assert!(report.bytes < report.source_bytes / 3, "{report:?}");
-    let model = engine.load(&out).unwrap();
-    assert_eq!((model.parameters, model.weight_bytes), (report.parameters, report.bytes));
-    engine.generate(3, 8);
-    assert_eq!(engine.end(3).stats.emitted, 8);
-
-    engine.convert(4, &demo_model(), &out);
-    assert_eq!(engine.converted(4).1.unwrap_err().code, "target_exists");
-    engine.convert(5, &out, &folder.path().join("again"));
-    assert_eq!(engine.converted(5).1.unwrap_err().code, "already_quantized");
-    engine.generate(6, 8);
-    assert_eq!(engine.end(6).stats.emitted, 8, "a conversion leaves the loaded model");
-}
-
-#[test]
-fn a_conversion_is_cancelled_and_discarded() {
-    let folder = tempfile::tempdir().unwrap();
-    let (source, out, work) =
-        (folder.path().join("large"), folder.path().join("out"), folder.path().join("out.partial"));
-    std::fs::create_dir(&source).unwrap();
-    // A gigabyte of zeros to read.
-    write_with_vocab(&source, 1 << 23);
-    let mut engine = Engine::start();
-    engine.convert(2, &source, &out);
-    engine.convert(3, &source, &folder.path().join("other"));
-    assert!(matches!(engine.next(), Some(Event::Converting { id: 2, .. })));
-    engine.send(&Request::Cancel { id: 3 });
-    engine.send(&Request::Cancel { id: 2 });
-    for id in [2, 3] {
-        let (progress, report) = engine.converted(id);
-        assert_eq!(report.unwrap_err().code, "cancelled");
-        assert!(progress.iter().all(|progress| progress.done < progress.total));
-    }
-    assert!(work.is_dir() && !out.exists());
-    assert!(!folder.path().join("other.partial").exists(), "it never began");
-    for _ in 0..2 {
-        engine.send(&Request::DiscardConversion { id: 4, out: out.to_str().unwrap().to_owned() });
-        assert!(matches!(engine.next(), Some(Event::Discarded { id: 4 })));
-        assert!(!work.exists());
-    }
-    engine.convert(5, &demo_model(), &out);
-    assert!(!engine.converted(5).1.unwrap().resumed);
 }
 
 /// Runs an engine that keeps what it learns in `state` for one reply with as many drafts as pay, and returns how many

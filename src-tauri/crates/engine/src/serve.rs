@@ -11,14 +11,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{
-    ConversionProgress, ConversionSettings, ErrorReport, Event, FinishReason, KvPrecision, ReplyStats,
-    Request, RequestId,
-};
+use foretoken_protocol::{ErrorReport, Event, FinishReason, KvPrecision, ReplyStats, Request, RequestId};
 use rustix::process::{Signal, getpid, kill_process};
 
 use self::prompts::{Asked, Chat, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
-use crate::convert::{self, Conversion, ConvertError, Limits};
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
@@ -176,8 +172,7 @@ impl Server {
     fn reject_cancelled(&mut self, request: &Request) -> io::Result<()> {
         match *request {
             Request::Generate { id, .. } => self.finish_cancelled(id),
-            Request::Convert { id, .. } => self.out.fail(id, &ConvertError::Cancelled.into()),
-            Request::Load { id, .. } | Request::Count { id, .. } | Request::DiscardConversion { id, .. } => {
+            Request::Load { id, .. } | Request::Count { id, .. } => {
                 self.out.fail(id, &EngineError::Cancelled)
             }
             Request::Cancel { .. } => Ok(()),
@@ -195,13 +190,6 @@ impl Server {
             Ok(Request::Load { id, model, kv_precision }) => self.load(id, Path::new(&model), kv_precision),
             Ok(request @ Request::Generate { .. }) => self.generate(request),
             Ok(Request::Count { id, texts }) => self.count(id, texts),
-            Ok(Request::Convert { id, source, out, settings }) => {
-                self.convert(id, Path::new(&source), Path::new(&out), &settings)
-            }
-            Ok(Request::DiscardConversion { id, out }) => match convert::discard(Path::new(&out)) {
-                Ok(()) => self.out.send(&Event::Discarded { id }),
-                Err(error) => self.out.fail(id, &error.into()),
-            },
             Ok(Request::Cancel { .. }) => Ok(()),
             Err(Unreadable { id, error }) => {
                 let error = ErrorReport {
@@ -245,26 +233,6 @@ impl Server {
     fn unload(&mut self) {
         if let (Some(session), Some(mut learned)) = (self.session.take(), self.learned.take()) {
             learned.keep_now(session.policy_state());
-        }
-    }
-
-    fn convert(
-        &mut self,
-        id: RequestId,
-        source: &Path,
-        target: &Path,
-        settings: &ConversionSettings,
-    ) -> io::Result<()> {
-        let mut work = Work::new(id, &mut self.inbox, &mut self.out);
-        let mut observe = |&progress: &ConversionProgress| {
-            work.proceed(progress.done == progress.total, || Event::Converting { id, progress })
-        };
-        let converted = Conversion::plan(source, target, settings, None, Limits::default())
-            .and_then(|conversion| conversion.run(&mut observe));
-        work.sent?;
-        match converted {
-            Ok(report) => self.out.send(&Event::Converted { id, report }),
-            Err(error) => self.out.fail(id, &error),
         }
     }
 
@@ -486,10 +454,7 @@ impl Inbox {
         }
         let beside = |request: &Received| {
             let Ok(request) = request else { return true };
-            matches!(
-                request,
-                Request::Generate { .. } | Request::Count { .. } | Request::DiscardConversion { .. }
-            )
+            matches!(request, Request::Generate { .. } | Request::Count { .. })
         };
         let can_begin = |request: &Received| !busy || beside(request);
         let nothing_to_do = !self.waiting.front().is_some_and(can_begin)

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, ErrorReport, FinishReason,
-    GenerationSettings, KvPrecision, LiveStats, ModelInfo, Part, PartialReply, ReplyStats, TokenLogprobs,
+    ChatMessage, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats, ModelInfo, Part,
+    PartialReply, ReplyStats, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -14,9 +14,9 @@ pub type RequestId = u64;
 
 /// From the shell to the engine.
 ///
-/// Requests are begun in the order in which they come. Replies are written side by side. A `Load` or a `Convert` is
-/// begun when all replies before it have ended; whoever does not want to wait for them cancels them. What comes after it
-/// waits for it. A `Cancel` is heeded at once.
+/// Requests are begun in the order in which they come. Replies are written side by side. A `Load` is begun when all
+/// replies before it have ended; whoever does not want to wait for them cancels them. What comes after it waits for it.
+/// A `Cancel` is heeded at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
@@ -54,25 +54,6 @@ pub enum Request {
         /// The texts.
         texts: Vec<String>,
     },
-    /// Converts a checkpoint. Answered by `Converting`, then `Converted` or `Failed`. Whatever ends it early, the same
-    /// request goes on from there.
-    Convert {
-        /// Names the request.
-        id: RequestId,
-        /// The model folder to convert.
-        source: String,
-        /// The folder to write, which must not exist or be empty.
-        out: String,
-        /// What to make of it.
-        settings: ConversionSettings,
-    },
-    /// Removes what an unfinished conversion has written. Answered by `Discarded` or `Failed`.
-    DiscardConversion {
-        /// Names the request.
-        id: RequestId,
-        /// The folder that the conversion was to write.
-        out: String,
-    },
     /// Ends a request early, whether it waits or is at work. The `Finished` of a reply says `cancelled`, and so does the
     /// code in the `Failed` of any other request. Unknown ids are ignored.
     Cancel {
@@ -88,8 +69,6 @@ impl Request {
             Self::Load { id, .. }
             | Self::Generate { id, .. }
             | Self::Count { id, .. }
-            | Self::Convert { id, .. }
-            | Self::DiscardConversion { id, .. }
             | Self::Cancel { id } => id,
         }
     }
@@ -118,8 +97,8 @@ pub enum Event {
         device: String,
     },
     /// The thread that computes has finished a piece of work: some layers over a piece of a prompt, a step, a tensor; or
-    /// it waits until others have made a prompt. It says so itself, a few times a second, while it writes replies, loads
-    /// or converts. From a thread that is stuck nothing comes, whatever the others of the process do.
+    /// it waits until others have made a prompt. It says so itself, a few times a second, while it writes replies or
+    /// loads. From a thread that is stuck nothing comes, whatever the others of the process do.
     Heartbeat,
     /// A model is being loaded.
     Loading {
@@ -185,25 +164,6 @@ pub enum Event {
         reason: FinishReason,
         /// What it took.
         stats: ReplyStats,
-    },
-    /// A checkpoint is being converted.
-    Converting {
-        /// The `Convert` request.
-        id: RequestId,
-        /// How far it is.
-        progress: ConversionProgress,
-    },
-    /// A checkpoint is converted: the folder is complete and checked.
-    Converted {
-        /// The `Convert` request.
-        id: RequestId,
-        /// What was written.
-        report: ConversionReport,
-    },
-    /// Nothing of an unfinished conversion is left.
-    Discarded {
-        /// The `DiscardConversion` request.
-        id: RequestId,
     },
     /// A request failed. What was sent for it before stands.
     Failed {

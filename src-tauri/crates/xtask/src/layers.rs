@@ -68,7 +68,7 @@ const LAYERS: Layers = Layers {
                     &["checkpoint", "decode", "error", "inspect", "memory", "mlx", "model", "sample", "text"],
                 ),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
-                ("serve", &["convert", "error", "learned", "mlx", "session", "text"]),
+                ("serve", &["error", "learned", "mlx", "session", "text"]),
                 (
                     "cli",
                     &[

@@ -31,7 +31,6 @@ use source::Source;
 
 pub use error::ConvertError;
 pub use recipe::Recipe;
-pub use work::discard;
 
 /// How a conversion is cut up. No byte of a tensor depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -84,24 +84,6 @@ pub(super) fn check_target(out: &Path) -> Result<(), ConvertError> {
     Err(ConvertError::TargetExists { path: out.to_owned() })
 }
 
-/// Removes what an unfinished conversion to `out` has written, and nothing else. There may be nothing.
-pub fn discard(out: &Path) -> Result<(), ConvertError> {
-    let places = Places::of(out)?;
-    if is_missing(&places.work) && !places.is_half_named() {
-        return Ok(());
-    }
-    let _lock = places.open()?;
-    remove_own(&places.work)?;
-    let journal = places.work.join(JOURNAL);
-    fs::remove_file(&journal).map_err(ConvertError::write(&journal))?;
-    match fs::remove_dir(&places.work) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
-            Err(ConvertError::write(&places.work)(error))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Removes the files of a conversion but the journal.
 fn remove_own(folder: &Path) -> Result<(), ConvertError> {
     for entry in fs::read_dir(folder).map_err(ConvertError::write(folder))?.flatten() {
@@ -378,13 +360,6 @@ mod tests {
         let names: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, [CONFIG]);
         assert_eq!(check_target(&out).unwrap_err().code(), "target_exists");
-
-        // A folder that nobody finished goes, even after it got its name.
-        let work = Work::open(&dir.path().join("other"), &json!({})).unwrap();
-        fs::rename(&work.path, dir.path().join("other")).unwrap();
-        drop(work);
-        discard(&dir.path().join("other")).unwrap();
-        assert!(!dir.path().join("other").exists() && !dir.path().join("other.partial").exists());
     }
 
     #[test]

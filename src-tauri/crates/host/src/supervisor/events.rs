@@ -72,12 +72,8 @@ impl Supervisor {
                 tracing::error!("the engine could not read a request: {error}");
                 false
             }
-            // The app does not ask for conversions, and heartbeats have been heard.
-            Event::Ready { .. }
-            | Event::Heartbeat
-            | Event::Converting { .. }
-            | Event::Converted { .. }
-            | Event::Discarded { .. } => false,
+            // Heartbeats have been heard.
+            Event::Ready { .. } | Event::Heartbeat => false,
         }
     }
 

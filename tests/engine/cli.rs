@@ -591,7 +591,12 @@ fn bench_prints_every_figure() {
     assert_eq!(report["widths"].as_array().unwrap().len(), 3);
     assert_eq!(keys(&depths[1]["draft_milliseconds"]), spread);
     assert_eq!(depths[1]["positions"][1]["accepted"], depths[1]["positions"][1]["drafted"]);
-    assert!(printed(&bench).contains("speed-up"));
+    // One run, whose second turn goes on behind the first.
+    let counters = &report["counters"];
+    assert_eq!((&counters["prefix_lookups"], &counters["prefix_hits"]), (&json!(2), &json!(1)));
+    assert_eq!(counters["prefix_hit_tokens"], second_turn["cached_tokens"]);
+    let table = printed(&bench);
+    assert!(table.contains("speed-up") && table.contains("1 of 2 lookups hit"), "{table}");
 }
 
 #[test]

@@ -199,6 +199,21 @@ fn drafts_are_as_good_as_before() {
     assert!(expected.accepted[0] * 2 > expected.drafted[0]);
 }
 
+#[test]
+fn what_the_cache_spares_is_counted() {
+    let model = tiny_dense(Stored::F32);
+    let mut dice = Dice::new(7);
+    let chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(200));
+    let mut desk = Desk::new(&model, ROOMY);
+    desk.reply(&spec(&chat, 8), Drafting::Off);
+    let first = desk.scheduler.counters();
+    assert_eq!((first.prefix_lookups, first.prefix_hits, first.prefix_hit_tokens), (1, 0, 0));
+    let (_, cached) = desk.reply(&spec(&chat, 8), Drafting::Off);
+    let second = desk.scheduler.counters();
+    assert!(cached > 0);
+    assert_eq!((second.prefix_lookups, second.prefix_hits, second.prefix_hit_tokens), (2, 1, cached as u64));
+}
+
 /// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is
 /// too small. Returns tokens that were cached, and tokens of all prompts.
 fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {

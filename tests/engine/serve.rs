@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
-    ChatMessage, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision, MAX_DEPTH,
-    ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
+    ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
+    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
 };
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
@@ -32,6 +32,8 @@ struct Engine {
     early: VecDeque<Event>,
     /// How many have come; they are no answers.
     heartbeats: u32,
+    /// What it counted last.
+    counters: Counters,
 }
 
 impl Drop for Engine {
@@ -52,7 +54,14 @@ impl Engine {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let requests = process.stdin.take();
         let events = BufReader::new(process.stdout.take().unwrap());
-        let mut engine = Self { process, requests, events, early: VecDeque::new(), heartbeats: 0 };
+        let mut engine = Self {
+            process,
+            requests,
+            events,
+            early: VecDeque::new(),
+            heartbeats: 0,
+            counters: Counters::default(),
+        };
         let ready = engine.next().unwrap();
         assert!(
             matches!(&ready, Event::Ready { version, device } if !version.is_empty() && !device.is_empty())
@@ -114,6 +123,7 @@ impl Engine {
             }
             match serde_json::from_str(&line).unwrap() {
                 Event::Heartbeat => self.heartbeats += 1,
+                Event::Counters { counters } => self.counters = counters,
                 event => return Some(event),
             }
         }
@@ -208,7 +218,7 @@ struct Ended {
 
 fn id_of(event: &Event) -> Option<RequestId> {
     match event {
-        Event::Ready { .. } | Event::Heartbeat => None,
+        Event::Ready { .. } | Event::Heartbeat | Event::Counters { .. } => None,
         Event::Failed { id, .. } => *id,
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }
@@ -313,6 +323,22 @@ fn requests_are_answered() {
     assert!(!short.text.is_empty() && long.text.starts_with(&short.text));
     let (last, status) = engine.close();
     assert!(last.is_empty() && status.success(), "{last:?}, {status}");
+}
+
+#[test]
+fn what_the_engine_has_done_is_told_behind_each_reply() {
+    let mut engine = Engine::start();
+    engine.load(&demo_model()).unwrap();
+    engine.send(&long_question(2, 8));
+    engine.end(2);
+    engine.send(&long_question(3, 8));
+    let cached = engine.end(3).stats.cached_tokens;
+    assert!(cached > 0);
+    // What comes behind the reply has been read when this is answered.
+    engine.send(&Request::Count { id: 4, texts: vec!["a bell".into()] });
+    assert!(matches!(engine.next_about(Some(4)), Event::Counted { .. }));
+    let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, .. } = engine.counters;
+    assert_eq!((prefix_lookups, prefix_hits, prefix_hit_tokens), (2, 1, u64::from(cached)));
 }
 
 /// The identities of the counts, on real replies: every pass emits the drafts that stay and one token of its own, unless

@@ -160,6 +160,10 @@ fn outgrow_memory(model: &Qwen) {
         assert!(desk.interrupted[&2] <= 2, "nobody has to wait again and again");
         assert_eq!(desk.scheduler.layers_run(), read, "nothing is read again");
         assert_eq!(desk.scheduler.reserved_bytes(), 0);
+        let counters = desk.scheduler.counters();
+        assert!(counters.preemptions >= desk.interrupted[&2] as u64, "{counters:?}");
+        assert!(counters.swapped_out_bytes > 0, "{counters:?}");
+        assert_eq!(counters.swapped_in_bytes, counters.swapped_out_bytes, "all comes back");
     }
 }
 

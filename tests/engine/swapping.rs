@@ -86,13 +86,13 @@ fn swap_out(batch: &mut Batch, id: RowId, parts: usize) -> (SwappedRow, usize) {
     let mut swapped = departed.pop().unwrap().swap_out().unwrap();
     assert!(departed.is_empty() && batch.rows().iter().all(|row| row.id != id));
     assert_eq!(swapped.row().cache().arrays().count(), 0);
-    let moved = (0..parts).take_while(|_| swapped.swap_out_part().unwrap()).count();
+    let moved = (0..parts).take_while(|_| swapped.swap_out_part().unwrap().is_some()).count();
     (swapped, moved)
 }
 
 /// Brings a row back, whatever lies in the file.
 fn bring_back(mut swapped: SwappedRow) -> Batch {
-    while swapped.swap_in_part().unwrap() {}
+    while swapped.swap_in_part().unwrap().is_some() {}
     swapped.resume()
 }
 

@@ -7,11 +7,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind as ClapError;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
+        // How long things take, for whoever asks for it by RUST_LOG.
+        .with_span_events(FmtSpan::CLOSE)
         .init();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -353,6 +353,9 @@ impl Server {
                 }
             }
         }
+        if any_ended && let Some(session) = &self.session {
+            self.out.write(&Event::Counters { counters: session.counters() })?;
+        }
         self.out.flush()?;
         if any_ended && let (Some(session), Some(learned)) = (&self.session, &mut self.learned) {
             learned.keep(session.policy_state());

@@ -5,8 +5,8 @@ mod replies;
 use std::path::Path;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD,
-    ModelInfo, Part, PartialReply, Role, Sampling,
+    ChatMessage, Counters, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS,
+    MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role, Sampling,
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
@@ -82,6 +82,7 @@ impl Prepared {
         progress: &mut LoadProgress<'_>,
     ) -> Result<Session, EngineError> {
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt } = self;
+        let _span = tracing::info_span!("load", model = info.name).entered();
         let model = Qwen::load(&config, &layout, progress)?;
         let MemoryBudget { rows, prefix_cache } = MemoryBudget::of(&config, &layout, mlx::usable_memory());
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
@@ -124,6 +125,11 @@ impl Session {
     /// What was learned about when drafts pay, to be kept for the next time.
     pub fn policy_state(&self) -> &PolicyState {
         self.scheduler.policy().state()
+    }
+
+    /// What has been done since it was loaded.
+    pub fn counters(&self) -> Counters {
+        self.scheduler.counters()
     }
 
     /// The network.

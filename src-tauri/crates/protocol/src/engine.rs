@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ChatMessage, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats, ModelInfo, Part,
-    PartialReply, ReplyStats, TokenLogprobs,
+    ChatMessage, Counters, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats, ModelInfo,
+    Part, PartialReply, ReplyStats, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -164,6 +164,12 @@ pub enum Event {
         reason: FinishReason,
         /// What it took.
         stats: ReplyStats,
+    },
+    /// What the engine has done since the model was loaded. Sent behind the end of each reply.
+    Counters {
+        /// All counts.
+        #[serde(flatten)]
+        counters: Counters,
     },
     /// A request failed. What was sent for it before stands.
     Failed {

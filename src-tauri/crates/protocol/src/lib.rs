@@ -56,5 +56,6 @@ pub use settings::{
     MAX_DEPTH, MAX_XTC_THRESHOLD, Sampling,
 };
 pub use stats::{
-    DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats, ReplyStats,
+    Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,
+    ReplyStats,
 };

@@ -29,6 +29,47 @@ pub struct PositionStats {
     pub accepted: u32,
 }
 
+/// What an engine has done beside writing since its model was loaded, to be seen in a report or a benchmark.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// How often a request was preempted: it had to wait again for want of memory.
+    pub preemptions: u64,
+    /// Bytes of preempted rows that were written to files.
+    pub swapped_out_bytes: u64,
+    /// Bytes of them that were read back.
+    pub swapped_in_bytes: u64,
+    /// Prompts that were looked up in the prefix cache.
+    pub prefix_lookups: u64,
+    /// Of those, how many went on behind what it had.
+    pub prefix_hits: u64,
+    /// Tokens that these did not have to read.
+    pub prefix_hit_tokens: u64,
+    /// Steps that were made with other draft depths than the best known ones, to learn.
+    pub probes: u64,
+}
+
+impl std::ops::AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            preemptions,
+            swapped_out_bytes,
+            swapped_in_bytes,
+            prefix_lookups,
+            prefix_hits,
+            prefix_hit_tokens,
+            probes,
+        } = other;
+        self.preemptions += preemptions;
+        self.swapped_out_bytes += swapped_out_bytes;
+        self.swapped_in_bytes += swapped_in_bytes;
+        self.prefix_lookups += prefix_lookups;
+        self.prefix_hits += prefix_hits;
+        self.prefix_hit_tokens += prefix_hit_tokens;
+        self.probes += probes;
+    }
+}
+
 /// The numbers under a reply while it streams.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 pub struct LiveStats {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use foretoken_protocol::Drafting;
+use foretoken_protocol::{Counters, Drafting};
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
@@ -29,11 +29,13 @@ pub(super) struct Decoded {
     tokens_per_pass: f64,
     /// Whether most of its steps had drafts.
     drafted: bool,
+    pub(super) counters: Counters,
 }
 
 impl Bench<'_> {
     /// One reply, timed from its first step's end on. `policy` learns from it, as it does from one reply to the next.
     pub(super) fn auto(&self, policy: &mut Policy) -> Result<Decoded, EngineError> {
+        let probes_before = policy.probes();
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
         scheduler.submit(0, self.spec(&self.prompt, self.deepest()), Drafting::Auto)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
@@ -53,10 +55,12 @@ impl Bench<'_> {
         }
         let seconds = first.map_or(0.0, |first| first.elapsed().as_secs_f64());
         *policy = scheduler.policy().clone();
+        let counters = scheduler.counters();
         Ok(Decoded {
             tokens_per_second: tokens as f64 / seconds.max(f64::MIN_POSITIVE),
             tokens_per_pass: tokens as f64 / f64::from(steps).max(1.0),
             drafted: 2 * drafting_steps >= steps,
+            counters: Counters { probes: counters.probes - probes_before, ..counters },
         })
     }
 }

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ChatMessage, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling};
+use foretoken_protocol::{ChatMessage, Counters, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling};
 use serde::Serialize;
 
 use crate::decode::{
@@ -117,6 +117,8 @@ pub struct Report {
     pub auto: Option<Auto>,
     /// Plain decoding, by the number of rows in a step.
     pub rows: Vec<Rows>,
+    /// What all runs took of the prefix cache and of probes, where drafts pay and in second turns.
+    pub counters: Counters,
     /// Primitives of a plain step of one row, by name.
     pub primitives: BTreeMap<String, usize>,
 }
@@ -431,6 +433,17 @@ impl<'a> Bench<'a> {
         Ok(batch.into_primitives(self.model(), &[depth])?)
     }
 
+    /// Over all runs.
+    fn counters(runs: &[Run]) -> Counters {
+        let of_run = |run: &Run| {
+            let auto = run.auto.as_ref().map(|decoded| decoded.counters);
+            auto.into_iter().chain(run.second_turn.map(|timed| timed.counters))
+        };
+        let mut all = Counters::default();
+        runs.iter().flat_map(of_run).for_each(|counters| all += counters);
+        all
+    }
+
     fn report(
         &self,
         load_seconds: Spread,
@@ -492,6 +505,7 @@ impl<'a> Bench<'a> {
             depths: depths.collect::<Result<_, EngineError>>()?,
             auto: auto::report(runs, plain, figures),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
+            counters: Self::counters(runs),
             primitives: self.primitives(0)?,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{Drafting, Sampling};
+use foretoken_protocol::{Counters, Drafting, Sampling};
 use serde::Serialize;
 
 use super::{Spread, ordinary_tokens, spread};
@@ -41,6 +41,7 @@ pub(super) struct Timed {
     cached_tokens: usize,
     without: Duration,
     with: Duration,
+    pub(super) counters: Counters,
 }
 
 impl SecondTurn {
@@ -74,7 +75,8 @@ pub(super) fn time(session: &Session, chat_tokens: usize) -> Result<Timed, Engin
     let mut remembering = scheduler(model, u64::MAX);
     first_token(model, &mut remembering, &first)?;
     let (with, cached_tokens) = first_token(model, &mut remembering, &second)?;
-    Ok(Timed { prompt_tokens: second.prompt.len(), cached_tokens, without, with })
+    let (prompt_tokens, counters) = (second.prompt.len(), remembering.counters());
+    Ok(Timed { prompt_tokens, cached_tokens, without, with, counters })
 }
 
 fn scheduler(model: &Qwen, prefix_cache_bytes: u64) -> Scheduler {

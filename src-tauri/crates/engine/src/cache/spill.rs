@@ -27,6 +27,13 @@ pub struct Spilled {
     checksum: u32,
 }
 
+impl Spilled {
+    /// Bytes of its elements.
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+}
+
 /// Why arrays could not be moved out of memory, or back into it.
 #[derive(Debug, Error)]
 pub enum SpillError {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
+use foretoken_protocol::Counters;
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -151,6 +152,19 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             auto.note.as_deref().unwrap_or_default(),
         )?;
     }
+    let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, probes, .. } = report.counters;
+    let Counters { preemptions, swapped_out_bytes, swapped_in_bytes, .. } = report.counters;
+    writeln!(out)?;
+    writeln!(out, "counts of all runs")?;
+    writeln!(
+        out,
+        "prefix cache  {prefix_hits} of {prefix_lookups} lookups hit, {prefix_hit_tokens} tokens not read"
+    )?;
+    writeln!(out, "probes        {probes}")?;
+    writeln!(
+        out,
+        "preemptions   {preemptions}, {swapped_out_bytes} bytes swapped out, {swapped_in_bytes} bytes swapped in"
+    )?;
     if report.rows.is_empty() {
         return Ok(());
     }

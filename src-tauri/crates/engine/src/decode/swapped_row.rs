@@ -96,19 +96,23 @@ impl SwappedRow {
         self.resident.iter().map(Part::bytes).sum()
     }
 
-    /// Swaps one part out, which frees its memory; returns whether there was one. After an error the caches and states
-    /// are lost.
-    pub fn swap_out_part(&mut self) -> Result<bool, SpillError> {
-        let Some(part) = self.resident.pop() else { return Ok(false) };
-        self.swapped.push(part.swap_out(&mut self.spill)?);
-        Ok(true)
+    /// Swaps one part out, which frees its memory; returns the bytes written, or `None` where there was no part. After
+    /// an error the caches and states are lost.
+    pub fn swap_out_part(&mut self) -> Result<Option<u64>, SpillError> {
+        let Some(part) = self.resident.pop() else { return Ok(None) };
+        let part = part.swap_out(&mut self.spill)?;
+        let bytes = part.bytes();
+        self.swapped.push(part);
+        Ok(Some(bytes))
     }
 
-    /// Swaps one part in; returns whether there was one. After an error the caches and states are lost.
-    pub fn swap_in_part(&mut self) -> Result<bool, SpillError> {
-        let Some(part) = self.swapped.pop() else { return Ok(false) };
+    /// Swaps one part in; returns the bytes read, or `None` where there was no part. After an error the caches and
+    /// states are lost.
+    pub fn swap_in_part(&mut self) -> Result<Option<u64>, SpillError> {
+        let Some(part) = self.swapped.pop() else { return Ok(None) };
+        let bytes = part.bytes();
         self.resident.push(part.swap_in(&mut self.spill, self.row.initial_positions())?);
-        Ok(true)
+        Ok(Some(bytes))
     }
 
     /// The row as it was, in a batch of its own. All parts must have been swapped in.
@@ -151,6 +155,16 @@ impl Part {
 }
 
 impl SwappedPart {
+    /// Bytes in the file.
+    fn bytes(&self) -> u64 {
+        let arrays: &[Spilled] = match self {
+            Self::Hidden(hidden) => std::slice::from_ref(hidden),
+            Self::State(state) => state,
+            Self::Head(kv) | Self::Kv(kv) => &kv.arrays,
+        };
+        arrays.iter().map(Spilled::bytes).sum()
+    }
+
     /// Reads the part back. `room`: positions that keys and values get room for.
     fn swap_in(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
         Ok(match self {

@@ -72,6 +72,7 @@ impl Supervisor {
                 tracing::error!("the engine could not read a request: {error}");
                 false
             }
+            Event::Counters { .. } => true,
             // Heartbeats have been heard.
             Event::Ready { .. } | Event::Heartbeat => false,
         }

@@ -33,17 +33,24 @@ pub(super) struct Explorer {
     /// The step at hand, if it is a probe: the candidate, and what each of its tokens is worth in seconds, if that
     /// counts.
     probe: Option<(usize, f64)>,
+    /// Probes so far.
+    probes: u64,
 }
 
 impl Default for Explorer {
     /// What was measured a moment ago needs no probe: it begins with the largest debt.
     fn default() -> Self {
         let budget = f64::NEG_INFINITY;
-        Self { due: [0; 3], pause: 0, since: 0, since_plain: 0, budget, last: 0, probe: None }
+        Self { due: [0; 3], pause: 0, since: 0, since_plain: 0, budget, last: 0, probe: None, probes: 0 }
     }
 }
 
 impl Explorer {
+    /// Probes so far.
+    pub(super) fn probes(&self) -> u64 {
+        self.probes
+    }
+
     /// The probe that is made instead of the `chosen` step, if one is.
     pub(super) fn next(&mut self, mut candidates: Candidates, chosen: &Plan) -> Option<Plan> {
         let worth = 1.0 / chosen.rate();
@@ -81,6 +88,7 @@ impl Explorer {
             self.last = candidate;
         }
         self.probe = Some((candidate, worth));
+        self.probes += 1;
         Some(plan)
     }
 

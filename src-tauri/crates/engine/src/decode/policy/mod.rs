@@ -108,6 +108,11 @@ impl Policy {
         (self.figures, self.speed) = (figures, Speed::default());
     }
 
+    /// Steps that it made others than the best known ones.
+    pub fn probes(&self) -> u64 {
+        self.explorer.probes()
+    }
+
     /// The chat that a request belongs to.
     pub fn join(&mut self, prompt: &[u32], message_starts: &[usize]) -> Chat {
         self.chats.join(prompt, message_starts)

@@ -563,3 +563,13 @@ fn figures_survive_storage_and_absurd_ones_are_refused() {
         assert!(!read(&changed).is_possible(), "{pointer}");
     }
 }
+
+/// While drafts pay, steps without them are probes, and each is counted.
+#[test]
+fn probes_are_counted() {
+    let mut simulation = Simulation::of(FLAT);
+    let run = simulation.run(FLAT, AUTO, 2000);
+    let plain = run.deepest[0] as u64;
+    let probes = simulation.policy.probes();
+    assert!(plain > 0 && (plain..200).contains(&probes), "{plain} of {probes}");
+}

@@ -15,7 +15,7 @@ mod tests;
 
 use std::time::Duration;
 
-use foretoken_protocol::Drafting;
+use foretoken_protocol::{Counters, Drafting};
 use indexmap::IndexMap;
 
 use super::batch::Batch;
@@ -79,6 +79,8 @@ pub struct Scheduler {
     emitted: usize,
     /// Layers of prompts run so far.
     layers_run: u64,
+    /// All but the probes, which the policy counts.
+    counters: Counters,
     /// Turns of prompts so far.
     turns: u64,
     /// The most rows in a step: [`MAX_ROWS`], fewer while rows run whose steps fail only when they make them together.
@@ -99,6 +101,7 @@ impl Scheduler {
             prefixes: PrefixStore::default(),
             emitted: 0,
             layers_run: 0,
+            counters: Counters::default(),
             turns: 0,
             most_rows: MAX_ROWS,
         }
@@ -135,6 +138,11 @@ impl Scheduler {
         self.layers_run
     }
 
+    /// What it has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters { probes: self.policy.probes(), ..self.counters }
+    }
+
     /// The prefix cache.
     pub fn prefixes(&self) -> &PrefixStore {
         &self.prefixes
@@ -166,6 +174,7 @@ impl Scheduler {
             quarantine: Quarantine::Unsuspected,
             lookup: PrefixLookup::Allowed,
             reported_ahead: None,
+            span: tracing::debug_span!("request", id, prompt_tokens = row.spec.prompt.len()),
             stage: Stage::Waiting(row),
         };
         self.requests.insert(id, request);

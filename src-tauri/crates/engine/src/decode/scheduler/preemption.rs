@@ -44,6 +44,7 @@ impl Scheduler {
             queued => queued,
         };
         self.enqueue(id, stage);
+        self.counters.preemptions += 1;
         true
     }
 
@@ -76,11 +77,17 @@ impl Scheduler {
 
     /// Swaps out one part of the last row in the queue that has any in memory; returns whether there was one.
     fn swap_out_part(&mut self) -> bool {
-        let mut stages = self.requests.values_mut().map(|request| &mut request.stage);
-        let Some(stage) = stages.rfind(|stage| stage.resident_bytes() > 0) else { return false };
-        if let Stage::Swapped(mut swapped) = std::mem::take(stage) {
-            *stage = match swapped.swap_out_part() {
-                Ok(_) => Stage::Swapped(swapped),
+        let mut requests = self.requests.values_mut();
+        let Some(request) = requests.rfind(|request| request.stage.resident_bytes() > 0) else {
+            return false;
+        };
+        let _span = tracing::debug_span!(parent: &request.span, "swap out").entered();
+        if let Stage::Swapped(mut swapped) = std::mem::take(&mut request.stage) {
+            request.stage = match swapped.swap_out_part() {
+                Ok(bytes) => {
+                    self.counters.swapped_out_bytes += bytes.unwrap_or(0);
+                    Stage::Swapped(swapped)
+                }
                 Err(error) => Stage::Waiting(swapped.lost(error).recompute()),
             };
         }
@@ -91,9 +98,14 @@ impl Scheduler {
     /// is such a row.
     fn swap_in_part(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) -> bool {
         let Some((id, mut swapped)) = self.take_swapping_in() else { return false };
+        let parent = self.requests.get(&id).and_then(|request| request.span.id());
+        let _span = tracing::debug_span!(parent: parent, "swap in").entered();
         match swapped.swap_in_part() {
-            Ok(true) => self.set_stage(id, Stage::SwappingIn(swapped)),
-            Ok(false) => {
+            Ok(Some(bytes)) => {
+                self.counters.swapped_in_bytes += bytes;
+                self.set_stage(id, Stage::SwappingIn(swapped));
+            }
+            Ok(None) => {
                 let read = swapped.row().committed();
                 events.push(SchedulerEvent::Prefilling { row: id, done: read, total: read });
                 self.join_batch(model, id, swapped.resume(), events);

@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use tracing::Span;
+
 use super::request::{Prefill, PrefixLookup, Request, Stage};
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
@@ -23,7 +25,10 @@ impl Scheduler {
         let Some(&Request { bytes, lookup, .. }) = self.requests.get(&id) else { return };
         let prefix = match lookup {
             PrefixLookup::Bypassed => None,
-            PrefixLookup::Allowed | PrefixLookup::Hit => self.prefixes.find(row.context()),
+            PrefixLookup::Allowed | PrefixLookup::Hit => {
+                self.counters.prefix_lookups += u64::from(self.limits.prefix_cache_bytes > 0);
+                self.prefixes.find(row.context())
+            }
         };
         self.rebalance(bytes);
         let (task, lookup) = match prefix {
@@ -38,6 +43,10 @@ impl Scheduler {
             Err(error) => return self.fail(id, error, events),
         };
         let (done, total) = task.progress();
+        if done > 0 {
+            self.counters.prefix_hits += 1;
+            self.counters.prefix_hit_tokens += done as u64;
+        }
         events.push(SchedulerEvent::Prefilling { row: id, done, total });
         let prefill = Prefill { task, layer_time: self.throttle.expected(), turn: self.next_turn() };
         if let Some(request) = self.requests.get_mut(&id) {
@@ -61,6 +70,9 @@ impl Scheduler {
             if layers == 0 {
                 return self.set_stage(id, Stage::Prefilling(prefill));
             }
+            let parent = self.requests.get(&id).map(|request| &request.span);
+            let parent = parent.and_then(Span::id);
+            let _span = tracing::debug_span!(parent: parent, "prefill", tokens, layers).entered();
             let begin = Instant::now();
             match prefill.task.advance(model, layers) {
                 Ok(layers) => {

@@ -1,6 +1,7 @@
 //! A request as the scheduler keeps it: the stage of its life, and what goes with it through all of them.
 
 use foretoken_protocol::Drafting;
+use tracing::Span;
 
 use crate::decode::policy::Chat;
 use crate::decode::prefill_task::PrefillTask;
@@ -12,6 +13,8 @@ use crate::decode::swapped_row::SwappedRow;
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) stage: Stage,
+    /// From its arrival to its end.
+    pub(super) span: Span,
     pub(super) drafting: Drafting,
     pub(super) chat: Chat,
     /// Bytes set aside for it.

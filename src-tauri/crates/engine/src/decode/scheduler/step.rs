@@ -61,6 +61,8 @@ impl Scheduler {
             })
             .collect();
         let depths = self.policy.depths(&views);
+        let width = depths.len() + depths.iter().sum::<usize>();
+        let _span = tracing::trace_span!("step", rows = depths.len(), width).entered();
         let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
             Ok(stepped) => stepped,
             Err(failed) => {
@@ -74,7 +76,7 @@ impl Scheduler {
         let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
         self.policy.observe(&StepView {
             rows: &rows,
-            width: depths.len() + depths.iter().sum::<usize>(),
+            width,
             depth: depths.iter().copied().max().unwrap_or(0),
             took: timing.sample.is_none().then_some(timing.total),
         });

@@ -1,10 +1,16 @@
 //! Tests that what the prefix cache stores cannot do harm: unusable entries are forgotten, and replies stay the same;
 //! and that a cancelled row which is still in the batch is nobody's.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use foretoken_protocol::Sampling;
+use tracing::Subscriber;
+use tracing::span::{Attributes, Id};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::Registry;
 
 use super::*;
 use crate::cache::{DeltaState, RowCache, RowKv, StateSnapshot};
@@ -226,4 +232,36 @@ fn a_cancelled_row_is_not_taken_for_a_request_that_has_its_id() {
         let (tokens, ..) = written(&model, &mut scheduler);
         assert_eq!(tokens, expected, "{what}");
     }
+}
+
+/// The names of all spans that begin, each once.
+#[derive(Clone, Default)]
+struct Names(Arc<Mutex<BTreeSet<&'static str>>>);
+
+impl<S: Subscriber> Layer<S> for Names {
+    fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
+        self.0.lock().unwrap().insert(attributes.metadata().name());
+    }
+}
+
+/// Two requests, one of which is preempted: all that takes time is traced.
+#[test]
+fn what_takes_time_is_a_span() {
+    let names = Names::default();
+    let subscriber = Registry::default().with(names.clone());
+    tracing::subscriber::with_default(subscriber, || {
+        let model = demo();
+        let prompt: Vec<u32> = (0..40).map(|i| i * 37 % 900 + 20).collect();
+        let mut scheduler = scheduler(&model);
+        let long = RowSpec { max_tokens: 300, message_starts: Vec::new(), ..spec(&prompt) };
+        scheduler.limits = Limits { memory: 2 * scheduler.footprint.row(60), reserve: 9, ..scheduler.limits };
+        (1..3).for_each(|id| scheduler.submit(id, long.clone(), Drafting::Off).unwrap());
+        while !scheduler.is_idle() {
+            for event in scheduler.pump(&model) {
+                assert!(!matches!(event, SchedulerEvent::Failed { .. }), "{event:?}");
+            }
+        }
+    });
+    let expected = BTreeSet::from(["prefill", "request", "step", "swap in", "swap out"]);
+    assert_eq!(*names.0.lock().unwrap(), expected);
 }

@@ -51,8 +51,19 @@ mod tests {
         assert_eq!(best_float(FloatType::Bfloat16, None), (FloatType::Bfloat16, None));
     }
 
+    #[cfg(target_os = "macos")]
     #[test]
-    fn this_machine_has_a_chip_with_a_name_or_none() {
-        assert_ne!(chip().as_deref(), Some(""));
+    fn the_chip_has_the_name_that_sysctl_prints() {
+        let printed = std::process::Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"]).output();
+        let printed = String::from_utf8(printed.unwrap().stdout).unwrap();
+        assert_eq!(chip().as_deref(), Some(printed.trim()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_chip_has_the_name_of_the_first_processor() {
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        let name = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        assert_eq!(chip().as_deref(), name.map(|(_, name)| name.trim()));
     }
 }

@@ -42,11 +42,11 @@ fn the_command_line_says_in_one_line_what_is_wrong_and_what_to_do() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_picker_says_what_is_wrong_and_the_model_before_goes_on() {
-    use crate::support::sandbox::{Sandbox, Theme};
+    use crate::support::sandbox::Sandbox;
 
     let sandbox = Sandbox::new(1280, 900);
     let folder = tempfile::tempdir().unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("model-picker");
     let mut before = String::new();
     for bad in bad_models(folder.path()) {

@@ -1,10 +1,12 @@
 //! The Benchmarks screen: a model is measured, the result is kept and plotted, and one question is answered without
 //! drafts and with them, side by side.
 
-use serde_json::json;
+use std::fs;
+
+use serde_json::{Value, json};
 
 use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::window::Window;
 
@@ -33,7 +35,7 @@ fn painted(window: &Window<'_>) -> u64 {
 #[test]
 fn a_model_is_measured_and_the_result_is_kept() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-benchmarks");
     window.wait_until("nothing was measured yet", || window.text("no-benchmarks").contains("Demo model"));
     window.click("run-benchmark");
@@ -54,7 +56,7 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.wait_until("the memory is plotted", || window.text("chart-sentence").contains("Memory: "));
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-benchmarks");
     window.wait_until("the result is there after a restart", || window.texts("benchmark-entry").len() == 1);
     assert_eq!(window.text("benchmark-sentence"), sentence);
@@ -65,7 +67,7 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.click("delete-benchmark");
     window.wait_until("it is deleted", || window.is_shown("no-benchmarks"));
     drop(window);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-benchmarks");
     window.wait_until("it is gone for good", || window.is_shown("no-benchmarks"));
 }
@@ -73,7 +75,7 @@ fn a_model_is_measured_and_the_result_is_kept() {
 #[test]
 fn a_benchmark_waits_for_the_chat_and_can_be_cancelled() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(OWL);
     window.click("open-benchmarks");
@@ -92,7 +94,7 @@ fn a_benchmark_waits_for_the_chat_and_can_be_cancelled() {
 #[test]
 fn a_question_is_answered_without_drafts_and_with_them() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.choose("mtp-control", "mtp-option-2");
     window.choose("sampling-control", "sampling-greedy");
     let answer = window.answer(OWL);
@@ -126,7 +128,7 @@ fn a_question_is_answered_without_drafts_and_with_them() {
 #[test]
 fn a_comparison_can_be_cancelled() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.click("open-benchmarks");
     window.click("compare-run");
@@ -136,25 +138,30 @@ fn a_comparison_can_be_cancelled() {
     assert!(!window.is_shown("comparison") && !window.is_shown("compare-error"));
 }
 
+/// Puts a copy of the one benchmark into the history, as if it had been measured a minute earlier.
+fn add_an_earlier_one(sandbox: &Sandbox) {
+    let file = sandbox.data().join("benchmarks.jsonl");
+    let measured = fs::read_to_string(&file).unwrap();
+    let mut earlier: Value = serde_json::from_str(&measured).unwrap();
+    earlier["measured_at"] = json!(earlier["measured_at"].as_u64().unwrap() - 60_000);
+    fs::write(&file, format!("{earlier}\n{measured}")).unwrap();
+}
+
 #[test]
 fn benchmarks_look_right() {
-    look(Theme::Light);
-}
-
-#[test]
-fn benchmarks_look_right_in_the_dark() {
-    look(Theme::Dark);
-}
-
-fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     window.click("open-benchmarks");
     window.wait_until("the screen is there", || window.is_shown("no-benchmarks"));
     looks.check("benchmarks-1-empty");
     measure(&window);
-    measure(&window);
+    drop(window);
+    add_an_earlier_one(&sandbox);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
+    window.click("open-benchmarks");
+    window.wait_until("both are listed", || window.texts("benchmark-entry").len() == 2);
     window.wait_until("the chart is drawn", || painted(&window) > 100);
     looks.check("benchmarks-2-result");
     window.scroll("benchmarks-screen", 420);

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::endless_model::open_endless_model_for;
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
@@ -13,8 +13,8 @@ const FOX: &str = "Tell me a story about a fox and a kite.";
 const BEAR: &str = "Tell me a story about a bear and a boat.";
 
 /// Two chats, the one about the fox open.
-fn two_chats<'sandbox>(sandbox: &'sandbox Sandbox, theme: Theme) -> Window<'sandbox> {
-    let window = sandbox.open(theme);
+fn two_chats<'sandbox>(sandbox: &'sandbox Sandbox) -> Window<'sandbox> {
+    let window = sandbox.open();
     window.answer(OWL);
     window.click("new-chat");
     window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
@@ -41,7 +41,7 @@ fn tag(window: &Window<'_>, chat: &str, tags: &str) {
 #[test]
 fn chats_are_named_pinned_and_tagged() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = two_chats(&sandbox, Theme::Light);
+    let window = two_chats(&sandbox);
     rename(&window, OWL, "Ines the owl");
     window.wait_until("it has its name", || window.texts("chat") == [FOX, "Ines the owl"]);
     window.wait_until("its row has the focus", || window.focus() == "chat");
@@ -67,7 +67,7 @@ fn chats_are_named_pinned_and_tagged() {
     window.wait_until("a chat that is begun here has the tag", || window.texts("chat") == [BEAR, FOX]);
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("all are listed as they were", || window.texts("chat") == ["Ines the owl", BEAR, FOX]);
     window.answer(FOX);
     window.wait_until("a new chat comes after what is pinned", || window.texts("chat").len() == 4);
@@ -77,7 +77,7 @@ fn chats_are_named_pinned_and_tagged() {
 #[test]
 fn a_search_leads_to_the_place() {
     let sandbox = Sandbox::new(1280, 600);
-    let window = two_chats(&sandbox, Theme::Light);
+    let window = two_chats(&sandbox);
     window.press(&[CONTROL], 'f');
     window.wait_until("the search has the focus", || window.focus() == "chat-search");
     window.type_text("owl bell");
@@ -106,18 +106,10 @@ fn in_view(window: &Window<'_>) -> bool {
 
 #[test]
 fn dots_say_what_has_ended_unseen_until_it_is_seen() {
-    dots(Theme::Light);
-}
-
-#[test]
-fn dots_are_seen_in_the_dark() {
-    dots(Theme::Dark);
-}
-
-fn dots(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
-    open_endless_model(&window, &sandbox);
+    let window = sandbox.open();
+    // Long enough to be left while it is written; its end is waited for.
+    open_endless_model_for(&window, &sandbox, 600);
     window.ask(FOX);
     window.click("new-chat");
     window.wait_until("it is being written", || dots_of(&window) == ["A reply is being written"]);
@@ -129,10 +121,10 @@ fn dots(theme: Theme) {
     sandbox.kill("foretoken-engine");
     window.wait_until("it has failed", || dots_of(&window) == [FAILED, UNSEEN]);
     window.wait_until("the engine is back", || !window.is_shown("engine-banner"));
-    VisualCheck::new(&window, theme, &[(1100, 760)]).check("list-8-dots");
+    VisualCheck::new(&window, &[(1100, 760)]).check("list-8-dots");
     drop(window);
 
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     window.wait_until("both are still unseen", || dots_of(&window) == [FAILED, UNSEEN]);
     window.click_one("chat", FOX);
     window.wait_until("one is seen", || dots_of(&window) == [FAILED]);
@@ -152,18 +144,9 @@ fn dots_of(window: &Window<'_>) -> Vec<String> {
 
 #[test]
 fn the_list_looks_right() {
-    look(Theme::Light);
-}
-
-#[test]
-fn the_list_looks_right_in_the_dark() {
-    look(Theme::Dark);
-}
-
-fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = two_chats(&sandbox, theme);
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let window = two_chats(&sandbox);
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     tag(&window, FOX, "stories, a tag with a name that is longer than the sidebar is wide");
     window.choose_in_menu("chat-more", OWL, "Pin");
     window.wait_until("it is pinned", || window.text("chat-list").contains("Pinned"));

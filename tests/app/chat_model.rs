@@ -2,7 +2,7 @@
 
 use foretoken_tests::fixtures::copy_demo_model;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::window::Window;
 
@@ -18,17 +18,8 @@ fn wait_for_model(window: &Window<'_>, name: &str) {
 
 #[test]
 fn a_chat_offers_the_model_that_has_answered_it() {
-    offers(Theme::Light);
-}
-
-#[test]
-fn a_chat_offers_its_model_in_the_dark() {
-    offers(Theme::Dark);
-}
-
-fn offers(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     window.answer(FOX);
     assert!(!window.is_shown("model-note"), "it is the one that answers");
     let other = sandbox.home().join("Qwen3.5-0.1B");
@@ -44,7 +35,7 @@ fn offers(theme: Theme) {
     window.click_one("chat", FOX);
     window.wait_until("it is offered when the chat opens", || window.is_shown("model-note"));
     assert!(window.text("model-picker").contains("Qwen3.5-0.1B"), "nothing is loaded by opening a chat");
-    VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]).check("chat-model");
+    VisualCheck::new(&window, &[(1100, 760), (720, 520)]).check("chat-model");
     window.click("use-again");
     wait_for_model(&window, "Demo model");
     window.wait_until("there is nothing to offer", || !window.is_shown("model-note"));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
@@ -32,7 +32,7 @@ fn kept(window: &Window<'_>, text: &str) {
 #[test]
 fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer(OWL);
     window.fill("composer", "More about the bell, please");
     window.click("new-chat");
@@ -44,7 +44,7 @@ fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
     sandbox.kill("foretoken");
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("the new chat has its own", || draft(&window) == "A thought that is not");
     window.click("chat");
     window.wait_until("the first one has its own", || draft(&window) == "More about the bell, please");
@@ -59,7 +59,7 @@ fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
 #[test]
 fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
     window.click("scope-chat");
@@ -80,7 +80,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     });
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("inspector-toggle");
     let choose = "const select = document.querySelector('[data-testid=preset]');
                   select.value = [...select.options].find((option) => option.textContent === 'Owl').value;
@@ -100,7 +100,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 #[test]
 fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let choose = |name: &str| {
         let body = "const select = document.querySelector('[data-testid=preset]');
                     select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
@@ -170,18 +170,9 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
 
 #[test]
 fn the_settings_of_a_chat_look_right() {
-    look(Theme::Light);
-}
-
-#[test]
-fn the_settings_of_a_chat_look_right_in_the_dark() {
-    look(Theme::Dark);
-}
-
-fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
     window.answer(OWL);

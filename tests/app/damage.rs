@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use foretoken_chats::Store;
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 
 /// Writes a chat, a copy of it, and then damages the file.
@@ -30,19 +30,10 @@ fn damage(sandbox: &Sandbox) {
 
 #[test]
 fn damaged_chats_are_restored_from_the_last_good_copy() {
-    restore(Theme::Light);
-}
-
-#[test]
-fn damaged_chats_look_right_in_the_dark() {
-    restore(Theme::Dark);
-}
-
-fn restore(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     damage(&sandbox);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
     looks.check("damage-1-offer");
     window.click("restore-chats");
@@ -68,7 +59,7 @@ fn damage_that_is_found_behind_the_window_is_restored_in_it() {
     let middle = file.metadata().unwrap().len() / 2 / 4096 * 4096;
     file.write_all_at(&[0xa5; 3 * 4096], middle).unwrap();
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("the list is there", || window.text("chat-list").contains("Chat 99"));
     window.wait_until("the damage is told", || window.is_shown("chats-trouble"));
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
@@ -94,7 +85,7 @@ fn chats_of_another_program_come_in_with_a_report() {
             "b": { "message": message("assistant", json!(["It rings."])), "parent": "a", "children": [] },
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.import_chats(&file);
     window
         .wait_until("the report is shown", || window.text("note").contains("1 chat with 2 messages added."));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use foretoken_tests::dice::Dice;
 
 use crate::support::endless_model::{open_endless_model, stable_prefix};
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::window::Window;
 
 /// How often something dies.
@@ -61,7 +61,7 @@ fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
 
 /// Opens the app, high enough for all chats to be in view.
 fn open(sandbox: &Sandbox) -> Window<'_> {
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.resize(1200, 2300);
     window
 }

@@ -3,7 +3,7 @@
 use foretoken_tests::fixtures::{fixture, write_demo_with};
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
@@ -16,7 +16,7 @@ fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
     let sandbox = Sandbox::new(1280, 900);
     let model = sandbox.home().join("removed");
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.open_model(&model);
     window.wait_until("the control says why it is off", || control_says(&window, "head removed"));
     window.press(&[], keys::ESCAPE);
@@ -29,7 +29,7 @@ fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
 #[test]
 fn where_drafts_do_not_pay_the_control_says_so() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     // A quantized model with random weights: on the CPU two rows cost two passes, and its head guesses at random.
     window.open_model(&fixture("tiny-dense-q4f32"));
     window.wait_until("the model is loaded", || window.text("model-picker").contains("tiny-dense"));
@@ -51,7 +51,7 @@ fn where_drafts_do_not_pay_the_control_says_so() {
 #[test]
 fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer("Tell me a story about an owl and a bell.");
     let folded = window.text("thinking");
     assert!(folded.starts_with("Thought for "), "{folded}");
@@ -71,13 +71,13 @@ fn thinking_is_folded_and_another_try_takes_the_place_of_the_first() {
 #[test]
 fn how_long_a_reply_has_thought_is_known_after_a_start() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer("Tell me a story about an owl and a bell.");
     let words = window.text("thinking-toggle");
     assert!(words.starts_with("Thought for "), "{words}");
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("chat");
     window.wait_until("the chat is open", || window.is_shown("thinking-toggle"));
     assert_eq!(window.text("thinking-toggle"), words);

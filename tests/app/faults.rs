@@ -4,14 +4,14 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::endless_model::{open_endless_model, stable_prefix};
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 
 #[test]
 fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
@@ -40,7 +40,7 @@ fn an_engine_that_dies_in_mid_reply_loses_nothing_and_comes_back() {
 #[test]
 fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
@@ -67,7 +67,7 @@ fn an_engine_that_stands_still_and_heeds_no_stop_is_started_anew() {
 #[test]
 fn an_app_that_dies_in_mid_reply_shows_question_and_text_when_it_is_opened_again() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(200);
@@ -77,7 +77,7 @@ fn an_app_that_dies_in_mid_reply_shows_question_and_text_when_it_is_opened_again
     window.wait_until("the engine ends with the app", || sandbox.running("foretoken-engine").is_empty());
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("the chat is listed", || window.text("chat-list").contains(QUESTION));
     window.click("chat");
     window.wait_until("the chat is shown", || window.is_shown("message-user"));

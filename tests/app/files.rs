@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::dialog::Dialog;
 use crate::support::drag::Drag;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys::{CONTROL, ENTER};
 use crate::support::window::Window;
 
@@ -36,7 +36,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     let sandbox = Sandbox::new(1280, 900);
     let story = sandbox.home().join("story.txt");
     fs::write(&story, STORY).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     drop_on(&window, &sandbox, &story, || window.text("file").contains("story.txt"));
     // The model is there, so its own count comes in the place of the estimate.
     let counted = |window: &Window<'_>| {
@@ -52,7 +52,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
     });
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     assert!(window.text("file").contains("story.txt"), "{}", window.text("file"));
     window.wait_until("its tokens are counted", || counted(&window));
     window.click("send");
@@ -82,7 +82,7 @@ fn a_file_that_is_dropped_goes_with_the_message_and_waits_for_it_through_a_resta
 #[test]
 fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let paste = |name: &str, content: &str, text: &str| {
         let body = "const [name, content, text] = arguments;
                     const clipboardData = new DataTransfer();
@@ -109,7 +109,7 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
 #[test]
 fn a_message_waits_for_the_file_that_is_read_and_no_other_chat_gets_it() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer("Hello!");
     let paste = "const read = File.prototype.arrayBuffer;
                  File.prototype.arrayBuffer = async function () {
@@ -151,7 +151,7 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     fs::write(&notes, STORY).unwrap();
     let picture = sandbox.home().join("owl.png");
     fs::write(&picture, [0x89, b'P', 0, 1]).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
 
     window.click("attach");
     Dialog::wait(&sandbox, "Attach files").dismiss();
@@ -188,7 +188,7 @@ fn of_several_files_with_chats_that_are_dropped_each_is_accounted_for() {
     let (owl, fox) = (file("owl.json", "Owls"), file("fox.json", "Foxes"));
     let bad = sandbox.home().join("package.json");
     fs::write(&bad, "{}").unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     drop_all_on(&window, &sandbox, &[&owl, &bad, &fox], || window.is_shown("action-error"));
     let told = window.text("action-error");
     assert!(told.contains("2 chats with 2 messages added from 2 files."), "{told}");
@@ -203,7 +203,7 @@ fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
     let sandbox = Sandbox::new(1280, 900);
     let path = sandbox.home().join(OsStr::from_bytes(b"Z\xfcrich.txt"));
     fs::write(&path, STORY).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     drop_on(&window, &sandbox, &path, || window.is_shown("action-error") || window.is_shown("file"));
     let told = window.text("action-error");
     assert!(told.contains("rich.txt cannot be found: its name is not Unicode"), "{told}");
@@ -215,7 +215,7 @@ fn a_pdf_is_attached_as_its_text() {
     let sandbox = Sandbox::new(1280, 900);
     let paper = sandbox.home().join("paper.pdf");
     fs::write(&paper, pdf("Owls hear a mouse under the snow.")).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     drop_on(&window, &sandbox, &paper, || window.text("file").contains("paper.pdf"));
     window.answer("What do owls hear?");
     let message = window.script(

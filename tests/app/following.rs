@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::window::Window;
 
 #[test]
 fn the_view_follows_a_reader_at_the_end_and_nobody_else() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is longer than the window", || top(&window) > 200.0);

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
 use crate::support::window::Window;
 
 #[test]
 fn everything_can_be_done_with_the_keyboard() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     assert_eq!(window.focus(), "composer", "one can write at once");
 
     window.type_text("Hello!");
@@ -88,7 +88,7 @@ fn is_heard(window: &Window<'_>, field: &str, key: &str, code: u32) -> bool {
 #[test]
 fn keys_of_an_input_method_are_its_own_in_every_field() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     // The composition has ended when its last key is told; only the code says whose it was.
     let heard = |field: &str, key: &str, code: u32| {
         assert!(!is_heard(&window, field, key, 229), "{key} in {field} is the input method's");

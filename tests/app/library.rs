@@ -12,10 +12,11 @@ use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME, REPO};
 use crate::support::models_screen::{
     begin_conversion, download, job_says, large_model, library, open_models, row, sandbox_with,
+    skip_measurement,
 };
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::{Notification, Notifications};
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
@@ -35,7 +36,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     let hub = Hub::with(&demo_model(), &[]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     window.picture("models-empty");
     download(&window);
@@ -65,7 +66,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
 fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     download(&window);
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
@@ -84,21 +85,19 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
 
 #[test]
 fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
-    let hub = Hub::with(&demo_model(), &["--rate", "250000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "400000"]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     download(&window);
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
     sandbox.kill("foretoken");
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("it goes on by itself", || job_says(&window, "Downloading"));
-    window.wait_until("the model is measured", || job_says(&window, "Measuring"));
-    window.click("job-cancel");
-    window.wait_until("the measurement is left out", || window.is_shown("job-use"));
+    skip_measurement(&window);
     assert!(row(&window, "Qwen3.5-0.8B-4bit").contains("Use"), "{:?}", window.texts("local-model"));
 }
 
@@ -109,7 +108,7 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
     fs::create_dir_all(sandbox.data()).unwrap();
     Library::create(&own).unwrap();
     copy_demo_model(&own.join("org--Little"));
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
     window.choose_in_menu("model-more", "Little", "Delete");
@@ -123,7 +122,7 @@ fn a_deleted_model_comes_back_until_the_app_quits() {
     window.choose_in_menu("model-more", "Little", "Delete");
     window.wait_until("it is deleted again", || window.is_shown("undo-delete"));
     drop(window);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("the library is shown", || window.is_shown("local-model"));
     window.wait_until("it is gone for good", || files_below(&own.join(".foretoken/trash")).is_empty());
@@ -135,7 +134,7 @@ fn a_folder_that_is_dropped_on_the_window_is_used_where_it_is() {
     let sandbox = Sandbox::new(1280, 900);
     let mine = sandbox.home().join("mine");
     copy_demo_model(&mine);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let mut drag = Drag::over(&sandbox, &mine);
     window.wait_until("the window says what a drop does", || drag.hold() && window.is_shown("drop-target"));
     window.picture("models-drop");
@@ -164,7 +163,7 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
     copy_demo_model(&own.root().join("org--Little"));
     let settings = sandbox.settings();
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("the model is listed", || row(&window, "Little").contains("MTP head"));
 
@@ -181,14 +180,14 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
 
 #[test]
 fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
-    let hub = Hub::with(&demo_model(), &["--rate", "100000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "500000"]);
     let sandbox = sandbox_with(&hub);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let own = Library::create(&disk.join("models")).unwrap();
     let settings = sandbox.settings();
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
@@ -202,7 +201,7 @@ fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
     window.picture("models-offline-download");
     assert!(!disk.exists(), "nothing is made in its place");
     fs::rename(&unplugged, &disk).unwrap();
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     assert!(row(&window, NAME).contains("Use"), "{:?}", window.texts("local-model"));
 }
 
@@ -211,7 +210,7 @@ fn a_gated_model_says_how_to_get_in_and_without_a_keychain_no_token_is_kept() {
     const TOKEN: &str = "hf_secretsecret";
     let hub = Hub::with(&demo_model(), &["--token", TOKEN]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     download(&window);
     window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -252,7 +251,7 @@ fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowher
     if !sandbox.add_keychain() {
         return;
     }
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     download(&window);
     window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -264,7 +263,7 @@ fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowher
     window.wait_until("it is kept", || window.text("token-state").starts_with("Set."));
     window.wait_until("the popover closes", || !window.is_popover_shown());
     window.click("job-retry");
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     let page = window.script("return document.documentElement.outerHTML", json!([]));
     assert!(!page.as_str().unwrap().contains(TOKEN));
     drop(window);
@@ -272,7 +271,7 @@ fn with_a_token_in_the_keychain_a_gated_model_is_fetched_and_the_token_is_nowher
     assert!(!files_below(&keyring).is_empty(), "the keychain is a real one");
     assert_nowhere(&sandbox, TOKEN);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("it is still there", || window.text("token-state").starts_with("Set."));
     window.click("remove-token");
@@ -284,7 +283,7 @@ fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
     let hub = Hub::with(&demo_model(), &["--corrupt"]);
     let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     download(&window);
     window.wait_until("what is wrong is said", || window.is_shown("job-error"));
@@ -296,7 +295,7 @@ fn bytes_that_are_wrong_never_become_a_model_and_are_fetched_again() {
 
     let _hub = Hub::with(&demo_model(), &["--port", &port]);
     window.click("job-retry");
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
 }
 
 #[test]
@@ -307,7 +306,7 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let source = own.root().join("org--Large");
     large_model(&source);
     let before = files_below(&source);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("the model is described", || row(&window, "Large").contains("MTP head"));
 
@@ -331,18 +330,16 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     let converted = own.root().join("Large-4bit");
     assert!(!converted.exists(), "nothing counts before it is whole");
     window.click("job-resume");
-    window.wait_until("it goes on, and is measured", || job_says(&window, "Measuring"));
-    window.click("job-cancel");
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     assert!(converted.join("config.json").is_file());
     assert_eq!(files_below(&source), before, "the original files are kept");
 }
 
 #[test]
 fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended() {
-    let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "500000"]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let (native, notifications) = (NativeWindow::on(&sandbox), Notifications::on(&sandbox));
     assert_eq!(native.title(), "Foretoken");
     open_models(&window);
@@ -355,7 +352,7 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
     let percent = || native.title().strip_prefix("Foretoken, ")?.strip_suffix(" %")?.parse::<u32>().ok();
     let first = window.wait("the title says how far it is", percent);
     let later = window.wait("it goes on", || percent().filter(|&later| later > first));
-    assert!(first < later && later <= 100, "{first} %, then {later} %");
+    assert!(later <= 100, "{first} %, then {later} %");
     native.lose_focus();
     window.wait_until("its end is told", || !notifications.told().is_empty());
     let told =
@@ -379,7 +376,7 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
 fn a_search_says_what_the_headers_of_a_models_files_say() {
     let hub = Hub::with(&demo_model(), &[]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     window.fill("search", "qwen");
     window.click("search-now");
@@ -423,19 +420,19 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     let hub = Hub::with(&served, &[&lists]);
     let port = hub.endpoint().rsplit(':').next().unwrap().to_owned();
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
     window.click("download");
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     let config = library(&sandbox).join("Qwen--Qwen3.5-0.8B/generation_config.json");
     let older = fs::read_to_string(&config).unwrap();
     drop(hub);
 
     let newer = format!("{older}\n");
     fs::write(served.join("generation_config.json"), &newer).unwrap();
-    let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "300000"]);
+    let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "500000"]);
     let is_told = || row(&window, NAME).contains("A newer version is on the Hub");
     assert!(!is_told(), "nobody has asked yet");
     window.click("refresh-catalogue");
@@ -474,7 +471,7 @@ fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
     let mut sandbox = sandbox_with(&hub);
     let address = format!("{}/mine/lists/resolve/main/catalogue.json", hub.endpoint());
     sandbox.set("FORETOKEN_CATALOGUE", &address);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     assert!(!window.texts("remote-model").iter().any(|model| model.contains("My own model")));
     window.click("refresh-catalogue");
@@ -487,7 +484,7 @@ fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
 fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
     let hub = Hub::with(&demo_model(), &[]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_models(&window);
     let judged_at = |tokens: &str| {
         window.click_one("remote-model", NAME);
@@ -517,7 +514,7 @@ fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
     judged_at("262,144");
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("it is remembered", || window.text("context-control").contains("256k"));
 }
@@ -525,7 +522,7 @@ fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
 #[test]
 fn a_measurement_waits_until_the_chat_is_idle() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
@@ -555,7 +552,7 @@ fn another_model_is_chosen_in_the_chat_with_the_keyboard() {
     fs::create_dir_all(sandbox.data()).unwrap();
     let own = Library::create(&library(&sandbox)).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let mut steps = 0;
     while window.focus() != "model-picker" {
         window.press(&[keys::SHIFT], keys::TAB);
@@ -592,7 +589,7 @@ fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
         let has = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(&words));
         files_below(&learned).iter().any(has)
     };
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.ask("Tell me a story about an owl.");
     window.wait_for_end();
     window.wait_until("the engine has learned", || is_kept("full"));
@@ -607,7 +604,7 @@ fn smaller_memory_for_long_chats_loads_the_model_again_and_is_remembered() {
     window.wait_until("the engine has learned anew", || is_kept("eight"));
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("open-models");
     window.wait_until("it is remembered", || window.script(IS_ON, json!([])) == json!(true));
     window.click("smaller-memory");

@@ -1,32 +1,19 @@
 //! What the screens look like: nothing is cut off or out of reach at any size, light and dark. The pictures are for
 //! people.
 
-use std::fs;
-
-use serde_json::json;
-
 use crate::support::bad_models::bad_models;
 use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
+use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
-use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 3] = [(1100, 760), (800, 600), (2560, 1440)];
 
 #[test]
 fn every_screen_fits_at_every_size() {
-    every_screen_fits(Theme::Light, &SIZES);
-}
-
-#[test]
-fn every_screen_fits_in_the_dark() {
-    every_screen_fits(Theme::Dark, &SIZES[..1]);
-}
-
-fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
     let sandbox = Sandbox::new(2560, 1440);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, sizes);
+    let window = sandbox.open();
+    let looks = VisualCheck::with_dark(&window, &SIZES, &SIZES[..1]);
     let check = |screen: &str| looks.check(screen);
 
     check("1-first-start");
@@ -56,14 +43,14 @@ fn every_screen_fits(theme: Theme, sizes: &[(u32, u32)]) {
     window.wait_until("the picker closes", || !window.is_popover_shown());
 
     open_endless_model(&window, &sandbox);
-    for &size in sizes {
+    for size in SIZES {
         window.click("new-chat");
         window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
         window.ask("Tell me a story about an owl and a bell.");
         window.wait_until("numbers appear", || window.text("live-line").contains("tok/s"));
         looks.check_at("8-streaming", size);
         assert!(window.is_shown("stop"), "the reply was still being written");
-        if size != sizes[sizes.len() - 1] {
+        if size != SIZES[SIZES.len() - 1] {
             window.click("stop");
             window.wait_for_end();
         }

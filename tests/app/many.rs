@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::stored_chats::{StoredChat, write_chats};
 use crate::support::window::Window;
 
@@ -65,7 +65,7 @@ fn tell(what: &str, frames: &[f64]) {
 fn ten_thousand_chats_and_two_thousand_messages_are_reached() {
     let sandbox = Sandbox::new(1280, 900);
     write_chats(&sandbox.data(), many_chats());
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("the newest is listed", || {
         window.texts("chat").first().is_some_and(|it| it == "Chat 9999")
     });

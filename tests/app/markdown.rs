@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::stored_chats::{ANSWER, StoredChat, write_chats};
-use crate::support::visual_check::VisualCheck;
+use crate::support::visual_check::{Theme, VisualCheck};
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
-fn open_with_answer(sandbox: &Sandbox, theme: Theme) -> Window<'_> {
+fn open_with_answer(sandbox: &Sandbox) -> Window<'_> {
     let messages = vec!["How do bodies fall?".into(), ANSWER.into()];
     write_chats(&sandbox.data(), [StoredChat { title: "Falling bodies".into(), messages }]);
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     window.click_one("chat", "Falling bodies");
     wait_for_drawing(&window);
     window
@@ -29,7 +29,7 @@ fn wait_for_drawing(window: &Window<'_>) {
 #[test]
 fn a_stored_reply_shows_all_that_markdown_means() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = open_with_answer(&sandbox, Theme::Light);
+    let window = open_with_answer(&sandbox);
     let shown = window.script(
         "const answer = document.querySelector('[data-testid=answer]');
          const all = (selector) => [...answer.querySelectorAll(selector)];
@@ -79,7 +79,7 @@ fn a_stored_reply_shows_all_that_markdown_means() {
 #[test]
 fn colours_change_no_height() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = open_with_answer(&sandbox, Theme::Light);
+    let window = open_with_answer(&sandbox);
     let heights = window.script(
         "return [...document.querySelectorAll('pre')].map((pre) => {
              const colored = pre.getBoundingClientRect().height;
@@ -103,7 +103,7 @@ fn formulas_that_come_late_do_not_move_what_is_read() {
     let messages = (0..40).map(|number| if number == 19 { ANSWER.into() } else { plain(number) });
     let chat = StoredChat { title: "Falling bodies".into(), messages: messages.collect() };
     write_chats(&sandbox.data(), [chat]);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click_one("chat", "Falling bodies");
     window.wait_until("the end is drawn", || window.text("answer").contains("A sentence"));
     let is_drawn = "return document.querySelector('.formula') !== null";
@@ -137,21 +137,12 @@ fn formulas_that_come_late_do_not_move_what_is_read() {
 
 #[test]
 fn the_address_of_a_link_stays_within_the_chat() {
-    stays_within(Theme::Light);
-}
-
-#[test]
-fn the_address_of_a_link_stays_within_the_chat_in_the_dark() {
-    stays_within(Theme::Dark);
-}
-
-fn stays_within(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let address = format!("https://example.org/{}", "a-long-way/".repeat(12));
     let answer = format!("[See]({address}) and [there]({address})\n\n{}", "More of it.\n\n".repeat(60));
     let chat = StoredChat { title: "Links".into(), messages: vec!["Where?".into(), answer] };
     write_chats(&sandbox.data(), [chat]);
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     for size in [(1100, 760), (800, 600)] {
         window.resize(size.0, size.1);
         window.click_one("chat", "Links");
@@ -183,7 +174,10 @@ fn stays_within(theme: Theme) {
             let inside = json!({ "left": false, "right": false, "top": false, "bottom": false });
             assert_eq!(outside, inside, "{below} pixels below the top, {size:?}");
             if below == 4 {
-                window.picture(&format!("link-address-{theme:?}-{}x{}", size.0, size.1));
+                for theme in Theme::BOTH.into_iter().rev() {
+                    theme.put_on(&window);
+                    window.picture(&format!("link-address-{theme:?}-{}x{}", size.0, size.1));
+                }
             }
             window.press(&[], ESCAPE);
             window.wait_until("it is put away", || !window.is_popover_shown());
@@ -193,17 +187,8 @@ fn stays_within(theme: Theme) {
 
 #[test]
 fn all_that_markdown_means_can_be_read() {
-    looks_well(Theme::Light);
-}
-
-#[test]
-fn all_that_markdown_means_can_be_read_in_the_dark() {
-    looks_well(Theme::Dark);
-}
-
-fn looks_well(theme: Theme) {
     let sandbox = Sandbox::new(2560, 2400);
-    let window = open_with_answer(&sandbox, theme);
+    let window = open_with_answer(&sandbox);
     // High enough for all of it.
-    VisualCheck::new(&window, theme, &[(1100, 2300), (720, 520)]).check("markdown");
+    VisualCheck::new(&window, &[(1100, 2300), (720, 520)]).check("markdown");
 }

@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME};
 use crate::support::models_screen::{
-    begin_conversion, download, job_says, large_model, open_models, row, sandbox_with,
+    begin_conversion, download, job_says, large_model, open_models, row, sandbox_with, skip_measurement,
 };
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
@@ -28,23 +28,14 @@ const CARD: &str = "---\nlicense: apache-2.0\n---\n# A small model\n\nIt tells *
 
 #[test]
 fn getting_models_looks_right() {
-    getting_models(Theme::Light);
-}
-
-#[test]
-fn getting_models_looks_right_in_the_dark() {
-    getting_models(Theme::Dark);
-}
-
-fn getting_models(theme: Theme) {
     let folder = tempfile::tempdir().unwrap();
     let served = folder.path().join("served");
     copy_demo_model(&served);
     fs::write(served.join("README.md"), CARD).unwrap();
     let hub = Hub::with(&served, &["--rate", "40000"]);
     let sandbox = sandbox_with(&hub);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     open_models(&window);
     looks.check("models-1-empty");
     window.click("context-control");
@@ -96,15 +87,6 @@ fn getting_models(theme: Theme) {
 
 #[test]
 fn models_that_are_here_look_right() {
-    models_that_are_here(Theme::Light);
-}
-
-#[test]
-fn models_that_are_here_look_right_in_the_dark() {
-    models_that_are_here(Theme::Dark);
-}
-
-fn models_that_are_here(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
@@ -124,8 +106,8 @@ fn models_that_are_here(theme: Theme) {
     let settings = sandbox.settings();
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
 
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     window.click("open-models");
     window.wait_until("the models are described", || row(&window, "Cached").contains("MTP head"));
     window.wait_until("one is broken", || window.is_shown("broken-model"));
@@ -153,22 +135,13 @@ fn models_that_are_here(theme: Theme) {
 
 #[test]
 fn work_that_waits_and_work_that_runs_look_right() {
-    work(Theme::Light);
-}
-
-#[test]
-fn work_that_waits_and_work_that_runs_look_right_in_the_dark() {
-    work(Theme::Dark);
-}
-
-fn work(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
     fs::create_dir_all(sandbox.data()).unwrap();
     let own = Library::create(&sandbox.data().join("models")).unwrap();
     copy_demo_model(&own.root().join("org--Little"));
     large_model(&own.root().join("org--Large"));
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
@@ -189,28 +162,17 @@ fn work(theme: Theme) {
     window.wait_until("it is converted", || job_says(&window, "Converting"));
     looks.check("models-41-converting");
     conversion.resume();
-    window.wait_until("it is measured", || job_says(&window, "Measuring"));
-    window.click("job-cancel");
-    window.wait_until("it is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     looks.check("models-42-converted");
 }
 
 #[test]
 fn a_full_disk_and_a_refusal_look_right() {
-    refusals(Theme::Light);
-}
-
-#[test]
-fn a_full_disk_and_a_refusal_look_right_in_the_dark() {
-    refusals(Theme::Dark);
-}
-
-fn refusals(theme: Theme) {
     let hub = Hub::with(&demo_model(), &["--token", "hf_secretsecret"]);
     let sandbox = sandbox_with(&hub);
     {
-        let window = sandbox.open(theme);
-        let looks = VisualCheck::new(&window, theme, &SIZES);
+        let window = sandbox.open();
+        let looks = VisualCheck::new(&window, &SIZES);
         open_models(&window);
         download(&window);
         window.wait_until("the refusal is shown", || window.is_shown("job-error"));
@@ -222,8 +184,8 @@ fn refusals(theme: Theme) {
     let own = Library::create(&disk.0.path().join("models")).unwrap();
     let settings = sandbox.settings();
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     open_models(&window);
     window.wait_until("the disk is almost full", || window.is_shown("disk-full"));
     looks.check("models-31-disk-full");

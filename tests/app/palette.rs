@@ -1,6 +1,6 @@
 //! What can be done from anywhere: the palette, the keys and the list of them.
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_UP, CONTROL, ENTER, ESCAPE, PAGE_DOWN, PAGE_UP};
 use crate::support::window::Window;
@@ -17,7 +17,7 @@ pub(crate) fn go_to(window: &Window<'_>, words: &str) {
 #[test]
 fn the_palette_goes_to_chats_commands_models_and_settings() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
@@ -54,7 +54,7 @@ fn the_palette_goes_to_chats_commands_models_and_settings() {
 #[test]
 fn keys_do_what_the_list_of_them_says() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer("Tell me about owls.");
 
     window.press(&[CONTROL], 'i');
@@ -92,21 +92,12 @@ fn keys_do_what_the_list_of_them_says() {
 
 #[test]
 fn the_palette_and_the_list_of_keys_look_right() {
-    looks(Theme::Light);
-}
-
-#[test]
-fn the_palette_and_the_list_of_keys_look_right_in_the_dark() {
-    looks(Theme::Dark);
-}
-
-fn looks(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.press(&[CONTROL], 'k');
     window.wait_until("the palette is open", || window.focus() == "palette-field");
     looks.check("palette-1-open");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys::{ARROW_LEFT, ARROW_RIGHT};
 use crate::support::window::Window;
 
@@ -26,7 +26,7 @@ fn opens_menu(window: &Window<'_>, selector: &str) -> bool {
 #[test]
 fn the_webviews_menu_opens_only_where_it_is_of_use() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer(OWL);
     let answer = "[data-testid=answer] p";
     for nothing in [answer, ".toolbar", "[data-testid=open-models]", ".sidebar", "[data-testid=send]"] {
@@ -53,7 +53,7 @@ fn edge(window: &Window<'_>, attribute: &str) -> Value {
 #[test]
 fn the_sidebar_is_as_wide_as_it_was_made() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     assert_eq!(width(&window), 240);
     assert_eq!(edge(&window, "aria-valuenow"), "240");
     window.drag("sidebar-edge", 50);
@@ -71,7 +71,7 @@ fn the_sidebar_is_as_wide_as_it_was_made() {
     window.wait_until("it is kept", || window.driver.async_script(kept, json!([])) == Ok(json!(190)));
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     assert_eq!(width(&window), 190, "it is as wide from the start");
     let twice = "document.querySelector('[data-testid=sidebar-edge]')
                  .dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))";

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::dialog::Dialog;
 use crate::support::endless_model::{open_endless_model, stable_prefix};
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys::CONTROL;
 use crate::support::window::Window;
 
@@ -26,7 +26,7 @@ fn press_last(window: &Window<'_>, key: char) {
 #[test]
 fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     window.wait_for_text(50);
@@ -49,7 +49,7 @@ fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
     window.wait_until("the app ends", || !runs(&sandbox));
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("chat");
     window.wait_until("the reply is there", || window.is_shown("continue"));
     let kept = window.text("answer");
@@ -59,7 +59,7 @@ fn quitting_asks_once_while_a_reply_is_written_and_keeps_it() {
 #[test]
 fn quitting_does_not_wait_for_an_engine_that_stands_still() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.ask(QUESTION);
     let shown = window.wait_for_text(50);
@@ -70,7 +70,7 @@ fn quitting_does_not_wait_for_an_engine_that_stands_still() {
     window.wait_until("the engine ends with it", || sandbox.running("foretoken-engine").is_empty());
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("chat");
     window.wait_until("the reply is there", || window.is_shown("continue"));
     let kept = window.text("answer");
@@ -81,7 +81,7 @@ fn quitting_does_not_wait_for_an_engine_that_stands_still() {
 fn quitting_asks_nobody_while_nothing_is_written() {
     for key in ['q', 'w'] {
         let sandbox = Sandbox::new(1280, 900);
-        let window = sandbox.open(Theme::Light);
+        let window = sandbox.open();
         window.answer("Hello!");
         press_last(&window, key);
         window.wait_until("the app ends", || !runs(&sandbox));
@@ -93,7 +93,7 @@ fn what_was_typed_last_is_there_after_the_end() {
     let sandbox = Sandbox::new(1280, 900);
     let mut typed = String::new();
     for key in ['q', 'w'] {
-        let window = sandbox.open(Theme::Light);
+        let window = sandbox.open();
         let draft = "return document.querySelector('[data-testid=composer]').value";
         window.wait_until("what was typed before is there", || window.script(draft, json!([])) == typed);
         window.type_text("Wait");
@@ -101,7 +101,7 @@ fn what_was_typed_last_is_there_after_the_end() {
         press_last(&window, key);
         window.wait_until("the app ends", || !runs(&sandbox));
     }
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("all of it is there", || {
         window.script("return document.querySelector('[data-testid=composer]').value", json!([])) == typed
     });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
@@ -20,7 +20,7 @@ const WATCH: &str = "
 #[test]
 fn a_reply_streams_and_shows_how_its_speed_was_made() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     // How far Auto guesses ahead is a matter of time on this machine.
     window.choose("mtp-control", "mtp-option-2");
     window.script(WATCH, json!([]));
@@ -55,7 +55,7 @@ fn a_reply_streams_and_shows_how_its_speed_was_made() {
 #[test]
 fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.choose("sampling-control", "sampling-greedy");
     let auto = window.answer(QUESTION);
 

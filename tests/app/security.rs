@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use foretoken_tests::fixtures::{copy_demo_model, endless_model};
 use serde_json::{Value, json};
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
 const REACH_OUT: &str = "
@@ -39,7 +39,7 @@ const REACH_OUT: &str = "
 #[test]
 fn the_page_reaches_nothing_but_the_shell() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     // A page that got out would be heard here.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -67,7 +67,7 @@ fn the_page_reaches_nothing_but_the_shell() {
 #[test]
 fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let here = window.script("return location.href", json!([]));
 
     assert_eq!(window.script("return window.open('https://example.org')", json!([])), Value::Null);
@@ -90,7 +90,7 @@ fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
 #[test]
 fn the_page_may_call_the_commands_of_the_app_and_no_others() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let call = |command: &str, arguments: Value| {
         let outcome = window.driver.async_script(
             "const [command, options] = arguments;
@@ -169,7 +169,7 @@ fn markup_in_messages_and_replies_is_text() {
     const MARKUP: &str =
         "<img src=x onerror=\"window.injected = true\"><b>bold</b><script>window.injected = true</script>";
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer(MARKUP);
     assert_eq!(window.text("message-user"), MARKUP);
     assert!(window.text("chat").contains("<img"), "the title is text too: {}", window.text("chat"));
@@ -212,7 +212,7 @@ fn a_link_opens_in_the_browser_only_from_its_address() {
             "b": { "message": message("assistant", answer), "parent": "a", "children": [] },
         } }]);
     fs::write(&file, conversation.to_string()).unwrap();
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.import_chats(&file);
     window.click_one("chat", "Links");
     let link = "return document.querySelector('.link')?.click() === undefined && document.querySelector('.link') !== null";

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::endless_model::open_endless_model;
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::Notifications;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
@@ -39,7 +39,7 @@ fn width(window: &Window<'_>) -> f64 {
 #[test]
 fn the_notices_of_others_can_be_read() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_settings(&window);
     window.click("settings-notices");
     window.wait_until("all are listed", || window.texts("notice").len() > 300);
@@ -58,7 +58,7 @@ fn the_notices_of_others_can_be_read() {
 #[test]
 fn preferences_hold_at_once_and_after_a_start() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::System);
+    let window = sandbox.open();
     assert!(!is_dark(&window));
     let usual = width(&window);
     open_settings(&window);
@@ -87,7 +87,7 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.wait_until("new chats follow", || window.text("mtp-control").contains('2'));
     drop(window);
 
-    let window = sandbox.open(Theme::System);
+    let window = sandbox.open();
     assert!(is_dark(&window), "it is dark from the start");
     assert!((width(&window) - usual / 1.25).abs() < 2.0, "it is as large as it was");
     window.press(&[CONTROL], '0');
@@ -98,9 +98,16 @@ fn preferences_hold_at_once_and_after_a_start() {
 }
 
 #[test]
+fn the_app_is_dark_where_the_desktop_is() {
+    let mut sandbox = Sandbox::new(1280, 900);
+    sandbox.set("GTK_THEME", "Adwaita:dark");
+    assert!(is_dark(&sandbox.open()));
+}
+
+#[test]
 fn settings_can_be_changed_with_the_keyboard() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::System);
+    let window = sandbox.open();
     open_settings(&window);
     window.tab_to("appearance-auto");
     window.press(&[], ARROW_RIGHT);
@@ -120,7 +127,7 @@ fn settings_can_be_changed_with_the_keyboard() {
 #[test]
 fn a_closed_window_comes_back_where_the_app_keeps_running() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_settings(&window);
     window.click("keep-running");
     window.wait_until("it is kept", || kept(&sandbox)["preferences"]["keep_running"] == json!(true));
@@ -138,7 +145,7 @@ fn a_closed_window_comes_back_where_the_app_keeps_running() {
 #[test]
 fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let (native, notifications) = (NativeWindow::on(&sandbox), Notifications::on(&sandbox));
     open_endless_model(&window, &sandbox);
     let ends_unseen = |long: Duration| {
@@ -174,7 +181,7 @@ fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
 #[test]
 fn two_starts_at_once_are_one_app() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     let seconds: Vec<bool> = std::thread::scope(|scope| {
         let starts: Vec<_> = (0..3).map(|_| scope.spawn(|| sandbox.launch_again())).collect();
         starts.into_iter().map(|start| start.join().unwrap()).collect()
@@ -189,7 +196,7 @@ fn two_starts_at_once_are_one_app() {
 fn the_log_and_the_report_hold_nothing_of_any_chat() {
     let mut sandbox = Sandbox::new(1280, 900);
     sandbox.set("RUST_LOG", "debug");
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.answer(&format!("Tell me a story about a {SECRET}."));
     let own = format!("{SECRET} {SECRET}");
     window.click("inspector-toggle");
@@ -254,18 +261,9 @@ fn assert_nothing_of(word: &str, folder: &Path) {
 
 #[test]
 fn settings_and_diagnostics_look_right() {
-    looks(Theme::Light);
-}
-
-#[test]
-fn settings_and_diagnostics_look_right_in_the_dark() {
-    looks(Theme::Dark);
-}
-
-fn looks(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     open_settings(&window);
     looks.check("settings-1-top");
     window.script("document.querySelector('[data-section=data]').scrollIntoView()", json!([]));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ALT, CONTROL, ESCAPE};
 use crate::support::window::Window;
@@ -14,18 +14,9 @@ const TABLE: &str = "Make a table with four countries and their capitals.";
 
 #[test]
 fn drafts_are_revealed_in_the_text() {
-    drafts_are_revealed(Theme::Light);
-}
-
-#[test]
-fn drafts_are_revealed_in_the_dark() {
-    drafts_are_revealed(Theme::Dark);
-}
-
-fn drafts_are_revealed(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(theme);
-    let looks = VisualCheck::new(&window, theme, &SIZES);
+    let window = sandbox.open();
+    let looks = VisualCheck::new(&window, &SIZES);
     window.choose("mtp-control", "mtp-option-3");
     window.answer(TABLE);
     window.answer(OWL);
@@ -50,7 +41,7 @@ fn drafts_are_revealed(theme: Theme) {
     drop(window);
 
     // In an old chat, after the app was started again.
-    let window = sandbox.open(theme);
+    let window = sandbox.open();
     window.click("chat");
     window.wait_until("the chat is open", || window.texts("answer").len() == 2);
     window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
@@ -64,7 +55,7 @@ fn drafts_are_revealed(theme: Theme) {
 #[test]
 fn drafts_are_revealed_and_numbers_stay_in_their_place_while_a_reply_streams() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-2");
     window.ask(OWL);

@@ -4,13 +4,13 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::endless_model::{open_endless_model, stable_prefix};
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys;
 
 #[test]
 fn a_stopped_reply_keeps_its_text_and_can_be_continued() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-1");
     window.ask("Tell me a story about an owl and a bell.");

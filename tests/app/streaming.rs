@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::support::endless_model::open_endless_model;
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::stored_chats::ANSWER;
 use crate::support::window::Window;
 
@@ -87,7 +87,7 @@ const REPLY: &str = "
 fn a_long_answer_costs_no_more_at_its_end_than_at_its_start() {
     let list = "1. **A point** of the list, with `code` and some words that tell what it is about.\n\n";
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     open_endless_model(&window, &sandbox);
     for (what, pattern) in [("an answer with everything in it", ANSWER), ("one long list", list)] {
         let text: String = pattern.chars().cycle().take(LENGTH).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::sandbox::{Sandbox, Theme};
+use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
 use crate::support::window::Window;
@@ -11,8 +11,8 @@ const OWL: &str = "Tell me a story about an owl and a bell.";
 const FOX: &str = "Tell me a story about a fox and a kite.";
 
 /// A window in which the model has answered, always the same to the same question.
-fn asked<'sandbox>(sandbox: &'sandbox Sandbox, theme: Theme) -> (Window<'sandbox>, String) {
-    let window = sandbox.open(theme);
+fn asked<'sandbox>(sandbox: &'sandbox Sandbox) -> (Window<'sandbox>, String) {
+    let window = sandbox.open();
     window.choose("sampling-control", "sampling-greedy");
     let answer = window.answer(OWL);
     (window, answer)
@@ -25,7 +25,7 @@ fn shows(window: &Window<'_>, question: &str) {
 #[test]
 fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
     let sandbox = Sandbox::new(1280, 900);
-    let (window, owl) = asked(&sandbox, Theme::Light);
+    let (window, owl) = asked(&sandbox);
     assert!(!window.is_shown("versions"), "there is one version of everything");
 
     window.click("edit");
@@ -41,7 +41,7 @@ fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
     window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("chat");
     shows(&window, OWL);
     window.wait_until("the edit is offered", || window.text("edit") == "Continue editing");
@@ -69,7 +69,7 @@ fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
     assert_eq!(window.text("answer"), owl);
     drop(window);
 
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.click("chat");
     shows(&window, OWL);
     assert_eq!(window.texts("versions"), ["1 of 2", "2 of 2"], "the versions are there after a restart");
@@ -78,7 +78,7 @@ fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
 #[test]
 fn a_message_becomes_the_end_of_a_chat_of_its_own() {
     let sandbox = Sandbox::new(1280, 900);
-    let (window, owl) = asked(&sandbox, Theme::Light);
+    let (window, owl) = asked(&sandbox);
     window.answer(FOX);
     window.choose_in_menu("message-more", "the reply", "Branch into a new chat");
     window.wait_until("there are two chats", || window.texts("chat").len() == 2);
@@ -92,7 +92,7 @@ fn a_message_becomes_the_end_of_a_chat_of_its_own() {
 #[test]
 fn what_is_deleted_can_be_brought_back() {
     let sandbox = Sandbox::new(1280, 900);
-    let (window, owl) = asked(&sandbox, Theme::Light);
+    let (window, owl) = asked(&sandbox);
     window.choose_in_menu("message-more", "the reply", "Delete");
     window.wait_until("the reply is gone", || !window.is_shown("message-assistant"));
     window.click("undo");
@@ -107,7 +107,7 @@ fn what_is_deleted_can_be_brought_back() {
     window.choose_in_menu("chat-more", OWL, "Delete");
     window.wait_until("the chat is gone", || !window.is_shown("chat"));
     drop(window);
-    let window = sandbox.open(Theme::Light);
+    let window = sandbox.open();
     window.wait_until("the list is there", || window.is_shown("chat-list"));
     assert!(!window.is_shown("chat"), "what was deleted is gone after a restart");
 }
@@ -115,7 +115,7 @@ fn what_is_deleted_can_be_brought_back() {
 #[test]
 fn all_that_was_deleted_is_listed_until_the_app_quits() {
     let sandbox = Sandbox::new(1280, 900);
-    let (window, owl) = asked(&sandbox, Theme::Light);
+    let (window, owl) = asked(&sandbox);
     assert!(!window.is_shown("deletions"), "nothing was deleted");
     window.choose_in_menu("message-more", "the reply", "Delete");
     window.wait_until("the reply is gone", || !window.is_shown("message-assistant"));
@@ -134,18 +134,9 @@ fn all_that_was_deleted_is_listed_until_the_app_quits() {
 
 #[test]
 fn versions_look_right() {
-    look(Theme::Light);
-}
-
-#[test]
-fn versions_look_right_in_the_dark() {
-    look(Theme::Dark);
-}
-
-fn look(theme: Theme) {
     let sandbox = Sandbox::new(1280, 900);
-    let (window, _) = asked(&sandbox, theme);
-    let looks = VisualCheck::new(&window, theme, &[(1100, 760), (720, 520)]);
+    let (window, _) = asked(&sandbox);
+    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.click("edit");
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
     looks.check("versions-1-edit");

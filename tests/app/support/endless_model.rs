@@ -14,13 +14,18 @@ pub(crate) fn stable_prefix(text: &str) -> &str {
 
 /// Lets the model that never stops answer, with room for a long reply.
 pub(crate) fn open_endless_model(window: &Window<'_>, sandbox: &Sandbox) {
+    open_endless_model_for(window, sandbox, 3500);
+}
+
+/// The same, for replies of so many tokens.
+pub(crate) fn open_endless_model_for(window: &Window<'_>, sandbox: &Sandbox, tokens: u32) {
     window.open_model(&endless_model(sandbox.home()));
     window.wait_until("the model is ready", || {
         window.text("model-picker").contains("endless") && !window.is_shown("engine-banner")
     });
     window.wait_until("the picker closes", || !window.is_popover_shown());
     window.click("sampling-control");
-    window.fill("max-tokens", "3500");
+    window.fill("max-tokens", &tokens.to_string());
     window.press(&[], keys::ESCAPE);
     window.wait_until("the popover closes", || !window.is_popover_shown());
 }

@@ -42,6 +42,14 @@ pub(crate) fn job_says(window: &Window<'_>, words: &str) -> bool {
     window.text("job").contains(words)
 }
 
+/// Waits until the model of the one job is there and is being measured, and leaves that out: it takes long, and the model
+/// can be used without.
+pub(crate) fn skip_measurement(window: &Window<'_>) {
+    window.wait_until("the model is measured", || job_says(window, "Measuring"));
+    window.click("job-cancel");
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
+}
+
 /// The row of a model that is here; empty if it is not.
 pub(crate) fn row(window: &Window<'_>, name: &str) -> String {
     window.texts("local-model").into_iter().find(|row| row.contains(name)).unwrap_or_default()

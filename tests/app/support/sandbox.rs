@@ -22,15 +22,6 @@ use crate::support::window::Window;
 /// How long a process may take to be started.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
-/// Light or dark, as the desktop asks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Theme {
-    Light,
-    Dark,
-    /// The desktop does not ask.
-    System,
-}
-
 pub(crate) struct Sandbox {
     home: TempDir,
     screen: Child,
@@ -96,13 +87,8 @@ impl Sandbox {
     }
 
     /// Opens the app and waits until its model is ready.
-    pub(crate) fn open(&self, theme: Theme) -> Window<'_> {
+    pub(crate) fn open(&self) -> Window<'_> {
         let port = free_port();
-        let theme = match theme {
-            Theme::Light => Some("Adwaita"),
-            Theme::Dark => Some("Adwaita:dark"),
-            Theme::System => None,
-        };
         let session: &[&str] = if self.keychain { &["--", "sh", "-c", WITH_KEYCHAIN, "sh"] } else { &["--"] };
         let bus = Command::new("dbus-run-session")
             .args(session)
@@ -113,7 +99,6 @@ impl Sandbox {
             .env("XDG_RUNTIME_DIR", self.home().join("run"))
             .env("DISPLAY", &self.display)
             .env("LANG", "C.UTF-8")
-            .envs(theme.map(|theme| ("GTK_THEME", theme)))
             .env("NO_AT_BRIDGE", "1")
             .env("LIBGL_ALWAYS_SOFTWARE", "1")
             .env("TAURI_WEBVIEW_AUTOMATION", "true")

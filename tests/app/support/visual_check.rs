@@ -5,37 +5,79 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::sandbox::Theme;
 use crate::support::window::Window;
+
+/// A window's width and height.
+type Size = (u32, u32);
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) const BOTH: [Self; 2] = [Self::Light, Self::Dark];
+
+    /// As the settings call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// Gives the window this theme and waits until the page has it.
+    pub(crate) fn put_on(self, window: &Window<'_>) {
+        window.driver.async_script(PUT_ON, json!([self.name()])).expect("the theme changes");
+    }
+}
 
 /// Looks at what a window shows.
 pub(crate) struct VisualCheck<'a> {
     window: &'a Window<'a>,
-    theme: &'static str,
-    sizes: &'a [(u32, u32)],
+    light: &'a [Size],
+    dark: &'a [Size],
 }
 
 impl<'a> VisualCheck<'a> {
-    pub(crate) fn new(window: &'a Window<'a>, theme: Theme, sizes: &'a [(u32, u32)]) -> Self {
-        let asked = window.script("return matchMedia('(prefers-color-scheme: dark)').matches", json!([]));
-        assert_eq!(asked, json!(theme == Theme::Dark));
+    /// Looks at every screen at these sizes, light and dark.
+    pub(crate) fn new(window: &'a Window<'a>, sizes: &'a [Size]) -> Self {
+        Self::with_dark(window, sizes, sizes)
+    }
+
+    /// Looks at every screen at some sizes in the light and at others in the dark.
+    pub(crate) fn with_dark(window: &'a Window<'a>, light: &'a [Size], dark: &'a [Size]) -> Self {
         let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui/node_modules/axe-core/axe.min.js");
         let axe = fs::read_to_string(axe).expect("axe is installed (`npm ci` in ui)");
         window.script(&format!("{axe}; return null"), json!([]));
-        Self { window, theme: if theme == Theme::Dark { "dark" } else { "light" }, sizes }
+        Self { window, light, dark }
     }
 
-    /// Looks at the screen at every size.
+    /// Looks at the screen at every size in both themes.
     pub(crate) fn check(&self, screen: &str) {
-        for &size in self.sizes {
-            self.check_at(screen, size);
+        for (theme, sizes) in [(Theme::Dark, self.dark), (Theme::Light, self.light)] {
+            theme.put_on(self.window);
+            for &size in sizes {
+                self.check_as(screen, size, theme);
+            }
         }
     }
 
-    /// Looks at the screen in a window of some size: the page itself never moves, what is used is within the window,
-    /// and everything can be read and reached.
-    pub(crate) fn check_at(&self, screen: &str, (width, height): (u32, u32)) {
-        let picture = format!("{screen}-{}-{width}x{height}", self.theme);
+    /// Looks at the screen in a window of one of the sizes, in both themes.
+    pub(crate) fn check_at(&self, screen: &str, size: Size) {
+        for (theme, sizes) in [(Theme::Dark, self.dark), (Theme::Light, self.light)] {
+            if sizes.contains(&size) {
+                theme.put_on(self.window);
+                self.check_as(screen, size, theme);
+            }
+        }
+    }
+
+    /// The page itself never moves, what is used is within the window, and everything can be read and reached.
+    fn check_as(&self, screen: &str, (width, height): Size, theme: Theme) {
+        let picture = format!("{screen}-{}-{width}x{height}", theme.name());
         let window = self.window;
         window.resize(width, height);
         window.driver.async_script(STILL, json!([])).expect("the page comes to rest");
@@ -46,6 +88,15 @@ impl<'a> VisualCheck<'a> {
         assert!(!window.is_shown("latest"), "{picture}: nobody has scrolled, so the end is in view");
     }
 }
+
+/// Changes the appearance as the settings do, and waits until the page has it.
+const PUT_ON: &str = "
+    const [appearance] = arguments;
+    const ask = window.__TAURI_INTERNALS__.invoke;
+    const { preferences } = await ask('snapshot');
+    await ask('set_preferences', { preferences: { ...preferences, appearance } });
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    while (dark.matches !== (appearance === 'dark')) await new Promise((done) => setTimeout(done, 10));";
 
 /// What axe objects to, a line each.
 const AXE: &str = "

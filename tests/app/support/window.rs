@@ -1,6 +1,7 @@
 //! The app's window, in the words of somebody who uses it.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::Child;
 use std::thread::sleep;
@@ -16,8 +17,9 @@ use crate::support::webdriver::{WebDriver, keys};
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
-/// How often the page is asked.
-const POLL_INTERVAL: Duration = Duration::from_millis(30);
+/// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question costs
+/// the app some milliseconds of computing.
+const POLL_INTERVAL: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(200);
 
 pub(crate) struct Window<'sandbox> {
     pub(crate) driver: WebDriver,
@@ -252,7 +254,7 @@ impl<'sandbox> Window<'sandbox> {
                 return found;
             }
             assert!(started.elapsed() < TIMEOUT, "waited in vain until {what}");
-            sleep(POLL_INTERVAL);
+            sleep((started.elapsed() / 10).clamp(*POLL_INTERVAL.start(), *POLL_INTERVAL.end()));
         }
     }
 

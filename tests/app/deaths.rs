@@ -9,19 +9,28 @@ use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::Sandbox;
 use crate::support::window::Window;
 
-/// How often something dies.
-const DEATHS: usize = 50;
 /// What was shown so long before the app died must be there again; what the engine's death interrupts, all of it.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 #[test]
+fn deaths_in_mid_reply_lose_no_more_than_the_last_second() {
+    die(8);
+}
+
+#[test]
+#[ignore = "takes minutes; see tests/README.md"]
 fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
+    die(50);
+}
+
+/// Kills the app and the engine in turn, so many times in all.
+fn die(deaths: usize) {
     let sandbox = Sandbox::new(1280, 2400);
     let mut dice = Dice::new(11);
     let mut window = open(&sandbox);
     open_endless_model(&window, &sandbox);
     let mut kept: Vec<(String, String)> = Vec::new();
-    for death in 1..=DEATHS {
+    for death in 1..=deaths {
         let question = format!("What did owl {death} say to the bell?");
         // In turn: an engine that dies again and again is not started any more until somebody asks for it.
         let program = ["foretoken", "foretoken-engine"][death % 2];

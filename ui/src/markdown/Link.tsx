@@ -45,6 +45,7 @@ export function LinkAddress() {
       {({ payload }) => (
         <Popover.Portal>
           <Popover.Positioner
+            positionMethod="fixed"
             side="top"
             sideOffset={6}
             collisionPadding={8}

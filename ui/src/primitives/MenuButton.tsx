@@ -35,6 +35,7 @@ export function MenuButton({ label, testId, entries, open, onOpenChange, tabInde
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner
+          positionMethod="fixed"
           side="bottom"
           align="end"
           sideOffset={4}

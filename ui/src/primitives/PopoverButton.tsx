@@ -58,6 +58,8 @@ export function PopoverButton({
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner
+          // Positioned in the page, it would stick out of a window that shrinks, and its focus would scroll the page.
+          positionMethod="fixed"
           side={side}
           align="start"
           sideOffset={8}

@@ -66,9 +66,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     window.choose("mtp-control", "mtp-option-off");
     window.answer(OWL);
     assert!(window.text("reply-footer").contains("1.0 per pass"), "{}", window.text("reply-footer"));
-    window.fill("preset-name", "Owl");
-    window.click("keep-preset");
-    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
+    keep_preset(&window, "Owl");
 
     window.click("new-chat");
     window.wait_until("a new chat follows the app", || {
@@ -82,11 +80,8 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 
     let window = sandbox.open();
     window.click("inspector-toggle");
-    let choose = "const select = document.querySelector('[data-testid=preset]');
-                  select.value = [...select.options].find((option) => option.textContent === 'Owl').value;
-                  select.dispatchEvent(new Event('change', { bubbles: true }))";
     window.wait_until("there is a preset", || window.text("preset").contains("Owl"));
-    window.script(choose, json!([]));
+    choose_preset(&window, "Owl");
     window.wait_until("the new chat is set by it", || {
         window.text("mtp-control").contains("Off") && value(&window, "system-prompt") == PROMPT
     });
@@ -97,88 +92,100 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     assert_eq!(value(&window, "system-prompt"), PROMPT, "the chat keeps its settings");
 }
 
+/// Sets the chat by a preset.
+fn choose_preset(window: &Window<'_>, name: &str) {
+    let body = "const select = document.querySelector('[data-testid=preset]');
+                select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
+                select.dispatchEvent(new Event('change', { bubbles: true }))";
+    window.script(body, json!([name]));
+}
+
+/// Keeps the chat's settings as a preset.
+fn keep_preset(window: &Window<'_>, name: &str) {
+    window.fill("preset-name", name);
+    window.click("keep-preset");
+    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
+}
+
+fn note_says(window: &Window<'_>, words: &str) {
+    window.wait_until("the note says what was done", || window.text("note").contains(words));
+}
+
+fn prompt_is(window: &Window<'_>, text: &str) {
+    window.wait_until("the chat has that prompt", || value(window, "system-prompt") == text);
+}
+
 #[test]
 fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open();
-    let choose = |name: &str| {
-        let body = "const select = document.querySelector('[data-testid=preset]');
-                    select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
-                    select.dispatchEvent(new Event('change', { bubbles: true }))";
-        window.script(body, json!([name]));
-    };
-    let note_says = |words: &str| {
-        window.wait_until("the note says what was done", || window.text("note").contains(words));
-    };
-    let prompt_is = |text: &str| {
-        window.wait_until("the chat has that prompt", || value(&window, "system-prompt") == text);
-    };
+    let window = &sandbox.open();
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
-    window.fill("preset-name", "Owl");
-    window.click("keep-preset");
-    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
-    choose("The model's own values");
-    prompt_is("");
+    keep_preset(window, "Owl");
+    choose_preset(window, "The model's own values");
+    prompt_is(window, "");
     assert!(!window.is_shown("undo"), "the preset still has all of it");
 
     window.fill("system-prompt", "You are a fox.");
-    choose("Owl");
-    prompt_is(PROMPT);
-    note_says("“Owl” has replaced");
+    choose_preset(window, "Owl");
+    prompt_is(window, PROMPT);
+    note_says(window, "“Owl” has replaced");
     window.click("undo");
-    prompt_is("You are a fox.");
-    choose("Owl");
-    prompt_is(PROMPT);
-    note_says("“Owl” has replaced");
+    prompt_is(window, "You are a fox.");
+    choose_preset(window, "Owl");
+    prompt_is(window, PROMPT);
+    note_says(window, "“Owl” has replaced");
     window.fill("system-prompt", "You are an old owl.");
     window.click("undo");
-    prompt_is("You are a fox.");
-    note_says("are back");
+    prompt_is(window, "You are a fox.");
+    note_says(window, "are back");
     window.click("undo");
-    prompt_is("You are an old owl.");
-
+    prompt_is(window, "You are an old owl.");
     window.wait_until("it is still set by the preset", || window.is_shown("update-preset"));
+    delete_and_bring_back(window);
+    another_note_hides_the_deletion(window);
+}
+
+/// Deletes the preset of a chat whose prompt has been changed since, and brings it back with the note.
+fn delete_and_bring_back(window: &Window<'_>) {
     window.click("delete-preset");
     window.wait_until("the preset is gone", || !window.text("preset").contains("Owl"));
-    note_says("“Owl” was deleted.");
+    note_says(window, "“Owl” was deleted.");
     window.click("undo");
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
-    prompt_is("You are an old owl.");
-    choose("The model's own values");
-    choose("Owl");
-    prompt_is(PROMPT);
+    prompt_is(window, "You are an old owl.");
+    choose_preset(window, "The model's own values");
+    choose_preset(window, "Owl");
+    prompt_is(window, PROMPT);
+}
 
-    // The note of the deletion gives way to another one.
+/// The note of a deletion gives way to another one; the preset is then brought back from the list of what was deleted.
+fn another_note_hides_the_deletion(window: &Window<'_>) {
     window.fill("system-prompt", "You are a fox.");
     window.click("delete-preset");
-    note_says("“Owl” was deleted.");
-    window.fill("preset-name", "Fox");
-    window.click("keep-preset");
-    window.wait_until("the chat is set by another", || window.is_shown("update-preset"));
+    note_says(window, "“Owl” was deleted.");
+    keep_preset(window, "Fox");
     window.click("update-preset");
-    note_says("“Fox” was updated.");
+    note_says(window, "“Fox” was updated.");
     window.click("deletions");
     window.wait_until("the preset is listed", || window.text("bring-back").contains("Bring back"));
     window.click("bring-back");
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("nothing is left to bring back", || !window.is_shown("deletions"));
-    choose("Owl");
-    prompt_is(PROMPT);
+    choose_preset(window, "Owl");
+    prompt_is(window, PROMPT);
 }
 
 #[test]
 fn the_settings_of_a_chat_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.click("inspector-toggle");
     window.fill("system-prompt", PROMPT);
     window.answer(OWL);
-    window.fill("preset-name", "A preset with a name that is longer than the panel is wide");
-    window.click("keep-preset");
-    window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
-    looks.check("settings-1-inspector");
+    keep_preset(&window, "A preset with a name that is longer than the panel is wide");
+    visual.check("settings-1-inspector");
     window.press(&[], ESCAPE);
 }

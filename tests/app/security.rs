@@ -8,6 +8,7 @@ use foretoken_tests::fixtures::{copy_demo_model, endless_model};
 use serde_json::{Value, json};
 
 use crate::support::sandbox::Sandbox;
+use crate::support::window::Window;
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
 const REACH_OUT: &str = "
@@ -87,27 +88,36 @@ fn the_page_opens_no_windows_goes_nowhere_and_runs_no_text() {
     assert!(window.is_shown("composer"));
 }
 
+/// Calls a command from the page, and says whether it was done or refused, with the answer.
+fn call(window: &Window<'_>, command: &str, arguments: Value) -> String {
+    let outcome = window.driver.async_script(
+        "const [command, options] = arguments;
+         return window.__TAURI_INTERNALS__.invoke(command, options)
+             .then((answer) => `done: ${JSON.stringify(answer)}`, (error) => `refused: ${typeof error === 'string' ? error : JSON.stringify(error)}`)",
+        json!([command, arguments]),
+    );
+    outcome.unwrap().as_str().unwrap().to_owned()
+}
+
 #[test]
 fn the_page_may_call_the_commands_of_the_app_and_no_others() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let call = |command: &str, arguments: Value| {
-        let outcome = window.driver.async_script(
-            "const [command, options] = arguments;
-             return window.__TAURI_INTERNALS__.invoke(command, options)
-                 .then((answer) => `done: ${JSON.stringify(answer)}`, (error) => `refused: ${typeof error === 'string' ? error : JSON.stringify(error)}`)",
-            json!([command, arguments]),
-        );
-        outcome.unwrap().as_str().unwrap().to_owned()
-    };
-    assert!(call("snapshot", json!({})).starts_with("done"));
+    assert!(call(&window, "snapshot", json!({})).starts_with("done"));
     for (command, arguments) in
         [("reveal", json!({ "path": "/etc" })), ("delete_model", json!({ "path": "/etc" }))]
     {
-        let outcome = call(command, arguments);
+        let outcome = call(&window, command, arguments);
         assert!(outcome.contains("unknown_model"), "{command}: {outcome}");
     }
-    // What no dialog and no drop has given is not opened, also where it is what the command asks for.
+    only_what_was_handed_over_is_opened(&window, &sandbox);
+    other_addresses_and_places_are_refused(&window);
+    commands_of_plugins_are_refused(&window);
+    assert!(call(&window, "snapshot", json!({})).starts_with("done"));
+}
+
+/// What no dialog and no drop has given is not opened, also where it is what the command asks for.
+fn only_what_was_handed_over_is_opened(window: &Window<'_>, sandbox: &Sandbox) {
     let model = sandbox.home().join("model");
     copy_demo_model(&model);
     let chats = sandbox.home().join("chats.json");
@@ -122,7 +132,7 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         ("import_chats", &chats),
         ("attach_dropped", &chats),
     ] {
-        let outcome = call(command, json!({ "path": path, "paths": [path], "files": [path] }));
+        let outcome = call(window, command, json!({ "path": path, "paths": [path], "files": [path] }));
         assert!(outcome.contains("not_handed_over"), "{command}: {outcome}");
     }
     assert!(!window.is_shown("chat"), "no chats were read");
@@ -130,16 +140,21 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
     // For what the person chose for one thing, nothing else is done.
     window.open_model(&library);
     window.wait_until("there is no model", || window.is_shown("model-error"));
-    assert!(call("move_library", json!({ "path": &library })).contains("not_handed_over"));
+    assert!(call(window, "move_library", json!({ "path": &library })).contains("not_handed_over"));
+}
 
+fn other_addresses_and_places_are_refused(window: &Window<'_>) {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "/usr/bin/id", "x-other-app://do"] {
-        let outcome = call("open_link", json!({ "address": address }));
+        let outcome = call(window, "open_link", json!({ "address": address }));
         assert!(outcome.contains("link_refused"), "{address}: {outcome}");
     }
     for kind in ["home", "../..", "/etc"] {
-        let outcome = call("reveal_place", json!({ "kind": kind }));
+        let outcome = call(window, "reveal_place", json!({ "kind": kind }));
         assert!(outcome.contains("unknown variant"), "{kind}: {outcome}");
     }
+}
+
+fn commands_of_plugins_are_refused(window: &Window<'_>) {
     for (command, arguments) in [
         ("plugin:dialog|open", json!({ "options": { "directory": true } })),
         ("plugin:dialog|save", json!({ "options": {} })),
@@ -158,10 +173,9 @@ fn the_page_may_call_the_commands_of_the_app_and_no_others() {
         ("plugin:window-state|restore_state", json!({ "label": "main", "flags": 63 })),
         ("no_such_command", json!({})),
     ] {
-        let outcome = call(command, arguments);
+        let outcome = call(window, command, arguments);
         assert!(outcome.contains("not allowed") || outcome.contains("not found"), "{command}: {outcome}");
     }
-    assert!(call("snapshot", json!({})).starts_with("done"));
 }
 
 #[test]

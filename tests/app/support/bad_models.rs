@@ -19,74 +19,92 @@ pub(crate) struct BadModel {
     pub(crate) only_for_chats: bool,
 }
 
+/// What is done to a copy of the demo model, and what must be told about it.
+struct Kind {
+    name: &'static str,
+    names: &'static [&'static str],
+    advice: &'static str,
+    spoil: fn(&Path),
+}
+
+const KINDS: [Kind; 6] = [
+    Kind {
+        name: "holiday photos",
+        names: &["holiday photos", "config.json"],
+        advice: "Choose the folder that holds config.json",
+        spoil: empty,
+    },
+    Kind {
+        name: "interrupted download",
+        names: &["interrupted download/model.safetensors", "bytes long"],
+        advice: "Download the file again",
+        spoil: halve_tensors,
+    },
+    Kind {
+        name: "missing tensor",
+        names: &["layers.2.mlp.down_proj.weight", "missing"],
+        advice: "get it again from its source",
+        spoil: |path| leave_out(path, "model.language_model.layers.2.mlp.down_proj.weight"),
+    },
+    Kind {
+        name: "config of another model",
+        names: &["mlp", "384", "intermediate_size", "512"],
+        advice: "Check that config.json belongs to these tensor files",
+        spoil: widen_config,
+    },
+    Kind {
+        name: "another family",
+        names: &["llama", "qwen3_5"],
+        advice: "Choose a Qwen3-Next, Qwen3.5 or Qwen3.6 model",
+        spoil: name_another_family,
+    },
+    Kind {
+        name: EDITED_TEMPLATE,
+        names: &["edited template/chat_template.jinja", "line 2"],
+        advice: "Replace the chat template with the original",
+        spoil: break_template,
+    },
+];
+
+/// The kind that can be inspected.
+const EDITED_TEMPLATE: &str = "edited template";
+
 /// One folder of each kind.
 pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
-    let bad = |name: &str, names: &[&str], advice, spoil: fn(&Path)| {
-        let path = parent.join(name);
+    let bad = |kind: Kind| {
+        let path = parent.join(kind.name);
         copy_demo_model(&path);
-        spoil(&path);
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        BadModel { path, names, advice, only_for_chats: name == "edited template" }
+        (kind.spoil)(&path);
+        let names = kind.names.iter().map(|name| (*name).to_owned()).collect();
+        BadModel { path, names, advice: kind.advice, only_for_chats: kind.name == EDITED_TEMPLATE }
     };
-    vec![
-        bad(
-            "holiday photos",
-            &["holiday photos", "config.json"],
-            "Choose the folder that holds config.json",
-            |path| {
-                fs::remove_dir_all(path).unwrap();
-                fs::create_dir(path).unwrap();
-            },
-        ),
-        bad(
-            "interrupted download",
-            &["interrupted download/model.safetensors", "bytes long"],
-            "Download the file again",
-            |path| {
-                let shard = fs::File::options().write(true).open(path.join("model.safetensors")).unwrap();
-                shard.set_len(shard.metadata().unwrap().len() / 2).unwrap();
-            },
-        ),
-        bad(
-            "missing tensor",
-            &["layers.2.mlp.down_proj.weight", "missing"],
-            "get it again from its source",
-            |path| leave_out(path, "model.language_model.layers.2.mlp.down_proj.weight"),
-        ),
-        bad(
-            "config of another model",
-            &["mlp", "384", "intermediate_size", "512"],
-            "Check that config.json belongs to these tensor files",
-            |path| {
-                edit_json(path, "config.json", |config| {
-                    config["text_config"]["intermediate_size"] = json!(512)
-                })
-            },
-        ),
-        bad(
-            "another family",
-            &["llama", "qwen3_5"],
-            "Choose a Qwen3-Next, Qwen3.5 or Qwen3.6 model",
-            |path| {
-                edit_json(path, "config.json", |config| {
-                    config["model_type"] = json!("llama");
-                    config["text_config"]["model_type"] = json!("llama");
-                });
-            },
-        ),
-        bad(
-            "edited template",
-            &["edited template/chat_template.jinja", "line 2"],
-            "Replace the chat template with the original",
-            |path| {
-                fs::write(
-                    path.join("chat_template.jinja"),
-                    "{% for message in messages %}\n{{ message.role \n",
-                )
-                .unwrap();
-            },
-        ),
-    ]
+    KINDS.into_iter().map(bad).collect()
+}
+
+fn empty(path: &Path) {
+    fs::remove_dir_all(path).unwrap();
+    fs::create_dir(path).unwrap();
+}
+
+fn halve_tensors(path: &Path) {
+    let shard = fs::File::options().write(true).open(path.join("model.safetensors")).unwrap();
+    shard.set_len(shard.metadata().unwrap().len() / 2).unwrap();
+}
+
+fn widen_config(path: &Path) {
+    edit_json(path, "config.json", |config| config["text_config"]["intermediate_size"] = json!(512));
+}
+
+fn name_another_family(path: &Path) {
+    edit_json(path, "config.json", |config| {
+        config["model_type"] = json!("llama");
+        config["text_config"]["model_type"] = json!("llama");
+    });
+}
+
+fn break_template(path: &Path) {
+    let template = "{% for message in messages %}\n{{ message.role \n";
+    fs::write(path.join("chat_template.jinja"), template).unwrap();
 }
 
 fn leave_out(folder: &Path, tensor: &str) {

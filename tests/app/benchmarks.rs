@@ -151,27 +151,27 @@ fn add_an_earlier_one(sandbox: &Sandbox) {
 fn benchmarks_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     window.click("open-benchmarks");
     window.wait_until("the screen is there", || window.is_shown("no-benchmarks"));
-    looks.check("benchmarks-1-empty");
+    visual.check("benchmarks-1-empty");
     measure(&window);
     drop(window);
     add_an_earlier_one(&sandbox);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     window.click("open-benchmarks");
     window.wait_until("both are listed", || window.texts("benchmark-entry").len() == 2);
     window.wait_until("the chart is drawn", || painted(&window) > 100);
-    looks.check("benchmarks-2-result");
+    visual.check("benchmarks-2-result");
     window.scroll("benchmarks-screen", 420);
-    looks.check("benchmarks-3-history");
+    visual.check("benchmarks-3-history");
     window.click("delete-benchmark");
     window.wait_until("it can be brought back", || window.is_shown("benchmark-undo"));
-    looks.check("benchmarks-4-deleted");
+    visual.check("benchmarks-4-deleted");
     window.click("compare-run");
     window.wait_until("both are written", || window.is_shown("comparison"));
     window.click("replay-end");
     window.scroll("benchmarks-screen", 4000);
-    looks.check("benchmarks-5-side-by-side");
+    visual.check("benchmarks-5-side-by-side");
 }

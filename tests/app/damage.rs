@@ -33,9 +33,9 @@ fn damaged_chats_are_restored_from_the_last_good_copy() {
     let sandbox = Sandbox::new(1280, 900);
     damage(&sandbox);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     assert!(window.text("chats-trouble").contains("damaged"), "{}", window.text("chats-trouble"));
-    looks.check("damage-1-offer");
+    visual.check("damage-1-offer");
     window.click("restore-chats");
     window.wait_until("the chats are back", || window.text("chat-list").contains("Chat 199"));
     assert!(!window.answer("Hello!").is_empty());

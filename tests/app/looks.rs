@@ -13,8 +13,8 @@ const SIZES: [(u32, u32); 3] = [(1100, 760), (800, 600), (2560, 1440)];
 fn every_screen_fits_at_every_size() {
     let sandbox = Sandbox::new(2560, 1440);
     let window = sandbox.open();
-    let looks = VisualCheck::with_dark(&window, &SIZES, &SIZES[..1]);
-    let check = |screen: &str| looks.check(screen);
+    let visual = VisualCheck::with_dark(&window, &SIZES, &SIZES[..1]);
+    let check = |screen: &str| visual.check(screen);
 
     check("1-first-start");
     window.choose("mtp-control", "mtp-option-3");
@@ -48,7 +48,7 @@ fn every_screen_fits_at_every_size() {
         window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
         window.ask("Tell me a story about an owl and a bell.");
         window.wait_until("numbers appear", || window.text("live-line").contains("tok/s"));
-        looks.check_at("8-streaming", size);
+        visual.check_at("8-streaming", size);
         assert!(window.is_shown("stop"), "the reply was still being written");
         if size != SIZES[SIZES.len() - 1] {
             window.click("stop");

@@ -35,54 +35,54 @@ fn getting_models_looks_right() {
     let hub = Hub::with(&served, &["--rate", "40000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     open_models(&window);
-    looks.check("models-1-empty");
+    visual.check("models-1-empty");
     window.click("context-control");
     window.wait_until("the lengths are shown", || window.is_popover_shown());
-    looks.check("models-2-context");
+    visual.check("models-2-context");
     close_popover(&window);
     window.click("go-to-get");
-    looks.check("models-3-catalogue");
+    visual.check("models-3-catalogue");
 
     window.fill("search", "no such model");
     window.click("search-now");
     window.wait_until("nothing is found", || window.text("remote-models").contains("Nothing was found"));
-    looks.check("models-4-nothing-found");
+    visual.check("models-4-nothing-found");
     window.fill("search", "qwen");
     window.click("search-now");
     window.wait_until("what the Hub has is shown", || window.is_shown("remote-model"));
-    looks.check("models-5-search");
+    visual.check("models-5-search");
     window.click("end-search");
 
     window.click_one("remote-model", NAME);
     window.wait_until("the card is there", || window.text("model-card").contains("short stories"));
-    looks.check("models-6-details");
+    visual.check("models-6-details");
     window.scroll("model-details", 2000);
-    looks.check("models-7-card");
+    visual.check("models-7-card");
     window.press(&[], ESCAPE);
     window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
 
     download(&window);
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
     window.click("job-files-toggle");
-    looks.check("models-8-downloading");
+    visual.check("models-8-downloading");
     window.click("job-cancel");
     window.wait_until("it asks first", || window.is_shown("job-cancel-now"));
-    looks.check("models-9-cancel");
+    visual.check("models-9-cancel");
     close_popover(&window);
     window.click("job-pause");
     window.wait_until("it is paused", || job_says(&window, "Paused"));
-    looks.check("models-10-paused");
+    visual.check("models-10-paused");
 
     drop(hub);
     window.click("job-resume");
     window.wait_until("the Hub is gone", || window.is_shown("job-waiting"));
-    looks.check("models-11-no-connection");
+    visual.check("models-11-no-connection");
     window.fill("search", "qwen");
     window.click("search-now");
     window.wait_until("the search fails", || window.is_shown("listing-error"));
-    looks.check("models-12-search-failed");
+    visual.check("models-12-search-failed");
 }
 
 #[test]
@@ -107,30 +107,30 @@ fn models_that_are_here_look_right() {
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
 
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     window.click("open-models");
     window.wait_until("the models are described", || row(&window, "Cached").contains("MTP head"));
     window.wait_until("one is broken", || window.is_shown("broken-model"));
-    looks.check("models-20-here");
+    visual.check("models-20-here");
     window.choose_in_menu("model-more", "Little", "Convert");
     window.wait_until("the form is shown", || window.is_shown("convert-sheet"));
-    looks.check("models-21-convert");
+    visual.check("models-21-convert");
     window.press(&[], ESCAPE);
     window.wait_until("the form is closed", || !window.is_shown("convert-sheet"));
     window.open_menu("model-more", "Cached");
     window.wait_until("the menu is open", || window.is_popover_shown());
-    looks.check("models-22-menu");
+    visual.check("models-22-menu");
     close_popover(&window);
     window.choose_in_menu("model-more", "Little", "Measure");
     window.wait_until("it is measured", || row(&window, "Little").contains("tok/s"));
     window.choose_in_menu("model-more", "Broken", "Delete");
     window.wait_until("it can be brought back", || window.is_shown("undo-delete"));
-    looks.check("models-23-deleted");
+    visual.check("models-23-deleted");
 
     fs::rename(&disk, sandbox.home().join("unplugged")).unwrap();
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
-    looks.check("models-24-offline");
+    visual.check("models-24-offline");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn work_that_waits_and_work_that_runs_look_right() {
     copy_demo_model(&own.root().join("org--Little"));
     large_model(&own.root().join("org--Large"));
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     open_endless_model(&window, &sandbox);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_until("the reply is written", || window.text("live-line").contains("tok/s"));
@@ -149,7 +149,7 @@ fn work_that_waits_and_work_that_runs_look_right() {
     window.click("open-models");
     window.choose_in_menu("model-more", "Little", "Measure");
     window.wait_until("it waits", || window.is_shown("job-held"));
-    looks.check("models-40-held");
+    visual.check("models-40-held");
     window.click("job-cancel");
     window.wait_until("it is gone", || !window.is_shown("job"));
     chat.resume();
@@ -160,10 +160,10 @@ fn work_that_waits_and_work_that_runs_look_right() {
     window.click("open-models");
     let conversion = begin_conversion(&window, &sandbox, "Large");
     window.wait_until("it is converted", || job_says(&window, "Converting"));
-    looks.check("models-41-converting");
+    visual.check("models-41-converting");
     conversion.resume();
     skip_measurement(&window);
-    looks.check("models-42-converted");
+    visual.check("models-42-converted");
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn a_full_disk_and_a_refusal_look_right() {
     let sandbox = sandbox_with(&hub);
     {
         let window = sandbox.open();
-        let looks = VisualCheck::new(&window, &SIZES);
+        let visual = VisualCheck::new(&window, &SIZES);
         open_models(&window);
         download(&window);
         window.wait_until("the refusal is shown", || window.is_shown("job-error"));
-        looks.check("models-30-gated");
+        visual.check("models-30-gated");
         window.click("job-cancel");
         window.wait_until("it is gone", || !window.is_shown("job"));
     }
@@ -185,15 +185,15 @@ fn a_full_disk_and_a_refusal_look_right() {
     let settings = sandbox.settings();
     Location::new(&settings, &sandbox.data()).choose(&own).unwrap();
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     open_models(&window);
     window.wait_until("the disk is almost full", || window.is_shown("disk-full"));
-    looks.check("models-31-disk-full");
+    visual.check("models-31-disk-full");
     window.click_one("remote-model", NAME);
     window.wait_until("the details are shown", || window.is_shown("model-details"));
     let why = window.text("model-details");
     assert!(why.contains("is free"), "why there is no download is said: {why}");
-    looks.check("models-32-no-room");
+    visual.check("models-32-no-room");
 }
 
 /// A small file system in memory, taken away at the end.

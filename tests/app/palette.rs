@@ -97,16 +97,16 @@ fn the_palette_and_the_list_of_keys_look_right() {
     window.answer("Tell me about owls.");
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
-    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.press(&[CONTROL], 'k');
     window.wait_until("the palette is open", || window.focus() == "palette-field");
-    looks.check("palette-1-open");
+    visual.check("palette-1-open");
     window.type_text("no such thing");
     window.wait_until("nothing is found", || !window.is_shown("palette-choice"));
-    looks.check("palette-2-nothing");
+    visual.check("palette-2-nothing");
     window.press(&[], ESCAPE);
     window.wait_until("it closes", || !window.is_shown("palette"));
     window.press(&[CONTROL], '/');
     window.wait_until("the keys are listed", || window.is_shown("shortcuts"));
-    looks.check("palette-3-keys");
+    visual.check("palette-3-keys");
 }

@@ -263,18 +263,18 @@ fn assert_nothing_of(word: &str, folder: &Path) {
 fn settings_and_diagnostics_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     open_settings(&window);
-    looks.check("settings-1-top");
+    visual.check("settings-1-top");
     window.script("document.querySelector('[data-section=data]').scrollIntoView()", json!([]));
-    looks.check("settings-2-data");
+    visual.check("settings-2-data");
     window.click("settings-diagnostics");
     window.wait_until("the log is shown", || window.text("log").contains("engine"));
-    looks.check("settings-3-diagnostics");
+    visual.check("settings-3-diagnostics");
     open_settings(&window);
     window.click("settings-notices");
     window.wait_until("the notices are listed", || window.texts("notice").len() > 300);
     window.script("document.querySelector('[data-testid=notice-open]').click()", json!([]));
     window.wait_until("a licence is shown", || window.text("notice-text").len() > 100);
-    looks.check("settings-4-notices");
+    visual.check("settings-4-notices");
 }

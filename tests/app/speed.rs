@@ -16,7 +16,7 @@ const TABLE: &str = "Make a table with four countries and their capitals.";
 fn drafts_are_revealed_in_the_text() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let looks = VisualCheck::new(&window, &SIZES);
+    let visual = VisualCheck::new(&window, &SIZES);
     window.choose("mtp-control", "mtp-option-3");
     window.answer(TABLE);
     window.answer(OWL);
@@ -25,7 +25,7 @@ fn drafts_are_revealed_in_the_text() {
     toggle(&window);
     window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
     assert_reveals(&window);
-    looks.check("revealed");
+    visual.check("revealed");
 
     // The numbers of the last reply, with the key.
     window.press(&[CONTROL], 'i');
@@ -33,7 +33,7 @@ fn drafts_are_revealed_in_the_text() {
     for shown in ["position-3", "depth-line", "parts", "reveal-drafts"] {
         assert!(window.is_shown(shown), "{shown}");
     }
-    looks.check("revealed-numbers");
+    visual.check("revealed-numbers");
     let switch = "return document.querySelector('[data-testid=reveal-drafts]').ariaChecked";
     assert_eq!(window.script(switch, json!([])), json!("true"));
     window.press(&[CONTROL], 'i');

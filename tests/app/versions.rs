@@ -136,16 +136,16 @@ fn all_that_was_deleted_is_listed_until_the_app_quits() {
 fn versions_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let (window, _) = asked(&sandbox);
-    let looks = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
     window.click("edit");
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
-    looks.check("versions-1-edit");
+    visual.check("versions-1-edit");
     window.fill("edit-text", FOX);
     window.click("new-chat");
     window.wait_until("the new chat is empty", || !window.is_shown("message-user"));
     window.click("chat");
     window.wait_until("the edit is offered", || window.text("edit") == "Continue editing");
-    looks.check("versions-6-unsent-edit");
+    visual.check("versions-6-unsent-edit");
     window.click("edit");
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
     window.click("send-edit");
@@ -153,15 +153,15 @@ fn versions_look_right() {
     window.click("retry");
     window.wait_until("there is another reply", || window.texts("versions").len() == 2);
     window.wait_for_end();
-    looks.check("versions-2-steppers");
+    visual.check("versions-2-steppers");
     window.open_menu("message-more", "the reply");
     window.wait_until("the menu is open", || window.is_popover_shown());
-    looks.check("versions-3-menu");
+    visual.check("versions-3-menu");
     window.press(&[], ESCAPE);
     window.wait_until("the menu is closed", || !window.is_popover_shown());
     window.choose_in_menu("message-more", "the reply", "Delete");
     window.wait_until("it can be brought back", || window.is_shown("undo"));
-    looks.check("versions-4-deleted");
+    visual.check("versions-4-deleted");
     window.choose_in_menu("chat-more", OWL, "Delete");
     window.wait_until("the chat is gone", || !window.is_shown("chat"));
     window.click("inspector-toggle");
@@ -173,5 +173,5 @@ fn versions_look_right() {
     window.click("inspector-toggle");
     window.click("deletions");
     window.wait_until("what was deleted is listed", || window.texts("bring-back").len() == 2);
-    looks.check("versions-5-deletions");
+    visual.check("versions-5-deletions");
 }

@@ -112,6 +112,30 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Answers a message; of a reply whose end is past all ends, the text is still being written.
+fn answer(store: &mut Store, chat: u32, after: u32, step: &Step) {
+    let Step::Answer { text, thinking, speed, end, .. } = step else { panic!("{step:?} is no answer") };
+    let reply = store.begin_reply(chat, after, "demo", &settings(0.1, Some(1))).unwrap().id;
+    let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
+    let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
+    store.append_to_reply(reply, text, thinking, &provenance).unwrap();
+    let reasons = [FinishReason::Stop, FinishReason::Length, FinishReason::Cancelled, FinishReason::Error];
+    let status = match reasons.get(usize::from(*end)) {
+        Some(&reason) => MessageStatus::Finished { reason },
+        None if *end == 4 => MessageStatus::Interrupted,
+        None => return, // still being written
+    };
+    let stats = ReplyStats {
+        tokens_per_second: *speed,
+        tokens_per_pass: 1.0 / 3.0,
+        seed: u64::MAX,
+        positions: vec![PositionStats { drafted: 3, accepted: 2 }],
+        ..Default::default()
+    };
+    let error = ErrorReport { code: "c".into(), message: text.clone(), hint: "h".into() };
+    store.finish_reply(reply, status, Some(&stats), Some(&error)).unwrap();
+}
+
 fn make(store: &mut Store, steps: &[Step]) {
     let mut chat = store.create_chat("first").unwrap().id;
     for step in steps {
@@ -147,28 +171,9 @@ fn make(store: &mut Store, steps: &[Step]) {
             Step::Ask { after, text } => {
                 store.add_user_message(chat, after.as_ref().and_then(pick), text).unwrap();
             }
-            Step::Answer { after, text, thinking, speed, end } => {
+            Step::Answer { after, .. } => {
                 let Some(after) = pick(after) else { continue };
-                let reply = store.begin_reply(chat, after, "demo", &settings(0.1, Some(1))).unwrap().id;
-                let run = |text: &str, position| vec![DraftRun(text.chars().count() as u32, position)];
-                let provenance = Provenance { thinking: run(thinking, 0), answer: run(text, *end) };
-                store.append_to_reply(reply, text, thinking, &provenance).unwrap();
-                let reasons =
-                    [FinishReason::Stop, FinishReason::Length, FinishReason::Cancelled, FinishReason::Error];
-                let status = match reasons.get(usize::from(*end)) {
-                    Some(&reason) => MessageStatus::Finished { reason },
-                    None if *end == 4 => MessageStatus::Interrupted,
-                    None => continue, // still being written
-                };
-                let stats = ReplyStats {
-                    tokens_per_second: *speed,
-                    tokens_per_pass: 1.0 / 3.0,
-                    seed: u64::MAX,
-                    positions: vec![PositionStats { drafted: 3, accepted: 2 }],
-                    ..Default::default()
-                };
-                let error = ErrorReport { code: "c".into(), message: text.clone(), hint: "h".into() };
-                store.finish_reply(reply, status, Some(&stats), Some(&error)).unwrap();
+                answer(store, chat, after, step);
             }
             Step::Show(index) => {
                 // Any message, not only one that is shown.
@@ -235,32 +240,40 @@ proptest! {
     }
 }
 
-#[test]
-fn what_is_wrong_with_a_file_is_said() {
-    let message = |parent: Value| {
-        json!({"parent": parent, "role": "user", "text": "partial", "thinking": "", "created_at": 1,
+/// A message of an export, with its parent.
+fn message(parent: Value) -> Value {
+    json!({"parent": parent, "role": "user", "text": "partial", "thinking": "", "created_at": 1,
                "status": {"state": "finished", "reason": "stop"}, "stats": null, "error": null, "model": null,
                "settings": null})
-    };
-    let chat = |messages: Vec<Value>, extra: Value| {
-        let mut chat = json!({"title": "Partial", "named": true, "pinned": false, "tags": [], "created_at": 1,
+}
+
+/// A chat of an export with these messages; `extra` replaces other keys.
+fn chat(messages: Vec<Value>, extra: Value) -> Value {
+    let mut chat = json!({"title": "Partial", "named": true, "pinned": false, "tags": [], "created_at": 1,
             "updated_at": 1, "settings": {"system_prompt": "", "generation": null, "model": null, "preset": null},
             "draft": "", "origin": null, "shown": null, "messages": messages});
-        for (key, value) in extra.as_object().unwrap() {
-            chat[key] = value.clone();
-        }
-        chat
-    };
-    let good = chat(vec![message(Value::Null), message(json!(1))], json!({}));
-    let file =
-        |chats: Vec<Value>| json!({"format": "foretoken-chats", "version": 1, "presets": [], "chats": chats});
-    assert!(Place::new().import(file(vec![good.clone()]).to_string()).is_ok());
+    for (key, value) in extra.as_object().unwrap() {
+        chat[key] = value.clone();
+    }
+    chat
+}
 
-    let after_good = |bad: Value| file(vec![good.clone(), bad]).to_string();
-    let cases = [
+/// An export of these chats.
+fn file(chats: Vec<Value>) -> Value {
+    json!({"format": "foretoken-chats", "version": 1, "presets": [], "chats": chats})
+}
+
+fn good() -> Value {
+    chat(vec![message(Value::Null), message(json!(1))], json!({}))
+}
+
+/// Files that cannot be read, and what must be said of each.
+fn wrong_files() -> Vec<(String, Vec<&'static str>)> {
+    let after_good = |bad: Value| file(vec![good(), bad]).to_string();
+    vec![
         (String::new(), vec!["does not hold JSON"]),
         ("PK\u{3}\u{4}".to_owned(), vec!["does not hold JSON"]),
-        (file(vec![good.clone()]).to_string() + "x", vec!["trailing characters"]),
+        (file(vec![good()]).to_string() + "x", vec!["trailing characters"]),
         (json!({"format": "other", "chats": []}).to_string(), vec!["other", "foretoken-chats"]),
         (
             json!({"format": "foretoken-chats", "version": 2}).to_string(),
@@ -298,13 +311,22 @@ fn what_is_wrong_with_a_file_is_said() {
         (json!([{"title": "x"}]).to_string(), vec!["chat 1", "missing field `mapping`"]),
         (json!({"name": "x"}).to_string(), vec!["chat 1", "missing field `messages`"]),
         ("[".repeat(100_000), vec!["chat 1"]),
-    ];
-    for (content, expected) in cases {
+    ]
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    assert!(Place::new().import(file(vec![good()]).to_string()).is_ok());
+    for (content, expected) in wrong_files() {
         let message = refusal(&content);
         for part in expected {
             assert!(message.contains(part), "{message} does not say {part:?}");
         }
     }
+}
+
+#[test]
+fn a_path_that_leads_nowhere_is_said() {
     let mut place = Place::new();
     let missing = ErrorReport::from(place.store.import(Path::new("/nowhere/at/all.json")).unwrap_err());
     assert_eq!(missing.code, "chats_file");
@@ -396,12 +418,11 @@ fn words(text: &str) -> Value {
     json!({"content_type": "text", "parts": [text]})
 }
 
-#[test]
-fn a_chatgpt_export_becomes_chats_with_their_branches() {
-    let model = json!({"metadata": {"model_slug": "gpt-5"}});
+/// The beginning of a conversation about a picture: a question, what the model thinks of it, and a call of a tool.
+fn asked_about_a_picture() -> Vec<(String, Value)> {
     let image =
         json!({"content_type": "image_asset_pointer", "asset_pointer": "file-service://x", "width": 1});
-    let nodes = [
+    vec![
         node("root", None, &["sys"], Value::Null),
         node("sys", Some("root"), &["q"], said("system", 0.0, words(""), json!({}))),
         node(
@@ -459,6 +480,13 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
                 json!({}),
             ),
         ),
+    ]
+}
+
+/// How it goes on: two answers, and a further question that the model still thinks about.
+fn answered_twice() -> Vec<(String, Value)> {
+    let model = json!({"metadata": {"model_slug": "gpt-5"}});
+    vec![
         node(
             "a",
             Some("out"),
@@ -483,15 +511,25 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
                 json!({"metadata": null}),
             ),
         ),
-    ];
-    let mapping: serde_json::Map<String, Value> = nodes.into_iter().collect();
-    let export = json!([
+    ]
+}
+
+/// That conversation, and one without a root.
+fn chatgpt_export() -> Value {
+    let mapping: serde_json::Map<String, Value> =
+        asked_about_a_picture().into_iter().chain(answered_twice()).collect();
+    json!([
         {"title": "A cat", "create_time": 1_700_000_000.0, "update_time": 1_700_000_020.25, "mapping": mapping,
          "moderation_results": [], "current_node": "late", "conversation_id": "c1"},
         {"title": null, "create_time": null, "update_time": null, "mapping": {
             "x": {"id": "x", "message": said("user", 5.0, words("No root\nat all"), json!({})), "parent": "gone", "children": []}},
          "current_node": "nowhere"},
-    ]);
+    ])
+}
+
+#[test]
+fn a_chatgpt_export_becomes_chats_with_their_branches() {
+    let export = chatgpt_export();
     let mut place = Place::new();
     // With a byte order mark, as some editors leave it.
     let report = place.import(format!("\u{feff}{export}")).unwrap();
@@ -544,8 +582,7 @@ fn a_long_chatgpt_conversation_is_read_without_recursion() {
     assert_eq!(place.shown().len(), 20_000);
 }
 
-#[test]
-fn an_lm_studio_conversation_becomes_a_chat() {
+fn lm_studio_conversation() -> Value {
     let part = |text: &str| json!([{"type": "text", "text": text}]);
     let block = |text: &str, style: Value| {
         json!({"type": "contentBlock", "stepIdentifier": "1", "content": part(text), "style": style,
@@ -553,7 +590,7 @@ fn an_lm_studio_conversation_becomes_a_chat() {
     };
     let reply = |steps: Vec<Value>| json!({"type": "multiStep", "role": "assistant", "senderInfo": {"senderName": "qwen3-4b"}, "steps": steps});
     let thinking = json!({"type": "thinking", "ended": true, "title": "Thought for 1 second"});
-    let conversation = json!({
+    json!({
         "name": "Greetings", "pinned": true, "createdAt": 1_700_000_000_000_u64, "preset": "", "tokenCount": 12,
         "userLastMessagedAt": 1_700_000_005_000_u64, "systemPrompt": "old",
         "perChatPredictionConfig": {"fields": [{"key": "llm.prediction.temperature", "value": 0.2},
@@ -571,7 +608,12 @@ fn an_lm_studio_conversation_becomes_a_chat() {
              "currentlySelected": 1},
             {"versions": [{"type": "singleStep", "role": "user", "content": part("How are you?")}], "currentlySelected": 0},
         ]
-    });
+    })
+}
+
+#[test]
+fn an_lm_studio_conversation_becomes_a_chat() {
+    let conversation = lm_studio_conversation();
     let mut place = Place::new();
     let report = place.import(serde_json::to_string_pretty(&conversation).unwrap()).unwrap();
     assert_eq!(report, ImportReport { chats: 1, messages: 4, left_out: 2 });
@@ -587,14 +629,20 @@ fn an_lm_studio_conversation_becomes_a_chat() {
     let other = place.store.message(opened.messages[1].versions[0]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("Hi!", "A greeting."));
     assert_eq!(other.model.as_deref(), Some("qwen3-4b"));
+}
 
+#[test]
+fn an_old_lm_studio_conversation_becomes_a_chat() {
     let old = json!({"name": null, "messages": [{"role": "system", "content": "Rules"}, {"role": "user", "content": "Old file"}]});
     let mut place = Place::new();
     place.import(old.to_string()).unwrap();
     assert_eq!(place.store.chats().unwrap()[0].title, "Old file");
     assert_eq!(texts(&place.shown()), ["Rules", "Old file"]);
+}
 
-    let mut bad = conversation.clone();
+#[test]
+fn what_is_wrong_with_an_lm_studio_conversation_is_said() {
+    let mut bad = lm_studio_conversation();
     bad["messages"][1]["currentlySelected"] = json!(2);
     let message = refusal(bad.to_string());
     assert!(message.contains("message 2 has no version 3"), "{message}");

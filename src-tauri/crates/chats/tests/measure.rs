@@ -2,6 +2,7 @@
 //! `cargo test --release -p foretoken-chats --test measure -- --ignored --nocapture`.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::Store;
@@ -92,7 +93,6 @@ fn measure() {
     let path = folder.path().join("chats.db");
     let mut store = Store::open(&path).unwrap();
     let mut dice = Dice(1);
-    let stop = MessageStatus::Finished { reason: FinishReason::Stop };
     let made = folder.path().join("made.json");
     fs::write(&made, many_chats(&mut dice)).unwrap();
     let start = Instant::now();
@@ -128,17 +128,28 @@ fn measure() {
         assert_eq!(hits == 0, query == "absent");
     }
 
-    let question = store.add_user_message(long, last, "write at length").unwrap().id;
+    measure_replies(&mut store, long, last, &mut dice);
+    time("delete and undo a chat of 2 000 messages", || {
+        let deletion = store.delete_message(opened.messages[0].message.id).unwrap();
+        store.undo_deletion(deletion).unwrap();
+    });
+    measure_files(store, long, folder.path(), &path);
+}
+
+/// Replies that grow, behind a message of a chat.
+fn measure_replies(store: &mut Store, chat: u32, last: Option<u32>, dice: &mut Dice) {
+    let stop = MessageStatus::Finished { reason: FinishReason::Stop };
+    let question = store.add_user_message(chat, last, "write at length").unwrap().id;
     let none = Provenance::default();
     for size in [2_000, 20_000, 200_000] {
-        let reply = store.begin_reply(long, question, "demo", &settings()).unwrap().id;
+        let reply = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
         let text = dice.text(size / 7);
         time(&format!("add {} bytes to a reply", text.len()), || {
             store.append_to_reply(reply, &text, "", &none).unwrap()
         });
         time("end it", || store.finish_reply(reply, stop, None, None).unwrap());
     }
-    let reply = store.begin_reply(long, question, "demo", &settings()).unwrap().id;
+    let reply = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
     let text = "a piece of text ".repeat(12_500);
     let start = Instant::now();
     // 4 Hz for 330 s: 200 kB at 600 bytes a second.
@@ -148,22 +159,21 @@ fn measure() {
     }
     println!("1 320 updates up to 200 000 bytes: {:.0} ms in all", start.elapsed().as_secs_f64() * 1e3);
     store.finish_reply(reply, stop, None, None).unwrap();
+}
 
-    time("delete and undo a chat of 2 000 messages", || {
-        let deletion = store.delete_message(opened.messages[0].message.id).unwrap();
-        store.undo_deletion(deletion).unwrap();
-    });
-    let json = folder.path().join("all.json");
+/// Copies, exports and the start, with `long` the longest chat of the store at `path`.
+fn measure_files(mut store: Store, long: u32, folder: &Path, path: &Path) {
+    let json = folder.join("all.json");
     time("back up", || store.back_up().unwrap());
     time("export all as JSON", || store.export_json(None, &json).unwrap());
     drop(store);
-    println!("database {} MB, JSON {} MB", megabytes(&path), megabytes(&json));
-    let mut store = time("open", || Store::open(&path).unwrap());
+    println!("database {} MB, JSON {} MB", megabytes(path), megabytes(&json));
+    let mut store = time("open", || Store::open(path).unwrap());
     time("look for damage", || store.check().unwrap());
     let deletion = store.delete_chat(long).unwrap();
     drop(store);
     let start = Instant::now();
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Store::open(path).unwrap();
     while store.purge_deleted().unwrap() {}
     println!("open and purge 2 000 messages: {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
     assert!(store.undo_deletion(deletion).is_err());

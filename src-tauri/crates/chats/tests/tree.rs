@@ -436,17 +436,7 @@ fn act(store: &mut Store, model: &mut Model, chat: ChatId, action: &Action, fold
         }
         Action::Delete(index) => {
             let Some(id) = chosen(index) else { return };
-            let all = everything(store, folder);
-            let undone = store.delete_message(id).unwrap();
-            store.undo_deletion(undone).unwrap();
-            assert_eq!(everything(store, folder), all, "undoing is exact");
-            let deletion = store.delete_message(id).unwrap();
-            model.deletions.insert(deletion, id);
-            model.check(store, chat);
-            assert!(before.contains(&id) || model.shown == before);
-            // As much as can be of what was shown still is.
-            let kept = before.iter().take_while(|&&shown| shown != id).count();
-            assert_eq!(model.shown[..kept], before[..kept]);
+            delete(store, model, chat, id, folder);
         }
         Action::Undo(index) => {
             let deletions: Vec<_> = model.deletions.keys().copied().collect();
@@ -460,22 +450,47 @@ fn act(store: &mut Store, model: &mut Model, chat: ChatId, action: &Action, fold
         }
         Action::Branch(index) => {
             let Some(id) = chosen(index) else { return };
-            let copy = store.branch_into_new_chat(id).unwrap();
-            let texts =
-                |messages: Vec<Message>| messages.into_iter().map(|message| message.text).collect::<Vec<_>>();
-            assert_eq!(texts(store.messages(copy.id).unwrap()), texts(store.path_to(id).unwrap()));
-            model.check(store, chat);
-            assert_eq!(model.shown, before);
+            branch(store, model, chat, id);
         }
-        Action::Purge => {
-            store.forget_deletions().unwrap();
-            while store.purge_deleted().unwrap() {}
-            model.messages.retain(|id, _| visible.contains(id));
-            model.deletions.clear();
-            model.check(store, chat);
-            assert_eq!(model.shown, before);
-        }
+        Action::Purge => purge(store, model, chat),
     }
+}
+
+/// Deletes a message, brings it back, and deletes it again.
+fn delete(store: &mut Store, model: &mut Model, chat: ChatId, id: MessageId, folder: &Path) {
+    let before = model.shown.clone();
+    let all = everything(store, folder);
+    let undone = store.delete_message(id).unwrap();
+    store.undo_deletion(undone).unwrap();
+    assert_eq!(everything(store, folder), all, "undoing is exact");
+    let deletion = store.delete_message(id).unwrap();
+    model.deletions.insert(deletion, id);
+    model.check(store, chat);
+    assert!(before.contains(&id) || model.shown == before);
+    // As much as can be of what was shown still is.
+    let kept = before.iter().take_while(|&&shown| shown != id).count();
+    assert_eq!(model.shown[..kept], before[..kept]);
+}
+
+/// Makes a chat of its own of what leads to a message; the chat stays as it is.
+fn branch(store: &mut Store, model: &mut Model, chat: ChatId, id: MessageId) {
+    let before = model.shown.clone();
+    let copy = store.branch_into_new_chat(id).unwrap();
+    let texts = |messages: Vec<Message>| messages.into_iter().map(|message| message.text).collect::<Vec<_>>();
+    assert_eq!(texts(store.messages(copy.id).unwrap()), texts(store.path_to(id).unwrap()));
+    model.check(store, chat);
+    assert_eq!(model.shown, before);
+}
+
+/// Removes what is deleted for good, of which nothing is seen.
+fn purge(store: &mut Store, model: &mut Model, chat: ChatId) {
+    let (before, visible) = (model.shown.clone(), model.visible());
+    store.forget_deletions().unwrap();
+    while store.purge_deleted().unwrap() {}
+    model.messages.retain(|id, _| visible.contains(id));
+    model.deletions.clear();
+    model.check(store, chat);
+    assert_eq!(model.shown, before);
 }
 
 proptest! {

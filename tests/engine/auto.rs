@@ -68,8 +68,8 @@ fn settled_depth(stats: &ReplyStats) -> usize {
     median(stats.depth.depths[settled..].iter().map(|&depth| f64::from(depth))).round() as usize
 }
 
-/// A model, the depths that Auto is compared with, the tokens of the replies that are timed, and of those that go on long
-/// enough for Auto to settle.
+/// A model, the depths that Auto is compared with, the tokens of the replies that are timed, and of those that go on
+/// long enough for Auto to settle.
 struct Case<'a> {
     name: &'a str,
     model: &'a Path,

@@ -76,7 +76,8 @@ fn seeded_text_is_the_same_at_every_depth() {
 /// acceptance, which no comparison of texts shows.
 #[test]
 fn drafts_share_the_noise_of_their_positions() {
-    /// Share of second drafts that must be right where the first was. Measured: 0.49; with another position's noise 0.37.
+    /// Share of second drafts that must be right where the first was. Measured: 0.49; with another position's noise
+    /// 0.37.
     const LEAST: f64 = 0.42;
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let sampling = Sampling { temperature: 1.5, seed: Some(5), ..Sampling::default() };
@@ -121,8 +122,8 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
     assert!(share(0) > LEAST * share(1), "{} and {}", share(0), share(1));
 }
 
-/// A reply that its limit or a person ends in the middle of a character is shown without it; one that the model ends there is
-/// shown as it is.
+/// A reply that its limit or a person ends in the middle of a character is shown without it; one that the model ends
+/// there is shown as it is.
 #[test]
 fn a_reply_that_is_cut_in_a_character_ends_before_it() {
     // Of this model's tokens a quarter are single bytes, and it chooses any.

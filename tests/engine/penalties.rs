@@ -1,5 +1,5 @@
-//! Penalised rows see every token before each position once, drafts included: of the prompt for the repetition penalty, of
-//! the reply for all. What ends replies is never penalised.
+//! Penalised rows see every token before each position once, drafts included: of the prompt for the repetition penalty,
+//! of the reply for all. What ends replies is never penalised.
 
 use std::ops::ControlFlow;
 
@@ -31,8 +31,8 @@ fn cases() -> Vec<Sampling> {
     penalties.into_iter().chain(sampled).collect()
 }
 
-/// A row whose prompt ends with what the model would write anyway, so that the prompt's tokens compete. `continued`: that
-/// much is the beginning of the reply.
+/// A row whose prompt ends with what the model would write anyway, so that the prompt's tokens compete. `continued`:
+/// that much is the beginning of the reply.
 fn spec(model: &Qwen, sampling: Sampling, seed: u64, continued: bool) -> RowSpec {
     let opening = Dice::new(seed).prompt(6);
     let written = alone(model, &greedy(&opening, 10), 0).tokens;

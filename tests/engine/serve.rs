@@ -341,8 +341,8 @@ fn what_the_engine_has_done_is_told_behind_each_reply() {
     assert_eq!((prefix_lookups, prefix_hits, prefix_hit_tokens), (2, 1, u64::from(cached)));
 }
 
-/// The identities of the counts, on real replies: every pass emits the drafts that stay and one token of its own, unless
-/// the reply ends with a draft.
+/// The identities of the counts, on real replies: every pass emits the drafts that stay and one token of its own,
+/// unless the reply ends with a draft.
 #[test]
 fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
     let mut engine = Engine::start();

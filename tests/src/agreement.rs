@@ -11,9 +11,9 @@ use crate::runs::{alone, greedy};
 use crate::states::relative_values;
 
 /// Bound on differences in f32 relative to the largest expected value; measured are 6e-6, and half of the bound beside
-/// the fork of mlx-lm that has a head. That one adds the epsilon of the query and key norms to the mean of squares where
-/// this engine, like the other references, adds it to their sum: with the epsilon placed as there, 5e-6 remain. A layout
-/// that is read wrong is a thousand times above it.
+/// the fork of mlx-lm that has a head. That one adds the epsilon of the query and key norms to the mean of squares
+/// where this engine, like the other references, adds it to their sum: with the epsilon placed as there, 5e-6 remain. A
+/// layout that is read wrong is a thousand times above it.
 pub const F32_BOUND: f32 = 5e-5;
 /// Bound on differences in 16 bits, in units of what rounding costs another implementation on the same checkpoint;
 /// measured are 1.3.

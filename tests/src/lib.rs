@@ -1,4 +1,5 @@
-//! What the tests share: fixtures, checkpoints of every layout, programs, runs of the decoder, states to compare, a sampler by definition.
+//! What the tests share: fixtures, checkpoints of every layout, programs, runs of the decoder, states to compare, a
+//! sampler by definition.
 
 pub mod agreement;
 pub mod chats;

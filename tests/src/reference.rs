@@ -74,8 +74,8 @@ fn laws(model: &Qwen, spec: &RowSpec, reply: &[u32]) -> Vec<Law> {
         .collect()
 }
 
-/// Logits after the penalties for what a row's history holds: the repetition penalty looks at all of it, the others at the
-/// reply, and none at the tokens that end replies.
+/// Logits after the penalties for what a row's history holds: the repetition penalty looks at all of it, the others at
+/// the reply, and none at the tokens that end replies.
 fn penalised(logits: &[f32], history: &[u32], spec: &RowSpec) -> Vec<f64> {
     let sampling = &spec.sampling;
     let mut logits: Vec<f64> = logits.iter().map(|&l| f64::from(l)).collect();

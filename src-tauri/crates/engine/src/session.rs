@@ -38,7 +38,8 @@ pub struct Session {
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
-    /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other programs.
+    /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
+    /// programs.
     residency: Option<mlx::Residency>,
 }
 

@@ -1,4 +1,5 @@
-//! What a model can be of: its architectures, the kinds of its layers, the types of its numbers, the forms of its norms.
+//! What a model can be of: its architectures, the kinds of its layers, the types of its numbers, the forms of its
+//! norms.
 
 use std::fmt;
 

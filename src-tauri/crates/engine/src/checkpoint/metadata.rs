@@ -1,5 +1,5 @@
-//! What a repository tells without its weights. A folder on disk is one source of it; whoever fetches the first bytes of
-//! remote files fills in the same fields.
+//! What a repository tells without its weights. A folder on disk is one source of it; whoever fetches the first bytes
+//! of remote files fills in the same fields.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,9 +1,9 @@
 //! What is on disk: config, tensor names and shapes, quantization, the MTP head.
 //!
 //! Everything here reads headers; of tensors at most a few norms, where nothing else tells how they are stored.
-//! [`Config`] is what `config.json` promises, [`Index`] what the files hold, and [`Layout`] the plan that reconciles the
-//! two: which tensor to read from where and what to make of it. A checkpoint loads completely or not at all, so a plan
-//! that exists has every tensor in its right shape and type.
+//! [`Config`] is what `config.json` promises, [`Index`] what the files hold, and [`Layout`] the plan that reconciles
+//! the two: which tensor to read from where and what to make of it. A checkpoint loads completely or not at all, so a
+//! plan that exists has every tensor in its right shape and type.
 
 mod config;
 mod declaration;

@@ -9,9 +9,9 @@ pub(crate) const FINITE_BLOCK: usize = 1 << 22;
 /// The most tokens of a chunk in the chunked form of a Gated DeltaNet layer.
 const DELTA_CHUNK: u32 = 64;
 
-/// Tokens of a chunk of a Gated DeltaNet layer: the number of tokens or the size of a key, whichever is less, rounded up
-/// to a power of two, and at most [`DELTA_CHUNK`]. The work between the tokens of a chunk grows with its length, the work
-/// between chunks with the size of the state.
+/// Tokens of a chunk of a Gated DeltaNet layer: the number of tokens or the size of a key, whichever is less, rounded
+/// up to a power of two, and at most [`DELTA_CHUNK`]. The work between the tokens of a chunk grows with its length, the
+/// work between chunks with the size of the state.
 pub(crate) fn delta_chunk(tokens: u32, key_dim: u32) -> u32 {
     DELTA_CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
 }

@@ -1,4 +1,5 @@
-//! How the memory that a machine gives models is shared out beside the weights: for rows, and of that for earlier turns.
+//! How the memory that a machine gives models is shared out beside the weights: for rows, and of that for earlier
+//! turns.
 
 use super::estimate::MemoryEstimate;
 use super::row::RowMemory;

@@ -1,8 +1,8 @@
 //! MLX, as the engine needs it: the only unsafe code of the project.
 //!
 //! [`Array`] wraps mlx-rs's handle and is neither `Send` nor `Sync`: a lazy array can be evaluated only on the thread
-//! that built it, so one thread owns every array. Operations go to mlx-c with a stream of the thread's own, looked up once;
-//! mlx-rs looks it up at every call and has no modes other than affine for quantized matrices.
+//! that built it, so one thread owns every array. Operations go to mlx-c with a stream of the thread's own, looked up
+//! once; mlx-rs looks it up at every call and has no modes other than affine for quantized matrices.
 #![allow(unsafe_code)]
 
 mod array;

@@ -117,8 +117,8 @@ pub fn peak_memory() -> usize {
     mlx_rs::memory::peak_memory().unwrap_or(0)
 }
 
-/// Bytes that models and chats may take together: on Metal nearly all that the system recommends, since MLX stops to reuse
-/// buffers at 95 % of it; elsewhere what MLX takes before it waits for memory to be freed. 0 if neither is known.
+/// Bytes that models and chats may take together: on Metal nearly all that the system recommends, since MLX stops to
+/// reuse buffers at 95 % of it; elsewhere what MLX takes before it waits for memory to be freed. 0 if neither is known.
 pub fn usable_memory() -> u64 {
     let recommended = if device() == DeviceKind::Metal { recommended_working_set() } else { None };
     match recommended {
@@ -147,8 +147,8 @@ fn recommended_working_set() -> Option<usize> {
     Some(bytes).filter(|&bytes| found && bytes > 0)
 }
 
-/// Keeps what models use in memory while it lives: on Metal, from macOS 15 on, the system may otherwise take the weights
-/// out of the GPU's reach between two passes, and bring them back while somebody waits. There is one at a time.
+/// Keeps what models use in memory while it lives: on Metal, from macOS 15 on, the system may otherwise take the
+/// weights out of the GPU's reach between two passes, and bring them back while somebody waits. There is one at a time.
 #[derive(Debug)]
 pub struct Residency(());
 

@@ -1,4 +1,5 @@
-//! Where operations run: one stream for each thread, and more of them where the device computes a stream on one processor.
+//! Where operations run: one stream for each thread, and more of them where the device computes a stream on one
+//! processor.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -13,7 +14,8 @@ const MOST_STREAMS: usize = 8;
 /// Multiply-adds that a stream must be given for its help to outweigh what handing over and waiting take, as measured.
 const LEAST_WORK: usize = 150_000;
 
-/// With fewer blocks of tokens for each stream, the pieces would be too unequal: a product is better cut by its outputs.
+/// With fewer blocks of tokens for each stream, the pieces would be too unequal: a product is better cut by its
+/// outputs.
 const LEAST_BLOCKS: i32 = 2;
 /// MLX multiplies 16-bit floats in blocks of so many rows.
 const TOKENS_UNIT: i32 = 16;
@@ -30,8 +32,8 @@ pub(super) fn stream() -> mlx_stream {
     with_streams(|streams| streams[CURRENT.get().unwrap_or(0)])
 }
 
-/// Into how many pieces long computations are cut at most. MLX runs a stream of the CPU on one processor; GPUs use all they
-/// have for a single operation.
+/// Into how many pieces long computations are cut at most. MLX runs a stream of the CPU on one processor; GPUs use all
+/// they have for a single operation.
 pub fn streams() -> usize {
     with_streams(<[_]>::len)
 }
@@ -42,8 +44,8 @@ pub fn worth_streams(multiply_adds: usize) -> bool {
     streams > 1 && multiply_adds >= streams * LEAST_WORK && CURRENT.get().is_none()
 }
 
-/// Cuts `0..size` into a piece for each stream, all but the last a multiple of `unit` long and equal but for a unit; fewer
-/// where there are fewer units.
+/// Cuts `0..size` into a piece for each stream, all but the last a multiple of `unit` long and equal but for a unit;
+/// fewer where there are fewer units.
 pub fn pieces(size: i32, unit: i32) -> Vec<Range<i32>> {
     let (streams, units) = (streams() as i32, (size + unit - 1) / unit);
     let count = streams.min(units);

@@ -30,8 +30,8 @@ pub(super) struct Chat {
 /// What became of a chat.
 pub(super) type Prepared = Result<TokenPrompt, EngineError>;
 
-/// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which comes too
-/// late is nobody else's.
+/// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which
+/// comes too late is nobody else's.
 pub(super) type Ticket = u64;
 
 /// Requests whose prompts are being made, in the order in which they came. One that is ready waits for those before it.
@@ -48,8 +48,8 @@ struct Entry {
 }
 
 impl Preparing {
-    /// Makes a prompt on a thread of its own: a long chat takes seconds, for which no reply should stand still. `send` gets it,
-    /// for [`Self::ready`].
+    /// Makes a prompt on a thread of its own: a long chat takes seconds, for which no reply should stand still. `send`
+    /// gets it, for [`Self::ready`].
     pub(super) fn begin(
         &mut self,
         asked: Asked,

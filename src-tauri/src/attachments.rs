@@ -14,8 +14,8 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 use tokio::time::timeout;
 
-/// The largest text that is read for one message, in bytes and from all its files together: more than any model's context
-/// holds.
+/// The largest text that is read for one message, in bytes and from all its files together: more than any model's
+/// context holds.
 pub(crate) const LARGEST: u32 = 8 << 20;
 /// How many files go with one message at most.
 pub(crate) const MOST: u32 = 64;

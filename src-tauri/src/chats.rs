@@ -1,5 +1,5 @@
-//! The store of chats on a thread of its own, so that SQLite never holds up the window; beside it, those who only read and
-//! take long.
+//! The store of chats on a thread of its own, so that SQLite never holds up the window; beside it, those who only read
+//! and take long.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -97,7 +97,8 @@ impl Chats {
         self.report(done).await
     }
 
-    /// Does something that only reads, beside the store and however long it takes. It sees what was committed when it began.
+    /// Does something that only reads, beside the store and however long it takes. It sees what was committed when it
+    /// began.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Reader) -> Result<T, ChatsError> + Send + 'static,
@@ -232,7 +233,8 @@ impl Chats {
     }
 }
 
-/// Whether a backup is to be made: there is none, or the newest is of another day by a clock that may have been changed.
+/// Whether a backup is to be made: there is none, or the newest is of another day by a clock that may have been
+/// changed.
 fn is_due(newest: Option<&ChatsBackup>, now: Duration) -> bool {
     let made_at = newest.map(|backup| Duration::from_millis(backup.made_at));
     made_at.is_none_or(|made_at| made_at > now || now - made_at > BACKUP_EVERY)

@@ -1,5 +1,5 @@
-//! What the desktop does for the app: it shows progress in the dock or the title bar, tells of the end of long work, opens
-//! folders and links, and gives the window its look and size.
+//! What the desktop does for the app: it shows progress in the dock or the title bar, tells of the end of long work,
+//! opens folders and links, and gives the window its look and size.
 
 use std::path::PathBuf;
 use std::sync::Arc;

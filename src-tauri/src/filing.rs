@@ -247,8 +247,8 @@ impl App {
         self.chats.read(move |reader| reader.search(&query, limit)).await
     }
 
-    /// Looks after the file of the chats for as long as the app runs, once the window can be used: looks for damage, removes
-    /// what was deleted in earlier runs, and keeps a copy of all chats that is not older than a day.
+    /// Looks after the file of the chats for as long as the app runs, once the window can be used: looks for damage,
+    /// removes what was deleted in earlier runs, and keeps a copy of all chats that is not older than a day.
     pub(crate) async fn look_after_chats(&self) {
         // It fails only without a sender, which is here.
         let _ = self.shown.subscribe().wait_for(|&shown| shown).await;
@@ -276,8 +276,8 @@ impl App {
         }
     }
 
-    /// Puts the newest sound backup in the place of damaged chats. Replies that are being written end before: the chats that
-    /// take the place do not know them.
+    /// Puts the newest sound backup in the place of damaged chats. Replies that are being written end before: the chats
+    /// that take the place do not know them.
     pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
         if self.chats.trouble().await.is_some() {
             let running = self.replies.running();

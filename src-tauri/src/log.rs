@@ -39,8 +39,8 @@ struct Lines {
 }
 
 impl Log {
-    /// Logs from now on: to stderr, to the lines that are returned and, where it can be written, to a file that is begun
-    /// anew.
+    /// Logs from now on: to stderr, to the lines that are returned and, where it can be written, to a file that is
+    /// begun anew.
     pub(crate) fn start(path: &Path) -> Self {
         let log = Self::default();
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));

@@ -1,5 +1,5 @@
-//! Which chat is open. The page numbers every way that the person goes, and the shell goes it unless it knows of a later
-//! one: however late a command comes, the two end in the same place.
+//! Which chat is open. The page numbers every way that the person goes, and the shell goes it unless it knows of a
+//! later one: however late a command comes, the two end in the same place.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

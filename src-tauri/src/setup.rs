@@ -16,8 +16,8 @@ use crate::state::App;
 pub(crate) const MAIN_WINDOW: &str = "main";
 /// How long closing may take before what is left is given up.
 const CLOSING: Duration = Duration::from_secs(2);
-/// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and nobody
-/// is told of the end.
+/// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and
+/// nobody is told of the end.
 #[cfg(target_os = "macos")]
 const LEAVING_FULL_SCREEN: Duration = Duration::from_millis(1500);
 

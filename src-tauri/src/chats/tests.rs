@@ -242,7 +242,8 @@ async fn a_clock_that_was_changed_does_not_stop_daily_copies() {
     assert!(is_due(None, hours(0)));
 }
 
-/// The long form: a gigabyte comes in, goes out, is copied, looked through and searched, while a reply is saved without end.
+/// The long form: a gigabyte comes in, goes out, is copied, looked through and searched, while a reply is saved without
+/// end.
 #[tokio::test]
 #[ignore = "takes minutes and five gigabytes of disk"]
 async fn a_gigabyte_on_its_way_holds_up_no_save() {

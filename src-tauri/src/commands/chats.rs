@@ -265,8 +265,8 @@ pub(crate) async fn choose_chats_file(
     Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
-/// Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after the
-/// other. The list is to be asked for again.
+/// Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after
+/// the other. The list is to be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_chats(

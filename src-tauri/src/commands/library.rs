@@ -149,8 +149,8 @@ pub(crate) async fn choose_library_folder(
     Ok(super::models::choose_folder(&app, &window, title, Purpose::Library).await)
 }
 
-/// Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
-/// as it is.
+/// Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is
+/// taken as it is.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn move_library(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {

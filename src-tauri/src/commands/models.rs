@@ -39,7 +39,8 @@ pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Resu
 }
 
 /// Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
-/// replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other verdicts.
+/// replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other
+/// verdicts.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_kv_precision(

@@ -28,7 +28,8 @@ pub(crate) async fn send_message(
     app.ask(to, text, events).await
 }
 
-/// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it.
+/// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to
+/// it.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn edit_message(
@@ -104,8 +105,8 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen` what
-/// they are called before it reads them.
+/// Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen`
+/// what they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(

@@ -84,7 +84,8 @@ async fn begin<T>(doing: &mut (impl Future<Output = T> + Unpin)) {
     }
 }
 
-/// Between a question that is stored and the reply that the engine is asked for, a message is not deleted and a chat is left.
+/// Between a question that is stored and the reply that the engine is asked for, a message is not deleted and a chat is
+/// left.
 #[tokio::test]
 async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     let Running { app, .. } = &running().await;

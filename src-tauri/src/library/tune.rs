@@ -13,8 +13,8 @@ const SIZES: Sizes = Sizes { drafts: true, prompt_tokens: 64, gen_tokens: 32, ru
 /// Drafts must gain at least this much: less is within what two runs differ by.
 const MARGIN: f64 = 1.02;
 
-/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state`; `on_progress` is
-/// told how much of it is done, and of how much. Dropping the future ends it.
+/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state`; `on_progress`
+/// is told how much of it is done, and of how much. Dropping the future ends it.
 pub(super) async fn measure(
     tool: &Tool,
     folder: &Path,

@@ -1,5 +1,5 @@
-//! The file of the settings. Changes hold at once, in the order in which they are made; a thread of its own writes them,
-//! so that nobody waits for the disk who does not want to.
+//! The file of the settings. Changes hold at once, in the order in which they are made; a thread of its own writes
+//! them, so that nobody waits for the disk who does not want to.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -165,8 +165,8 @@ fn keep_aside(path: &Path, detail: &str) {
     }
 }
 
-/// Writes what comes, for as long as there is somebody to send it. Of changes that came during one write only the last is
-/// written.
+/// Writes what comes, for as long as there is somebody to send it. Of changes that came during one write only the last
+/// is written.
 fn keep(path: &Path, unread: Option<&SettingsError>, queue: &mpsc::Receiver<Write>) {
     while let Ok(Write { mut settings, done }) = queue.recv() {
         let mut waiting = vec![done];

@@ -16,8 +16,8 @@ const SLOWER_TO_END: u32 = 3;
 /// the silence that it is allowed then. An engine looks for what is to end between two pieces of work, so it needs at
 /// most two intervals between heartbeats; this makes at least thirty.
 const MOST_TO_END: u32 = 10;
-/// Weights come faster than this many bytes a second, even over a network. One tensor is read between two heartbeats, and
-/// it may be all that is left.
+/// Weights come faster than this many bytes a second, even over a network. One tensor is read between two heartbeats,
+/// and it may be all that is left.
 const SLOWEST_DISK: u64 = 4 << 20;
 /// No tensor takes longer to read.
 const LONGEST_READ: Duration = Duration::from_mins(20);

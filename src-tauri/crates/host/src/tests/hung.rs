@@ -26,8 +26,8 @@ const LONG: Timeouts = Timeouts {
     steady: Duration::from_secs(60),
 };
 
-/// A program that speaks the protocol and does what it is told in place of writing a reply, or loading a model. `$id` is
-/// the request; `say` writes an event, `finish` the end of a reply.
+/// A program that speaks the protocol and does what it is told in place of writing a reply, or loading a model. `$id`
+/// is the request; `say` writes an event, `finish` the end of a reply.
 pub(super) struct Fake {
     pub(super) loading: &'static str,
     pub(super) writing: &'static str,

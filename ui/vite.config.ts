@@ -4,8 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   server: { port: 5173, strictPort: true },
-  // The oldest webview the app runs in: macOS 14. Nothing is inlined, so that the content policy needs no exception. The
-  // page is read from the disk, so its size matters little.
+  // The oldest webview the app runs in: macOS 14. Nothing is inlined, so that the content policy needs no exception.
+  // The page is read from the disk, so its size matters little.
   build: {
     target: "safari17",
     assetsInlineLimit: 0,

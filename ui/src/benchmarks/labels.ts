@@ -221,8 +221,8 @@ export function progressLabel(progress: ComparisonProgress | null): string {
 }
 
 /**
- * Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat; `comparing`:
- * whether a comparison runs.
+ * Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat;
+ * `comparing`: whether a comparison runs.
  */
 export function compareReason(engine: EngineState, writing: boolean, comparing: boolean): string | null {
   if (comparing) return "A comparison is running.";

@@ -22,7 +22,9 @@ export type SideBySide =
 interface View {
   /** Every benchmark that is kept; null until asked for. */
   history: BenchmarkHistory | null;
-  /** The model that is looked at, by its folder, or by its name where only the history knows it; null leaves it open. */
+  /**
+   * The model that is looked at, by its folder, or by its name where only the history knows it; null leaves it open.
+   */
   model: string | null;
   plan: BenchmarkPlan;
   metric: Metric;

@@ -1,7 +1,9 @@
 import { memo, useMemo } from "react";
 import { cut, isLong } from "./cut";
 
-/** A text as it is written. A long one is in pieces: as one, it would be drawn as a whole with each turn of the wheel. */
+/**
+ * A text as it is written. A long one is in pieces: as one, it would be drawn as a whole with each turn of the wheel.
+ */
 export const LongText = memo(function LongText({ text }: { text: string }) {
   const pieces = useMemo(() => cut(text), [text]);
   if (!isLong(text)) return text;

@@ -33,7 +33,9 @@ export function splitFiles(message: string): { text: string; files: Attachment[]
 export const costLabel = (text: string, tokens: number | undefined): string =>
   tokens === undefined ? `about ${count(likelyTokens(text))} tokens` : `${count(tokens)} tokens`;
 
-/** Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character. */
+/**
+ * Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character.
+ */
 export function likelyTokens(text: string): number {
   let others = 0;
   for (let at = 0; at < text.length; at += 1) {

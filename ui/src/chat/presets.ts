@@ -17,7 +17,9 @@ export function isOwn(settings: ChatSettings, presets: Preset[]): boolean {
   return words(settings) !== words(preset ?? { system_prompt: "", generation: null });
 }
 
-/** Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others. */
+/**
+ * Gives the open chat other settings. Where its own go, they can be brought back. Returns whether it has the others.
+ */
 async function replaceSettings(settings: Partial<ChatSettings>, done: string): Promise<boolean> {
   const { chat, chatSettings: before, presets, navigation } = state();
   if (!(await changeChatSettings(settings))) return false;

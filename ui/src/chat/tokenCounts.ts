@@ -8,7 +8,9 @@ interface Count extends Attachment {
 /** How many are kept. Each holds the text of a file. */
 const KEPT = 64;
 
-/** What models make of files. A file is known by its name and text: each time its chat is read, it is another object. */
+/**
+ * What models make of files. A file is known by its name and text: each time its chat is read, it is another object.
+ */
 export class TokenCounts {
   /** The newest first. */
   #counts: Count[] = [];

@@ -9,7 +9,8 @@ const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 /**
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
- * the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere.
+ * the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved
+ * elsewhere.
  */
 export function useStickToBottom() {
   const scroller = useRef<HTMLElement>(null);

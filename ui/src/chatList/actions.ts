@@ -16,7 +16,10 @@ const HITS = 60;
 /** How often the list is asked for again because it has changed meanwhile. */
 const TRIES = 5;
 
-/** A part of the list as it is when it comes: an answer may be older than a change that was heard while it was under way. */
+/**
+ * A part of the list as it is when it comes: an answer may be older than a change that was heard while it was under
+ * way.
+ */
 async function page(ask: () => Promise<ChatPage>): Promise<ChatPage> {
   for (let tries = 1; ; tries += 1) {
     const { listChanges } = state();

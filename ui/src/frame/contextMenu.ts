@@ -23,7 +23,9 @@ function isOnSelection({ clientX, clientY }: MouseEvent): boolean {
 /** Half a line, in pixels. */
 const HALF_LINE = 12;
 
-/** Whether a point is on one of the pieces of a selection, or between its lines: the pieces are as high as the letters. */
+/**
+ * Whether a point is on one of the pieces of a selection, or between its lines: the pieces are as high as the letters.
+ */
 export const isOn = (
   pieces: Pick<DOMRect, "left" | "right" | "top" | "bottom">[],
   x: number,

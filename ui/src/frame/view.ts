@@ -6,7 +6,9 @@ export interface NoteContent {
   text: string;
   /** What brings back what was there before; null where nothing can. `false`: it could not, and why is said. */
   undo: (() => Promise<unknown>) | null;
-  /** Where it was done to a chat that is not begun, the navigation that led there. The note goes when the chat begins. */
+  /**
+   * Where it was done to a chat that is not begun, the navigation that led there. The note goes when the chat begins.
+   */
   unbegun?: number | null;
 }
 

@@ -47,7 +47,7 @@ export function Formula({ raw, tex, display }: FormulaSource) {
   if (!drawn) return <code className="formula-source">{raw.trim()}</code>;
   if (!display) return <span ref={place} className="formula" />;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in, and a section would be a landmark
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for input, and a section would be a landmark
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
     <span ref={place} className="formula display" role="group" tabIndex={0} aria-label="Formula" />
   );

@@ -6,7 +6,7 @@ import type { Tokens } from "./lex";
 export function Table({ token }: { token: Tokens.Table }) {
   return (
     <div className="table-block">
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in, and a section would be a landmark */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for input, and a section would be a landmark */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
       <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
         <table dir="auto">

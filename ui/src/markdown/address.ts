@@ -1,8 +1,8 @@
 import { toUnicode } from "punycode/";
 
 /**
- * An address as it is shown and as it is opened: `start`, `host` and `rest` in a row. It is ASCII alone, so that nothing in
- * it can be hidden, reversed or taken for another letter.
+ * An address as it is shown and as it is opened: `start`, `host` and `rest` in a row. It is ASCII alone, so that
+ * nothing in it can be hidden, reversed or taken for another letter.
  */
 export interface Address {
   /** What stands before the host. */

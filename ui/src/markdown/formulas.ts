@@ -33,7 +33,9 @@ const AMOUNT = /^\d[\d.,]*[kKmMbB]?[\s,;:.)/-]+\p{L}{2,}/u;
 
 const BLOCK_START = /^ {0,3}(?=\$\$|\\\[)/;
 const LINE_START = /(?<=\n) {0,3}(?:\$\$|\\\[)/g;
-/** A line up to where a formula of its own may begin, in a quote and in a list, too. Looking back would be quadratic. */
+/**
+ * A line up to where a formula of its own may begin, in a quote and in a list, too. Looking back would be quadratic.
+ */
 const ANY_LINE_START = /^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?:\$\$|\\\[)/gm;
 const REST_OF_LINE = /^[ \t]*(?:\n+|$)/;
 

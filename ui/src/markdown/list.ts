@@ -5,7 +5,9 @@ const MARKER = /^(?:([*+-])|\d{1,9}([.)]))[ \t]/;
 const ITEMS = /^(?:[*+-]|\d{1,9}[.)])[ \t]/gm;
 const BLANK_LINE_AT_END = /\n[ \t]*\n$/;
 
-/** A list that is still being written. An item is read for good when the next one begins, so a long list costs no more. */
+/**
+ * A list that is still being written. An item is read for good when the next one begins, so a long list costs no more.
+ */
 export class OpenList {
   /** What was read for good, of which these are the items. */
   #read = "";

@@ -10,8 +10,8 @@ const NEAR = 200;
 const MARK = /[!#$&(*+/<=>@[\\\]^_`{|}~]/;
 
 /**
- * `text` in pieces that can be read one by one in a bounded time: the time that marks take grows with the square of their
- * number. What people and models write is one piece; in the others, nothing reaches over the end of a piece.
+ * `text` in pieces that can be read one by one in a bounded time: the time that marks take grows with the square of
+ * their number. What people and models write is one piece; in the others, nothing reaches over the end of a piece.
  */
 export function pieces(text: string): string[] {
   const found: string[] = [];

@@ -1,6 +1,8 @@
 import { formulaAt, mayBecomeFormula, openFormula } from "./formulas";
 
-/** A last line of which nobody can tell yet what it will be: the beginning of a list item, a heading, a rule, a fence. */
+/**
+ * A last line of which nobody can tell yet what it will be: the beginning of a list item, a heading, a rule, a fence.
+ */
 const UNDECIDED_LINE =
   /(?:^|\n)[ \t>]*(?:\|[|: \t-]*|(?:[-*+]|\d{1,9}[.)]|#{1,6}|=+|-+|_+|`+|~+|[*_-](?:[ \t]*[*_-])+)[ \t]*)$/;
 const LINE_START = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)?/;

@@ -80,7 +80,9 @@ export const loadCatalogue = (refresh: boolean) => list("catalogue", () => shell
 /** Searches the Hub for what the filter says. */
 export const searchModels = () => list("found", () => shell.searchModels(state().filter, true));
 
-/** Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before. */
+/**
+ * Looks again at what the last search found, with other eyes. The Hub is asked only for what it was not asked before.
+ */
 const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
 
 /** Asks again for the verdicts of what is shown of the Hub. */

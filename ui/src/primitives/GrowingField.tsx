@@ -10,8 +10,8 @@ interface Props extends Omit<ComponentProps<"textarea">, "value" | "defaultValue
 const ENOUGH = 16_384;
 
 /**
- * A field that grows with its text, up to a height. The text stays in the field and is written into it only where it was
- * changed elsewhere, so that a key in a long one costs no more than in a short one.
+ * A field that grows with its text, up to a height. The text stays in the field and is written into it only where it
+ * was changed elsewhere, so that a key in a long one costs no more than in a short one.
  */
 export function GrowingField({ text, onText, ref, ...rest }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);

@@ -7,8 +7,8 @@ const REFERENCE = /&#?\w+;/g;
 const FENCE_LINE = /^ {0,3}(?:`{3,}|~{3,})[^\n]*/;
 
 /**
- * Which units of a markdown text are not shown although they look like words: addresses of links and images, languages of
- * code, numbers of items, names of characters, formulas (which are drawn). Marks such as stars need no care here.
+ * Which units of a markdown text are not shown although they look like words: addresses of links and images, languages
+ * of code, numbers of items, names of characters, formulas (which are drawn). Marks such as stars need no care here.
  */
 export function hiddenUnits(source: string): Uint8Array {
   const hidden = new Uint8Array(source.length);

@@ -1,5 +1,5 @@
-//! What it costs to draw a long answer while it is written, at its end against its start, and against the same text in a
-//! plain element. A benchmark for people, who run it on a quiet machine: it asserts nothing about time.
+//! What it costs to draw a long answer while it is written, at its end against its start, and against the same text in
+//! a plain element. A benchmark for people, who run it on a quiet machine: it asserts nothing about time.
 
 use serde_json::{Value, json};
 

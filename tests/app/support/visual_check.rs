@@ -115,8 +115,8 @@ const STILL: &str = "
     do { await frame(); await frame(); }
     while (document.getAnimations().some((one) => one.playState === 'running' && ends(one)));";
 
-/// What does not fit: a page that has scrolled, popovers of which hardly anything shows, and buttons, fields and popovers
-/// that are partly outside of the window. Inside of something that scrolls, only the width counts.
+/// What does not fit: a page that has scrolled, popovers of which hardly anything shows, and buttons, fields and
+/// popovers that are partly outside of the window. Inside of something that scrolls, only the width counts.
 const OUTSIDE: &str = "
     const outside = [];
     const root = document.scrollingElement;

@@ -17,8 +17,8 @@ use crate::support::webdriver::{WebDriver, keys};
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
-/// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question costs
-/// the app some milliseconds of computing.
+/// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question
+/// costs the app some milliseconds of computing.
 const POLL_INTERVAL: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(200);
 
 pub(crate) struct Window<'sandbox> {

@@ -83,8 +83,8 @@ export const commands = {
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
 	/**
-	 *  Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after the
-	 *  other. The list is to be asked for again.
+	 *  Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after
+	 *  the other. The list is to be asked for again.
 	 */
 	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
@@ -94,7 +94,10 @@ export const commands = {
 	 *  before this returns.
 	 */
 	sendMessage: (to: Destination, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, events })),
-	/**  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to it. */
+	/**
+	 *  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to
+	 *  it.
+	 */
 	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */
 	retryReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("retry_reply", { message, events })),
@@ -106,8 +109,8 @@ export const commands = {
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
 	/**
-	 *  Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen` what
-	 *  they are called before it reads them.
+	 *  Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen`
+	 *  what they are called before it reads them.
 	 */
 	chooseAttachments: (chosen: Channel<string[]>) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments", { chosen })),
 	/**  Reads the text of files that were dropped on the window last; no other file is read. */
@@ -140,7 +143,8 @@ export const commands = {
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
 	/**
 	 *  Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
-	 *  replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other verdicts.
+	 *  replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other
+	 *  verdicts.
 	 */
 	setKvPrecision: (kvPrecision: KvPrecision) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_kv_precision", { kvPrecision })),
 	/**  The library as it is now. Changes come as `library` events. */
@@ -191,8 +195,8 @@ export const commands = {
 	/**  Lets the person choose a folder for the library in the system's dialog; `null` if they did not. */
 	chooseLibraryFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_library_folder")),
 	/**
-	 *  Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is taken
-	 *  as it is.
+	 *  Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is
+	 *  taken as it is.
 	 */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
 	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
@@ -1267,8 +1271,8 @@ export type PlainSource =
 "replies";
 
 /**
- *  How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of the
- *  reply that it is compared with.
+ *  How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of
+ *  the reply that it is compared with.
  */
 export type PlainSpeed = {
 	/**  Tokens per second. */

@@ -59,8 +59,8 @@ pub fn backups(path: &Path) -> Vec<ChatsBackup> {
     found.into_iter().flatten().collect()
 }
 
-/// Puts the newest sound backup in the place of the chats at `path`, which nobody may have open. The file that was there
-/// is moved aside, never removed.
+/// Puts the newest sound backup in the place of the chats at `path`, which nobody may have open. The file that was
+/// there is moved aside, never removed.
 pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
     let _lock = Lock::take(path)?;
     let sound = ENDINGS.iter().map(|ending| beside(path, ending)).find_map(|backup| {

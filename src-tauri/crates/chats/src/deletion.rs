@@ -11,7 +11,8 @@ use crate::store::{MESSAGE_BYTES, PIECE_BYTES};
 use crate::{ChatsError, Store, title_from, tree};
 
 impl Store {
-    /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it followed.
+    /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it
+    /// followed.
     pub fn delete_message(&mut self, id: MessageId) -> Result<DeletionId, ChatsError> {
         self.write(|db| {
             let tree::Place { chat, parent } = tree::Place::of(db, id)?;

@@ -15,8 +15,8 @@ impl Store {
         self.read(|db| Ok(all(db, &newest_first(), [], rows::chat)?))
     }
 
-    /// Up to `limit` chats that come after `after`, or the first ones: pinned ones first, then the one that was written in
-    /// last. With a tag, only those that have it.
+    /// Up to `limit` chats that come after `after`, or the first ones: pinned ones first, then the one that was written
+    /// in last. With a tag, only those that have it.
     pub fn chat_page(
         &self,
         tag: Option<&str>,
@@ -56,8 +56,8 @@ impl Store {
         })
     }
 
-    /// Gives a chat a title that nobody chose, shortened as [`title_from`] does, unless a person has chosen one. Returns
-    /// whether it has it.
+    /// Gives a chat a title that nobody chose, shortened as [`title_from`] does, unless a person has chosen one.
+    /// Returns whether it has it.
     pub fn set_automatic_title(&mut self, id: ChatId, title: &str) -> Result<bool, ChatsError> {
         self.write(|db| {
             must_exist(db, id)?;

@@ -53,8 +53,9 @@ impl Store {
 
 /// Opens the database at `path`, made if it is not there, in the newest layout, for this process alone.
 ///
-/// A file that is from a newer version is refused before anything is written to it, and so is one that is damaged where an
-/// older layout is to be changed. Damage in the newest is looked for later, since that takes as long as reading the file.
+/// A file that is from a newer version is refused before anything is written to it, and so is one that is damaged where
+/// an older layout is to be changed. Damage in the newest is looked for later, since that takes as long as reading the
+/// file.
 fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     // SQLite makes the file, not its folder.

@@ -1,5 +1,5 @@
-//! A reply grows by pieces: to keep what is new costs as much as what is new, however long the reply has become. When it
-//! ends, its pieces are joined into its row.
+//! A reply grows by pieces: to keep what is new costs as much as what is new, however long the reply has become. When
+//! it ends, its pieces are joined into its row.
 
 use foretoken_protocol::{ChatId, DraftRun, MessageId, Provenance};
 use rusqlite::{Connection, Row};

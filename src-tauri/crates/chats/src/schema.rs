@@ -38,8 +38,8 @@ pub(crate) fn layout(db: &Connection, path: &Path) -> Result<usize, ChatsError> 
 pub(crate) fn check(db: &Connection, path: &Path) -> Result<(), ChatsError> {
     let sqlite = |error| ChatsError::sqlite(path, error);
     // Not the virtual tables, whose own check reads every word and takes five times as long: what they are kept in is
-    // checked like any table, and what they hold can be made anew. Free pages hold nothing, and SQLite tests the list of
-    // them where it takes from it.
+    // checked like any table, and what they hold can be made anew. Free pages hold nothing, and SQLite tests the list
+    // of them where it takes from it.
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'";
     for table in all(db, tables, [], |row| row.get::<_, String>(0)).map_err(sqlite)? {
         let mut finding = None;

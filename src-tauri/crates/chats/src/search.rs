@@ -18,9 +18,9 @@ impl Reader {
     /// Finds up to `limit` titles and messages that hold all words of `query`, whatever their case and accents, and
     /// wherever a word begins with what is asked for. Words between quotes must stand together as they are.
     ///
-    /// Titles come first and fill at most a quarter. Of equal matches the newer comes first, and being new counts at most
-    /// as much as matching twice as well. Of more than 2000 matches only the newest are considered. A query without words
-    /// finds nothing.
+    /// Titles come first and fill at most a quarter. Of equal matches the newer comes first, and being new counts at
+    /// most as much as matching twice as well. Of more than 2000 matches only the newest are considered. A query
+    /// without words finds nothing.
     pub fn search(&self, query: &str, limit: u32) -> Result<SearchResults, ChatsError> {
         let query = Query::parse(query);
         if query.is_empty() {
@@ -52,9 +52,9 @@ impl Reader {
     }
 }
 
-// The index gives its newest entries first. Only so many are ranked, so that a word that is everywhere costs no more than
-// one that is in so many places. Lower is better in what `bm25` gives. 2592e6 milliseconds are 30 days: after as long,
-// being new counts half.
+// The index gives its newest entries first. Only so many are ranked, so that a word that is everywhere costs no more
+// than one that is in so many places. Lower is better in what `bm25` gives. 2592e6 milliseconds are 30 days: after as
+// long, being new counts half.
 
 const TITLES: &str =
     "SELECT chat.id AS chat, chat.title, NULL AS message, chat.title AS text, chat.updated_at AS at

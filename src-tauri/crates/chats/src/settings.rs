@@ -98,8 +98,8 @@ impl Store {
         self.deleted_presets.iter().rev().map(|deleted| deleted.preset.clone()).collect()
     }
 
-    /// Brings a deleted preset back. Chats that were set by it are so again, but for those that another one has set since;
-    /// these chats are returned.
+    /// Brings a deleted preset back. Chats that were set by it are so again, but for those that another one has set
+    /// since; these chats are returned.
     pub fn restore_preset(&mut self, id: PresetId) -> Result<Vec<ChatId>, ChatsError> {
         let place = self.deleted_presets.iter().position(|deleted| deleted.preset.id == id);
         let place = place.ok_or(ChatsError::UnknownPreset { id })?;

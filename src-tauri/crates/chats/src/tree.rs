@@ -56,8 +56,8 @@ impl Store {
         })
     }
 
-    /// Shows the branch that leads through a message. One that is shown already stays as it is; another goes on from the
-    /// message to the newest that follows it.
+    /// Shows the branch that leads through a message. One that is shown already stays as it is; another goes on from
+    /// the message to the newest that follows it.
     pub fn show_branch(&mut self, through: MessageId) -> Result<(), ChatsError> {
         self.write(|db| {
             let Place { chat, .. } = Place::of(db, through)?;
@@ -135,8 +135,8 @@ const PATH: &str = "WITH RECURSIVE path (path_id, path_parent) AS (
 
 /// Selects `columns` of what leads to the message `?1`, oldest first.
 pub(crate) fn path(columns: &str) -> String {
-    // A message is newer than its parent, so ids ascend along a branch. Not a plain `JOIN`, for which SQLite may choose to
-    // read all messages in their order.
+    // A message is newer than its parent, so ids ascend along a branch. Not a plain `JOIN`, for which SQLite may choose
+    // to read all messages in their order.
     format!("{PATH} SELECT {columns} FROM path CROSS JOIN message ON id = path_id ORDER BY id")
 }
 

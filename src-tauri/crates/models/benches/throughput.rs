@@ -1,10 +1,10 @@
 //! How fast a file arrives over the loopback interface, beside `curl` with the same number of connections.
 //!
 //! `cargo bench -p foretoken-models --bench throughput [-- MEGABYTES [RUNS]]`. Both fetch the same file from the same
-//! server, a process of its own, in turns; `curl` fetches one range for each connection. `curl` only writes; the library
-//! also hashes all of it and forces it to the disk, so what it takes until the files of `curl` are hashed and on the
-//! disk is told beside. Times depend on what else the machine does; the processor seconds for a GB hardly do. With
-//! `TMPDIR` in memory (`/dev/shm`) the disk's own speed is left out. All files are removed at the end.
+//! server, a process of its own, in turns; `curl` fetches one range for each connection. `curl` only writes; the
+//! library also hashes all of it and forces it to the disk, so what it takes until the files of `curl` are hashed and
+//! on the disk is told beside. Times depend on what else the machine does; the processor seconds for a GB hardly do.
+//! With `TMPDIR` in memory (`/dev/shm`) the disk's own speed is left out. All files are removed at the end.
 
 use std::error::Error;
 use std::fs::File;
@@ -116,7 +116,8 @@ impl Meter {
     }
 }
 
-/// Processor seconds that this process with the children that have ended, and the server, have taken so far. Linux tells.
+/// Processor seconds that this process with the children that have ended, and the server, have taken so far. Linux
+/// tells.
 fn processor(server: u32) -> (f64, f64) {
     let ticks = |process: &str, fields: usize| {
         let line = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

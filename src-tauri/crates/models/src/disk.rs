@@ -16,8 +16,8 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Asks Time Machine to leave a folder out from now on, wherever it is moved to, and does not wait for its answer. A disk
-/// or a system that does not know how is no reason to have no folder.
+/// Asks Time Machine to leave a folder out from now on, wherever it is moved to, and does not wait for its answer. A
+/// disk or a system that does not know how is no reason to have no folder.
 #[cfg(target_os = "macos")]
 pub(crate) fn leave_out_of_backups(folder: &Path) {
     let folder = folder.to_owned();

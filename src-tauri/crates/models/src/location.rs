@@ -1,4 +1,5 @@
-//! Where the library of the person who runs the program is. The app and the command line ask here, so that they share it.
+//! Where the library of the person who runs the program is. The app and the command line ask here, so that they share
+//! it.
 
 use std::path::{Path, PathBuf};
 

@@ -54,8 +54,8 @@ pub enum Request {
         /// The texts.
         texts: Vec<String>,
     },
-    /// Ends a request early, whether it waits or is at work. The `Finished` of a reply says `cancelled`, and so does the
-    /// code in the `Failed` of any other request. Unknown ids are ignored.
+    /// Ends a request early, whether it waits or is at work. The `Finished` of a reply says `cancelled`, and so does
+    /// the code in the `Failed` of any other request. Unknown ids are ignored.
     Cancel {
         /// The request to end.
         id: RequestId,
@@ -96,8 +96,8 @@ pub enum Event {
         /// What computes: `metal`, `cuda` or `cpu`.
         device: String,
     },
-    /// The thread that computes has finished a piece of work: some layers over a piece of a prompt, a step, a tensor; or
-    /// it waits until others have made a prompt. It says so itself, a few times a second, while it writes replies or
+    /// The thread that computes has finished a piece of work: some layers over a piece of a prompt, a step, a tensor;
+    /// or it waits until others have made a prompt. It says so itself, a few times a second, while it writes replies or
     /// loads. From a thread that is stuck nothing comes, whatever the others of the process do.
     Heartbeat,
     /// A model is being loaded.

@@ -118,8 +118,8 @@ pub enum PlainSource {
     Replies,
 }
 
-/// How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of the
-/// reply that it is compared with.
+/// How fast a model decodes without drafts, measured on the machine, with the kind of sampling and at the context of
+/// the reply that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 pub struct PlainSpeed {
     /// Tokens per second.

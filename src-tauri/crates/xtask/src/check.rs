@@ -1,4 +1,5 @@
-//! The checks and the tests, in the order in which a person wants to hear about them: all, or those for every few minutes.
+//! The checks and the tests, in the order in which a person wants to hear about them: all, or those for every few
+//! minutes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::setup::{self, tools, ui};
 use crate::workspace::Workspace;
-use crate::{layers, licences, macos, notices, process};
+use crate::{layers, licences, macos, notices, process, widths};
 
 /// How a check ended that did not fail.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +24,7 @@ type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
 const FORMATTING: Step = ("Rust formatting", |workspace| cargo(workspace, &["fmt", "--all", "--check"]));
 const LAYERS: Step = ("Layers", |workspace| layers::check(workspace).map(|()| Outcome::Passed));
+const WIDTHS: Step = ("Width of comments", |workspace| widths::check(workspace).map(|()| Outcome::Passed));
 const PAGE: Step = ("Page: format, lint, types", |workspace| show(ui::npm(workspace).args(["run", "check"])));
 const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg("test")));
 const LINTS: Step = ("Rust lints", |workspace| {
@@ -36,11 +38,12 @@ const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
 });
 
 /// What one wants to hear every few minutes.
-const OFTEN: [Step; 6] = [FORMATTING, LAYERS, PAGE, PAGE_TESTS, LINTS, UNIT_TESTS];
+const OFTEN: [Step; 7] = [FORMATTING, LAYERS, WIDTHS, PAGE, PAGE_TESTS, LINTS, UNIT_TESTS];
 
-const ALL: [Step; 15] = [
+const ALL: [Step; 16] = [
     FORMATTING,
     LAYERS,
+    WIDTHS,
     PAGE,
     PAGE_TESTS,
     LINTS,

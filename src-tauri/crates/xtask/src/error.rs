@@ -46,6 +46,8 @@ pub(crate) enum Error {
     Missed { names: String },
     #[error("the sources use what they may not, see src-tauri/crates/xtask/src/layers.rs:{violations}")]
     Layers { violations: String },
+    #[error("comments and prose are wider than {width} columns:{lines}")]
+    Widths { width: usize, lines: String },
     #[error("{title}: {source}")]
     Check { title: &'static str, source: Box<Error> },
 }

@@ -24,8 +24,8 @@ struct Layers {
     modules: &'static [(&'static str, &'static [Row])],
     /// Crates whose files, folder by folder, use each other in no circle.
     lines: &'static [&'static str],
-    /// Uses that close such a circle and are let through: a crate, a folder of it, a file there and one that it uses; `*`
-    /// is any.
+    /// Uses that close such a circle and are let through: a crate, a folder of it, a file there and one that it uses;
+    /// `*` is any.
     known_circles: &'static [[&'static str; 4]],
 }
 

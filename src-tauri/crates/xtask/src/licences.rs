@@ -33,8 +33,8 @@ pub(crate) fn expression(package: &str, licence: &str) -> Result<Expression> {
 #[derive(Debug, Default)]
 pub(crate) struct NpmPackages {
     pub(crate) installed: Vec<NpmPackage>,
-    /// The names of those that npm has not installed because the page can do without them here, with the systems that they
-    /// are for.
+    /// The names of those that npm has not installed because the page can do without them here, with the systems that
+    /// they are for.
     left_out: Vec<String>,
 }
 

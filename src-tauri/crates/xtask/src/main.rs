@@ -14,6 +14,7 @@ mod prepared;
 mod process;
 mod run;
 mod setup;
+mod widths;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! The notices of what others have made and the app carries: crates, npm packages, MLX and the libraries in it. They are
-//! written into one file, which is compiled in and shown in the settings.
+//! The notices of what others have made and the app carries: crates, npm packages, MLX and the libraries in it. They
+//! are written into one file, which is compiled in and shown in the settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -40,8 +40,8 @@ struct Package {
     texts: Vec<usize>,
 }
 
-/// Something that is neither a crate nor an npm package, from `notices/native.json`. There, `libraries` are those that it
-/// is in MLX's wheel for Linux.
+/// Something that is neither a crate nor an npm package, from `notices/native.json`. There, `libraries` are those that
+/// it is in MLX's wheel for Linux.
 #[derive(Debug, Deserialize)]
 struct Native {
     name: String,

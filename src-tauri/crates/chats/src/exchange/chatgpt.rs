@@ -1,7 +1,8 @@
 //! The `conversations.json` of a ChatGPT export.
 //!
-//! A conversation is a tree of nodes, most of them a message. Nodes of tools and hidden ones are passed over: what follows
-//! them then follows what they followed. Thoughts stand in nodes of their own before the reply that they belong to.
+//! A conversation is a tree of nodes, most of them a message. Nodes of tools and hidden ones are passed over: what
+//! follows them then follows what they followed. Thoughts stand in nodes of their own before the reply that they belong
+//! to.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -14,8 +14,8 @@ use crate::sql::all;
 use crate::{ChatsError, Reader, list, rows, settings, tree};
 
 impl Reader {
-    /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was typed
-    /// and not sent: drafts and edits. What is deleted stays out. [`import`](crate::import) brings back the same.
+    /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was
+    /// typed and not sent: drafts and edits. What is deleted stays out. [`import`](crate::import) brings back the same.
     ///
     /// The file appears, or is replaced, when it is whole.
     pub fn export_json(&self, chat: Option<ChatId>, path: &Path) -> Result<(), ChatsError> {

@@ -14,9 +14,9 @@ use crate::{ChatsError, Piece, Store};
 
 /// Adds the chats of a file that Foretoken, ChatGPT (`conversations.json`) or LM Studio (a conversation) has written.
 ///
-/// The file is read as it comes: one chat at a time is in memory. What is read goes into the store by pieces, which `turn`
-/// hands to it one by one, so that others come in between; nothing of it is seen before all of it is there. If anything in
-/// it cannot be read, nothing of it is added, and the error names the chat and the place.
+/// The file is read as it comes: one chat at a time is in memory. What is read goes into the store by pieces, which
+/// `turn` hands to it one by one, so that others come in between; nothing of it is seen before all of it is there. If
+/// anything in it cannot be read, nothing of it is added, and the error names the chat and the place.
 pub fn import(
     path: &Path,
     turn: &dyn Fn(Piece) -> Result<(), ChatsError>,

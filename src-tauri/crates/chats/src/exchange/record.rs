@@ -142,8 +142,8 @@ impl ChatRecord {
         })
     }
 
-    /// Finds what contradicts itself, and says so in words. The file has so many presets, and chats with so many messages
-    /// came before this one.
+    /// Finds what contradicts itself, and says so in words. The file has so many presets, and chats with so many
+    /// messages came before this one.
     pub(super) fn check(&self, presets: usize, messages_before: &[usize]) -> Result<(), String> {
         let has = |count: usize, number: u32| (1..=count).contains(&(number as usize));
         if let Some(origin) = &self.origin {

@@ -8,15 +8,15 @@ use std::process;
 
 use tempfile::NamedTempFile;
 
-/// How the name of a file begins and ends that is not whole yet. Between them are the process that writes it, and what is
-/// random.
+/// How the name of a file begins and ends that is not whole yet. Between them are the process that writes it, and what
+/// is random.
 const BEGINNING: &str = ".foretoken-export-";
 const ENDING: &str = ".part";
 
 /// A file that is being written, beside the place where it will be. It vanishes unless it is finished.
 ///
-/// It is locked until it is closed, by whichever end of the process. One that nobody locks was left by a process that was
-/// killed, and is removed when the next file is begun in that folder.
+/// It is locked until it is closed, by whichever end of the process. One that nobody locks was left by a process that
+/// was killed, and is removed when the next file is begun in that folder.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,

@@ -14,7 +14,8 @@ pub use source::CatalogueSource;
 ///
 /// Downloads are as large as the published files, with what a chat does not need, such as a vision tower. What a model
 /// takes in memory is computed from the published dimensions of the text model: 4.5 bits a parameter after the
-/// conversion, three bytes for each score. Of models that others have converted both are estimates from rounded figures.
+/// conversion, three bytes for each score. Of models that others have converted both are estimates from rounded
+/// figures.
 const EMBEDDED: &str = include_str!("catalogue.json");
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

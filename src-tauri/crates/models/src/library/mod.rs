@@ -1,8 +1,8 @@
 //! The folder that Foretoken keeps its models in.
 //!
-//! `organisation--name/` is a model; `.foretoken/` holds what is not one: unfinished downloads, the trash, the queue and
-//! the mark that this folder is a library. Without the mark nothing is written: the folder may be the empty mount point
-//! of a disk that is not connected.
+//! `organisation--name/` is a model; `.foretoken/` holds what is not one: unfinished downloads, the trash, the queue
+//! and the mark that this folder is a library. Without the mark nothing is written: the folder may be the empty mount
+//! point of a disk that is not connected.
 
 mod conversions;
 mod moving;

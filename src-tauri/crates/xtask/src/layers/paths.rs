@@ -1,5 +1,5 @@
-//! The paths that a Rust source names: what its `use` items bring in, and what it names from `crate`, `super`, `self` or
-//! another crate of the workspace on. What is only for tests is left out.
+//! The paths that a Rust source names: what its `use` items bring in, and what it names from `crate`, `super`, `self`
+//! or another crate of the workspace on. What is only for tests is left out.
 
 /// A path, and the name that it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,7 +186,8 @@ fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
     tokens
 }
 
-/// The length of a text or a character that stands at the beginning, its quotes included. Of a lifetime it is the quote.
+/// The length of a text or a character that stands at the beginning, its quotes included. Of a lifetime it is the
+/// quote.
 fn literal(rest: &str) -> Option<usize> {
     let marks = rest.trim_start_matches(['b', 'c']);
     if let Some(raw) = marks.strip_prefix('r') {

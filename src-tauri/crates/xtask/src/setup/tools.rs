@@ -127,7 +127,8 @@ const WRAPPERS: [(&str, &str); 3] = [
     ("macos-ar", "ar"),
 ];
 
-/// Objective-C needs Apple's headers, which only a Mac has. Nothing is linked here, so an empty file is compiled instead.
+/// Objective-C needs Apple's headers, which only a Mac has. Nothing is linked here, so an empty file is compiled
+/// instead.
 const WITHOUT_OBJECTIVE_C: &str = "\
 for argument do
   shift

@@ -192,6 +192,7 @@ fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
     window.click("download");
+    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
 
     let unplugged = sandbox.home().join("unplugged");
@@ -425,6 +426,7 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     window.click_one("remote-model", NAME);
     window.click("conversion-none");
     window.click("download");
+    window.wait_until("the sheet is closed", || !window.is_shown("model-details"));
     skip_measurement(&window);
     let config = library(&sandbox).join("Qwen--Qwen3.5-0.8B/generation_config.json");
     let older = fs::read_to_string(&config).unwrap();

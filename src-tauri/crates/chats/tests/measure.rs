@@ -162,7 +162,7 @@ fn measure_replies(store: &mut Store, chat: u32, last: Option<u32>, dice: &mut D
 }
 
 /// Copies, exports and the start, with `long` the longest chat of the store at `path`.
-fn measure_files(mut store: Store, long: u32, folder: &Path, path: &Path) {
+fn measure_files(store: Store, long: u32, folder: &Path, path: &Path) {
     let json = folder.join("all.json");
     time("back up", || store.back_up().unwrap());
     time("export all as JSON", || store.export_json(None, &json).unwrap());

@@ -10,8 +10,10 @@ interface Dependencies<T> {
   send(change: Partial<T>, whole: T): Promise<unknown>;
 }
 
-/** Something that the shell keeps. A change shows at once, and goes if the shell refuses it. Changes that come while another
- *  is under way are sent as one. */
+/**
+ * Something that the shell keeps. A change shows at once, and goes if the shell refuses it. Changes that come while
+ * another is under way are sent as one.
+ */
 export class Optimistic<T extends object> {
   readonly #dependencies: Dependencies<T>;
   /** Under way to the shell. */

@@ -192,8 +192,8 @@ fn a_prefix_that_was_unusable_in_one_chat_is_not_tried_again_in_another() {
 /// Something that happens to a row in the batch.
 type Happens = fn(&mut Batch);
 
-/// A row that was cancelled is still in the batch, turn after turn, and its id names another request by now. Whether the
-/// row goes on, comes to its end, fails or has logits that are not finite: nothing of it is taken for that request.
+/// A row that was cancelled is still in the batch, turn after turn, and its id names another request by now. Whether
+/// the row goes on, comes to its end, fails or has logits that are not finite: nothing of it is taken for that request.
 #[test]
 fn a_cancelled_row_is_not_taken_for_a_request_that_has_its_id() {
     let model = demo();

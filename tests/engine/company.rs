@@ -113,13 +113,14 @@ fn any_row_may_leave_at_any_step() {
     }
 }
 
-#[test]
-fn a_row_may_join_after_any_step_and_after_the_last_has_left() {
+/// Rows that join after each number of steps, in so many of the orders that there are.
+fn rows_may_join_after_any_step(orders: usize) {
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Dice::new(4), 3, 28);
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        // With no drafts for the first, it ends after 28 steps; the others join around that.
-        for offset in 1..=40 {
+    // With no drafts for the first, it ends after 28 steps; the others join around that.
+    for offset in 1..=40 {
+        for order in ORDERS.into_iter().cycle().skip(offset).take(orders) {
             let mut company = Company::new(&model);
             let spec = |id: usize| forced(&rows[id].spec, &rows[id].tokens, 0.6);
             let depth = |id: RowId| if id == order[0] as u64 { 0 } else { 2 };
@@ -137,6 +138,17 @@ fn a_row_may_join_after_any_step_and_after_the_last_has_left() {
             }
         }
     }
+}
+
+#[test]
+fn a_row_may_join_after_any_step_and_after_the_last_has_left() {
+    rows_may_join_after_any_step(2);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn any_row_may_join_after_any_step() {
+    rows_may_join_after_any_step(6);
 }
 
 /// The room that a row's first attention layer has left.
@@ -225,12 +237,10 @@ fn weights_are_read_once_whoever_takes_part() {
     }
 }
 
-/// However many rows there are, whatever their depths, over hundreds of tokens: every text is the solo one.
-#[test]
-fn any_number_of_rows_reads_as_each_alone() {
-    const LENGTH: usize = 512;
+/// However many rows there are, whatever their depths, over so many tokens: every text is the solo one.
+fn each_reads_as_alone(tokens: usize) {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(15), 16, LENGTH);
+    let rows = known_rows(&model, &mut Dice::new(15), 16, tokens);
     for count in [1, 2, 4, 8, 16] {
         for depths in [&[0][..], &[3, 8, 1, 4, 2, 0, 8]] {
             let mut company = Company::new(&model);
@@ -242,6 +252,17 @@ fn any_number_of_rows_reads_as_each_alone() {
             assert_eq!(equal, count, "of {count} rows at depths {depths:?}");
         }
     }
+}
+
+#[test]
+fn any_number_of_rows_reads_as_each_alone() {
+    each_reads_as_alone(200);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn any_number_of_long_rows_reads_as_each_alone() {
+    each_reads_as_alone(512);
 }
 
 /// A row whose drafts are all right takes the fewest steps there are, next to rows that reject everything.

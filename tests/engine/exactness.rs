@@ -23,8 +23,9 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Compares all questions' replies across depths; returns the share of right drafts by position at the last depth.
-fn same_text_at_every_depth(sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
+/// Compares all questions' replies with those at the depths that each is asked at; returns the share of right drafts by
+/// position at the last depth.
+fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);
@@ -39,7 +40,7 @@ fn same_text_at_every_depth(sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
         assert!(plain.stats.positions.is_empty());
         tokens += plain.ids.len();
         steps[0] += plain.stats.steps;
-        for depth in DEPTHS {
+        for depth in depths(i) {
             let other = reply(&mut session, &prompt, sampling(i), Drafting::Fixed { depth });
             steps[usize::from(depth)] += other.stats.steps;
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
@@ -59,17 +60,46 @@ fn same_text_at_every_depth(sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     rates
 }
 
+/// One depth for each question, in turns.
+fn in_turns(question: usize) -> Vec<u8> {
+    vec![DEPTHS[question % DEPTHS.len()]]
+}
+
+fn all(_question: usize) -> Vec<u8> {
+    DEPTHS.to_vec()
+}
+
+fn greedy_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
+    let rates = same_text_at(depths, |_| Sampling::default());
+    assert!(rates[0] >= LEAST_ACCEPTANCE, "{rates:?}");
+}
+
+fn seeded_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
+    let sampling = Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..Sampling::default() };
+    let rates = same_text_at(depths, |i| Sampling { seed: Some(i as u64), ..sampling });
+    assert!(rates[0] > 0.5, "{rates:?}");
+}
+
 #[test]
 fn greedy_text_is_the_same_at_every_depth() {
-    let rates = same_text_at_every_depth(|_| Sampling::default());
-    assert!(rates[0] >= LEAST_ACCEPTANCE, "{rates:?}");
+    greedy_text_is_the_same(in_turns);
 }
 
 #[test]
 fn seeded_text_is_the_same_at_every_depth() {
-    let sampling = Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..Sampling::default() };
-    let rates = same_text_at_every_depth(|i| Sampling { seed: Some(i as u64), ..sampling });
-    assert!(rates[0] > 0.5, "{rates:?}");
+    seeded_text_is_the_same(in_turns);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_greedy_text_is_the_same_at_every_depth() {
+    greedy_text_is_the_same(all);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn every_seeded_text_is_the_same_at_every_depth() {
+    seeded_text_is_the_same(all);
 }
 
 /// Each draft of a chain is drawn with the noise of its own position: at a high temperature another noise would cost

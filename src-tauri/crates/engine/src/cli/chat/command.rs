@@ -19,7 +19,8 @@ pub(super) const HELP: &str = "\
 /new                   begin a new chat
 /help                  this list
 /quit                  leave; so do Ctrl-D, and Ctrl-C twice where nothing is typed
-Ctrl-C stops a reply; if it does not stop, Ctrl-C two seconds later leaves. Alt-Enter begins a new line. A question that begins with / needs a space before it.";
+Ctrl-C stops a reply; one that does not stop is left with another Ctrl-C, two seconds later.
+Alt-Enter begins a new line. A question that begins with / needs a space before it.";
 
 /// The commands by name, with what may follow.
 const NAMES: [(&str, &[&str]); 9] = [

@@ -12,8 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// How long a reply may take to stop before another Ctrl-C ends the program: longer than whoever presses it twice
-/// takes.
+/// How long a reply may take to stop before another Ctrl-C ends the program: longer than pressing it twice takes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a person wants the reply to stop. Until [`Interrupt::listen`], Ctrl-C ends the program.

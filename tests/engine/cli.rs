@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use foretoken_engine::session::Session;
 use foretoken_protocol::{ChatMessage, ReplyStats, Role, TokenLogprob};
-use foretoken_tests::fixtures::{demo_model, edit_json, write_demo_with, write_demo_with_value};
+use foretoken_tests::fixtures::{demo_model, edit_json, fixture, write_demo_with, write_demo_with_value};
 use foretoken_tests::programs::built;
 use safetensors::SafeTensors;
 use serde::Deserialize;
@@ -325,36 +325,43 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
     let unknown = json_file(&folder, "unknown.json", &json!([1, 1536]));
     let wrong = json_file(&folder, "wrong.json", &json!({ "ids": [1] }));
     let no_file = folder.path().join("no file.json").to_str().unwrap().to_owned();
-    let cases: [(&[&str], &[&str]); 11] = [
-        (&["--ids", &no_ids], &["empty", "Write something"]),
-        (&["--ids", &unknown], &["token 1536", "1536 tokens"]),
-        (&["--ids", &wrong], &["wrong.json", "array of token ids"]),
-        (&["--messages", &wrong], &["wrong.json", "{role, content}"]),
-        (&["--ids", &no_file], &["no file.json", "array of token ids"]),
-        (&["--prompt", "Hi", "--max-tokens", "0"], &["limit is 0"]),
-        (&["--prompt", "Hi", "--depth", "9"], &["depth is 9", "8"]),
-        (&["--prompt", "Hi", "--top-p", "1.5"], &["Top-p is 1.5"]),
-        (&["--prompt", "Hi", "--xtc-probability", "-1"], &["XTC probability is -1"]),
-        (&["--prompt", "Hi", "--xtc-threshold", "0.6"], &["XTC threshold is 0.6", "0.5"]),
-        (&["--prompt", &"owl ".repeat(5000)], &["4096", "Start a new chat"]),
+    let nowhere = folder.path().join("nothing").to_str().unwrap().to_owned();
+    let long = "owl ".repeat(5000);
+    let demo = demo.to_str().unwrap();
+    let generate: [(&str, &[&str]); 11] = [
+        ("no tokens", &["--ids", &no_ids]),
+        ("a token that the model does not know", &["--ids", &unknown]),
+        ("tokens that are no list", &["--ids", &wrong]),
+        ("messages that are no chat", &["--messages", &wrong]),
+        ("no such file", &["--ids", &no_file]),
+        ("no tokens to write", &["--prompt", "Hi", "--max-tokens", "0"]),
+        ("too many drafts", &["--prompt", "Hi", "--depth", "9"]),
+        ("a mass above one", &["--prompt", "Hi", "--top-p", "1.5"]),
+        ("a negative chance", &["--prompt", "Hi", "--xtc-probability", "-1"]),
+        ("a threshold above a half", &["--prompt", "Hi", "--xtc-threshold", "0.6"]),
+        ("a prompt that is too long", &["--prompt", &long]),
     ];
-    for (arguments, named) in cases {
-        let message = refusal(&[&["generate", "--model", demo.to_str().unwrap()], arguments].concat());
-        assert!(named.iter().all(|name| message.contains(name)), "{message}");
+    let mut told = String::new();
+    let mut tell = |what: &str, message: String| {
+        let message = message.replace(folder.path().to_str().unwrap(), "FOLDER");
+        told += &format!("{what}:\n{message}");
+    };
+    for (what, arguments) in generate {
+        tell(what, refusal(&[&["generate", "--model", demo], arguments].concat()));
     }
-    let message = refusal(&["score", "--model", demo.to_str().unwrap(), "--ids", &unknown]);
-    assert!(message.contains("token 1536"), "{message}");
-    let message = refusal(&["inspect", folder.path().join("nothing").to_str().unwrap()]);
-    assert!(message.contains("nothing"), "{message}");
+    tell("a token to score", refusal(&["score", "--model", demo, "--ids", &unknown]));
+    tell("no such folder", refusal(&["inspect", &nowhere]));
+    insta::assert_snapshot!("refusals", told);
 }
 
 #[test]
 fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
-    for command in [None, Some("inspect"), Some("generate"), Some("score"), Some("bench"), Some("serve")] {
+    let commands = ["inspect", "convert", "chat", "generate", "score", "bench", "pdf-text", "serve"];
+    for command in [None].into_iter().chain(commands.map(Some)) {
         let with = |argument| command.into_iter().chain([argument]).collect::<Vec<_>>();
         let help = printed(&with("--help"));
-        assert!(help.contains("Usage: foretoken-engine"), "{help}");
-        assert_misuse(&with("--frobnicate"), "--frobnicate");
+        insta::assert_snapshot!(format!("help_{}", command.unwrap_or("engine")), help);
+        assert!(misuse(&with("--frobnicate")).contains("--frobnicate"));
     }
     assert_eq!(printed(&["--version"]), concat!("foretoken-engine ", env!("CARGO_PKG_VERSION"), "\n"));
     // Nothing at all is a question for help.
@@ -364,27 +371,45 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
 
 #[test]
 fn arguments_that_make_no_sense_are_refused_in_one_line() {
-    let misused: [(&[&str], &str); 7] = [
-        (&["talk"], "'talk'"),
-        (&["generate", "--model", "m"], "--prompt"),
-        (&["generate", "--prompt", "Hi"], "--model"),
-        (&["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"], "--ids"),
-        (&["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"], "expected auto or 1 to 8"),
-        (&["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"], "off, mtp"),
-        (&["bench", "--model", "m", "--runs", "many"], "'many'"),
+    let misused: [&[&str]; 7] = [
+        &["talk"],
+        &["generate", "--model", "m"],
+        &["generate", "--prompt", "Hi"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"],
+        &["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"],
+        &["bench", "--model", "m", "--runs", "many"],
     ];
-    for (arguments, named) in misused {
-        assert_misuse(arguments, named);
-    }
+    let told: String =
+        misused.iter().map(|arguments| arguments.join(" ") + ":\n" + &misuse(arguments)).collect();
+    insta::assert_snapshot!("misuse", told);
 }
 
-/// Arguments that are refused before anything is done, in one line.
-fn assert_misuse(arguments: &[&str], named: &str) {
+/// What is said of arguments that are refused before anything is done: one line.
+fn misuse(arguments: &[&str]) -> String {
     let output = engine(arguments);
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
     assert_eq!(message.lines().count(), 1, "{message}");
-    assert!(message.contains(named) && message.ends_with("Try --help.\n"), "{message}");
+    assert!(message.ends_with("Try --help.\n"), "{message}");
+    message
+}
+
+/// All that is told of a small model, but for what depends on the machine: how much memory computing takes.
+#[test]
+fn inspect_says_what_a_small_model_is() {
+    let model = fixture("tiny-dense");
+    let text = printed(&["inspect", model.to_str().unwrap()]);
+    let of_the_machine = ["  memory ", "working set", "copy of the output head"];
+    let text: Vec<&str> =
+        text.lines().filter(|line| !of_the_machine.iter().any(|part| line.contains(part))).collect();
+    insta::assert_snapshot!("inspect_text", text.join("\n"));
+    let mut json = printed_json(&["inspect", "--json", model.to_str().unwrap()]);
+    let memory = json["memory"].as_object_mut().unwrap();
+    for of_the_machine in ["total", "working_set", "loading", "draft_head"] {
+        assert!(memory.remove(of_the_machine).is_some(), "{of_the_machine}");
+    }
+    insta::assert_snapshot!("inspect_json", serde_json::to_string_pretty(&json).unwrap());
 }
 
 /// The demo model without its head; the config goes on declaring it, or does not.

@@ -128,7 +128,7 @@ mod tests {
             rates in prop::collection::vec(prop::collection::vec(0.0f64..=1.0, 0..4), 1..5),
             times in prop::collection::vec(0.01f64..2.0, 20),
             head in 0.0f64..0.5,
-            tax in 1.0f64..3.0,
+            overhead in 1.0f64..3.0,
         ) {
             let survivals: Vec<Vec<f64>> = rates
                 .iter()
@@ -142,7 +142,7 @@ mod tests {
             });
             let cost = Cost::default().with(stairs, head);
             let base = Plan::new(vec![0; survivals.len()], &survivals, &cost).unwrap();
-            let most = tax * base.seconds;
+            let most = overhead * base.seconds;
             let allowed = |plan: &Plan| plan.drafts() > 0 && plan.seconds <= most;
             let expected = all_plans(&survivals, &cost)
                 .into_iter()

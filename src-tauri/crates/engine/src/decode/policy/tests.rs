@@ -273,7 +273,7 @@ fn figures_of_a_loaded_machine_are_replaced() {
 
 /// A machine that never comes to rest costs little.
 #[test]
-fn a_restless_machine_is_not_looked_at_all_the_time() {
+fn a_noisy_machine_is_not_probed_all_the_time() {
     for right in [0.0, 0.6] {
         let calm = Machine { right, ..LINEAR };
         for pace in [10, 20, 40] {

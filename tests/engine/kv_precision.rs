@@ -82,7 +82,7 @@ fn company_does_not_change_the_text() {
 /// A row that goes back and forth with its drafts keeps what a fresh prefill of its text gives: what differs is how
 /// narrow and wide passes round, and then one of 255 levels.
 #[test]
-fn a_row_remembers_what_a_fresh_prefill_gives() {
+fn a_row_holds_the_keys_and_values_of_a_fresh_prefill() {
     let model = demo();
     for depth in [0, 1, 3, 8] {
         let spec = greedy(&Dice::new(7).prompt(30), 40);

@@ -100,7 +100,7 @@ fn a_row_holds_the_keys_and_values_of_a_fresh_prefill() {
 }
 
 #[test]
-fn a_second_turn_goes_on_from_what_is_remembered() {
+fn a_second_turn_goes_on_from_the_prefix_cache() {
     let (mut with, mut again) = (session(), session());
     let mut messages = vec![ChatMessage { role: Role::User, content: QUESTION.into() }];
     let settings = GenerationSettings {

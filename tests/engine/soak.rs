@@ -119,7 +119,7 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
 }
 
 /// The prefix cache is counted to the byte, more or less, and stays within its budget whatever comes.
-fn what_is_remembered_stays_within_its_budget(model: &Qwen, requests: usize) {
+fn the_prefix_cache_stays_within_its_budget(model: &Qwen, requests: usize) {
     let mut dice = Dice::new(3);
     let baseline = mlx::active_memory();
     let bytes_of_one = Footprint::of(model).row(300);
@@ -232,5 +232,5 @@ fn memory_is_given_back() {
     memory_stays_flat_over_many_requests(&model, requests);
     replies_that_outgrow_their_memory_stay_within_it(&model);
     // Its budget is full behind a few dozen.
-    what_is_remembered_stays_within_its_budget(&model, (requests / 50).max(50));
+    the_prefix_cache_stays_within_its_budget(&model, (requests / 50).max(50));
 }

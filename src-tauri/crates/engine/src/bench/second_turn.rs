@@ -72,10 +72,10 @@ pub(super) fn time(session: &Session, chat_tokens: usize) -> Result<Timed, Engin
 
     let model = session.model();
     let (without, _) = first_token(model, &mut scheduler(model, 0), &second)?;
-    let mut remembering = scheduler(model, u64::MAX);
-    first_token(model, &mut remembering, &first)?;
-    let (with, cached_tokens) = first_token(model, &mut remembering, &second)?;
-    let (prompt_tokens, counters) = (second.prompt.len(), remembering.counters());
+    let mut caching = scheduler(model, u64::MAX);
+    first_token(model, &mut caching, &first)?;
+    let (with, cached_tokens) = first_token(model, &mut caching, &second)?;
+    let (prompt_tokens, counters) = (second.prompt.len(), caching.counters());
     Ok(Timed { prompt_tokens, cached_tokens, without, with, counters })
 }
 

@@ -320,7 +320,7 @@ fn without_a_terminal_there_is_the_text_and_nothing_else() {
 }
 
 #[test]
-fn a_question_knows_those_before_it_and_the_cache_remembers_them() {
+fn a_question_knows_those_before_it_from_the_prefix_cache() {
     let arguments = ["--temperature", "0", "--thinking", "off"];
     // Tokens of the last prompt, and how many of them were cached.
     let prompt = |questions: usize| -> (u32, u32) {
@@ -330,9 +330,9 @@ fn a_question_knows_those_before_it_and_the_cache_remembers_them() {
         let mut numbers = line.split_whitespace().filter_map(|word| word.parse().ok());
         (numbers.next().unwrap(), numbers.next().unwrap())
     };
-    let ((first, cached), (third, remembered)) = (prompt(1), prompt(3));
+    let ((first, cached), (third, third_cached)) = (prompt(1), prompt(3));
     assert!(third > 3 * first, "{first} {third}");
-    assert!(cached == 0 && remembered > first, "{cached} {remembered}");
+    assert!(cached == 0 && third_cached > first, "{cached} {third_cached}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn steps_do_not_take_more_as_a_row_grows() {
     assert!(most <= MOST, "{most}");
 }
 
-/// The same with everything around the decoder: text, stop texts, log-probabilities, numbers.
+/// Turns of a session, with everything around the decoder: text, stop texts, log-probabilities, numbers.
 fn replies_do_not_take_more_as_they_grow() {
     let folder = tempfile::tempdir().unwrap();
     let mut session =

@@ -114,7 +114,7 @@ fn generate_with(model: &Path, arguments: &[&str]) -> Reply {
     reply
 }
 
-/// The same on the demo model, greedy.
+/// What `generate --json` prints with the demo model, greedy.
 fn generate(arguments: &[&str]) -> Reply {
     let mut all = vec!["--temperature", "0"];
     all.extend(arguments);

@@ -403,7 +403,7 @@ fn random_schedules() {
     println!("random schedules: {}", most.get());
 }
 
-/// The same on the demo model, whose head is really right most of the time.
+/// Random schedules on the demo model, whose head is really right most of the time.
 #[test]
 fn rows_of_the_demo_model_keep_their_text_in_company() {
     let model = load(&demo_model());

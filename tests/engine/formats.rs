@@ -16,7 +16,7 @@ fn float16() -> Qwen {
     load(dir.path())
 }
 
-/// The same in 4 bits, with scales, norms and activations in bfloat16.
+/// The small random model in 4 bits, with scales, norms and activations in bfloat16.
 fn four_bits() -> Qwen {
     let dir = tempfile::tempdir().unwrap();
     write_converted(&fixture("tiny-dense"), dir.path(), 4, Dtype::Bfloat16);

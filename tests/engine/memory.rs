@@ -13,7 +13,7 @@ use foretoken_tests::runs::{greedy, read};
 
 /// What the told need may be off by, relative to it.
 const BOUND: f64 = 0.05;
-/// The same in bytes: in models of a few megabytes, when MLX happens to free a buffer is more than 5 %.
+/// What it may be off by in bytes: in models of a few megabytes, when MLX happens to free a buffer is more than 5 %.
 const NOISE: f64 = 2e6;
 /// Tokens of the reply at the end of the context.
 const REPLY: usize = 2;

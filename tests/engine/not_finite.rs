@@ -16,7 +16,7 @@ use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::{Known, known_rows};
 use foretoken_tests::runs::{alone, forced, greedy, read};
 
-/// The same model with one number in the vector of `token` replaced. Its output head stays as it was.
+/// The small random model with one number in the vector of `token` replaced. Its output head stays as it was.
 fn poisoned(token: u32, value: f32) -> Qwen {
     let mut model = tiny_dense(Stored::F32);
     let table = model.embed_tokens.arrays()[0].clone();

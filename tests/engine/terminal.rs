@@ -128,7 +128,7 @@ impl Desk {
     }
 }
 
-/// The same chat without a terminal.
+/// A chat without a terminal, which these lines are written to.
 fn piped(model: &Path, arguments: &[&str], lines: &str) -> Output {
     let mut command = command(model, arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -35,7 +35,7 @@ pub enum Stored {
     F32,
     /// The converted layout, 4 bits in groups of 64, as the reference converter wrote it.
     Q4,
-    /// The same with 8 bits, written by [`write_converted`].
+    /// The converted layout in 8 bits, written by [`write_converted`].
     Q8,
 }
 
@@ -65,7 +65,7 @@ pub fn load(dir: &Path) -> Qwen {
     load_keeping(dir, KvPrecision::Full)
 }
 
-/// The same with keys and values kept in this form.
+/// Loads a model that keeps keys and values in this precision.
 pub fn load_keeping(dir: &Path, kv_precision: KvPrecision) -> Qwen {
     let config = Config::read(dir).unwrap();
     let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();

@@ -88,7 +88,7 @@ pub fn write_random(preset: &str, out: &Path) {
     write_preset(preset, out, &["--no-tokenizer"]);
 }
 
-/// The same with other options.
+/// Writes a preset of `make_checkpoint.py` with these options.
 pub fn write_preset(preset: &str, out: &Path, options: &[&str]) {
     let out = out.display().to_string();
     let options = options.iter().map(|option| option.to_string());

@@ -15,7 +15,7 @@ pub fn built(name: &str) -> PathBuf {
     program
 }
 
-/// The same as `cargo build --release` makes it, for measurements.
+/// A program of this workspace as `cargo build --release` makes it, for measurements.
 pub fn released(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test has a path");
     let folder = test.ancestors().nth(3).expect("tests lie three folders below cargo's target folder");

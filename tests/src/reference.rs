@@ -36,7 +36,7 @@ pub struct Step {
     pub tokens: Vec<u32>,
 }
 
-/// The same as [`shortfall`] for a reply under rejection sampling with known drafts, which count as certain: one stays
+/// [`shortfall`] of a reply under rejection sampling with known drafts, which count as certain: one stays
 /// with the probability that the model gives it, and otherwise another token is drawn. Infinite where a draft stayed
 /// that should not have, or the other way round.
 pub fn rejection_shortfall(model: &Qwen, spec: &RowSpec, steps: &[Step]) -> f64 {

@@ -23,7 +23,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
     }
 }
 
-/// The same row with drafts that are right at a given rate.
+/// `spec` with known drafts that are right at a given rate.
 pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
     RowSpec { known_drafts: Some(KnownDrafts { continuation: continuation.to_vec(), rate }), ..spec.clone() }
 }

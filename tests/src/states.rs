@@ -13,9 +13,9 @@ use crate::runs::{greedy, read};
 /// What rounding may come to in f32 where one side reads in steps and the other in chunks: several times what was
 /// measured.
 pub const F32_ROUNDING: f32 = 3e-5;
-/// The same in bf16, whose unit of rounding is 2⁻⁸: three times what was measured.
+/// What rounding may come to in bf16, whose unit of rounding is 2⁻⁸: three times what was measured.
 pub const BF16_ROUNDING: f32 = 4e-2;
-/// The same in f16, whose unit of rounding is 2⁻¹¹: an eighth of that, and twice what was measured.
+/// What rounding may come to in f16, whose unit of rounding is 2⁻¹¹: an eighth of that, and twice what was measured.
 pub const F16_ROUNDING: f32 = BF16_ROUNDING / 8.0;
 
 /// All caches and states of a row, f32.
@@ -152,7 +152,7 @@ fn relative(got: &Array, expected: &Array) -> f32 {
     relative_values(&got.to_vec().unwrap(), &expected.to_vec().unwrap())
 }
 
-/// The same over plain values. A NaN is an infinite difference.
+/// The largest difference of values relative to the largest expected one. A NaN is an infinite difference.
 pub fn relative_values(got: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(got.len(), expected.len());
     let largest = expected.iter().fold(0.0f32, |most, x| most.max(x.abs()));

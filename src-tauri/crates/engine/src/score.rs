@@ -75,7 +75,7 @@ pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
     figures_with(model, model.kv_precision, ids, chunk)
 }
 
-/// The same with keys and values kept in this form, which the size of the model's heads must allow.
+/// [`figures`] with keys and values kept in this precision, which the size of the model's heads must allow.
 pub fn figures_with(model: &Qwen, kv: KvPrecision, ids: &[u32], chunk: usize) -> Result<Figures> {
     let mut row = model.empty_row_with(kv);
     let mut states = model.empty_states(1)?;

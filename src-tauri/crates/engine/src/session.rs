@@ -112,7 +112,7 @@ impl Session {
         Prepared::read(dir, KvPrecision::Full)?.load(None, progress)
     }
 
-    /// The same, with other limits than the machine suggests.
+    /// The session with other limits than those of the machine.
     pub fn with_limits(self, limits: Limits) -> Self {
         let policy = self.scheduler.policy().clone();
         Self { scheduler: Scheduler::new(&self.model, limits, policy), ..self }
@@ -198,7 +198,7 @@ impl Session {
     }
 }
 
-/// The same figures with those of a calibration, if drafts could pay and there was none before.
+/// `figures` with those of a calibration, if drafts could pay and there was none before.
 fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> PolicyState {
     if model.mtp.is_none() || figures.is_measured() {
         return figures;

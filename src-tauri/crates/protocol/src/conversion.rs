@@ -28,7 +28,7 @@ pub enum WeightFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(tag = "format", rename_all = "snake_case")]
 pub enum HeadFormat {
-    /// The same as of the other weights.
+    /// That of the other weights.
     #[default]
     Same,
     /// Floating-point numbers, not quantized.
@@ -107,7 +107,7 @@ pub struct ConversionReport {
     pub parameters: u64,
     /// Bits per parameter, all told.
     pub bits_per_weight: f64,
-    /// The same of the MTP head alone, where there is one.
+    /// Bits per parameter of the MTP head alone, where there is one.
     pub mtp_bits_per_weight: Option<f64>,
     /// Tensor files.
     pub shards: u32,

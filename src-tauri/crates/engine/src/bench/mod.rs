@@ -107,7 +107,7 @@ pub struct Report {
     pub prefill_tokens_per_second: Spread,
     /// The most memory that arrays held while reading and decoding.
     pub peak_memory_bytes: Spread,
-    /// The first token of a second turn, with the memory of the first and without.
+    /// The first token of a second turn, with the first in the prefix cache and without.
     pub second_turn: Option<SecondTurn>,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,

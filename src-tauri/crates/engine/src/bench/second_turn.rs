@@ -1,4 +1,4 @@
-//! What the memory of earlier turns gains.
+//! What the prefix cache gains in the second turn of a chat.
 
 use std::time::{Duration, Instant};
 

@@ -154,7 +154,7 @@ impl Fixture {
         Self { config: Value::Null, files: BTreeMap::new(), json: BTreeMap::new(), values: Vec::new() }
     }
 
-    /// The same with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has them.
+    /// [`Self::raw`] with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has them.
     pub(crate) fn moe() -> Self {
         let fixture = Self::raw().set("intermediate_size", Value::Null);
         let mut fixture = fixture.with_experts(|mlp| {
@@ -167,7 +167,7 @@ impl Fixture {
         fixture
     }
 
-    /// The same with an expert a tensor, where `part` is in its path.
+    /// Takes stacks of experts whose paths hold `part` apart: a tensor for each expert.
     pub(crate) fn one_by_one(self, part: &str) -> Self {
         self.map_tensors(|name, shape| {
             let Some((mlp, projection)) = name.split_once(".experts.").filter(|_| name.contains(part)) else {
@@ -186,7 +186,7 @@ impl Fixture {
         })
     }
 
-    /// The same as a conversion to MLX writes it.
+    /// [`Self::moe`] as a conversion to MLX writes it.
     pub(crate) fn converted_moe(bits: Option<usize>) -> Self {
         let fixture = Self::converted(None).set("intermediate_size", Value::Null);
         let mut fixture = fixture.with_experts(|mlp| {
@@ -295,7 +295,7 @@ impl Fixture {
         (self, head)
     }
 
-    /// The same with a head in a file of its own.
+    /// Adds a file with tensors, as an MTP head may come in one of its own.
     pub(crate) fn with_file(mut self, name: &str, shard: Shard) -> Self {
         self.files.insert(name.into(), shard);
         self

@@ -61,7 +61,7 @@ pub(super) fn classify(raw: &str) -> Name {
     }
 }
 
-/// The same for a file that holds nothing but an MTP head, whose names may do without a prefix.
+/// What a tensor is by its name, for a file that holds nothing but an MTP head, whose names may do without a prefix.
 pub(super) fn classify_head(raw: &str) -> Name {
     match classify(raw) {
         Name::Text(name) if is_mtp(&name) => Name::Text(name),

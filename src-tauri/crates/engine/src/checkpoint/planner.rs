@@ -58,7 +58,7 @@ impl Part<'_> {
 enum Types {
     /// Any that a model can compute in; loaded in the compute type.
     Float,
-    /// The same, but kept precise where it is not of the compute type.
+    /// Any that a model can compute in; kept precise where it is not the compute type.
     Precise,
     /// Just this one.
     Exactly(Dtype),

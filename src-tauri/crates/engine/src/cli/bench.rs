@@ -1,5 +1,5 @@
 //! The `bench` command: measures a model's load time, its prefill speed, the second turn of a chat with and without the
-//! memory of the first, forward passes by their number of tokens, decoding at each draft depth, and plain decoding of
+//! first in the prefix cache, forward passes by their number of tokens, decoding at each draft depth, and plain decoding of
 //! several rows. Prints median, minimum and maximum over all runs, in seconds, milliseconds and tokens per second, as
 //! tables or as JSON.
 
@@ -23,7 +23,7 @@ pub(super) struct Bench {
     /// Tokens to decode at each depth.
     #[arg(long, default_value_t = 128)]
     gen_tokens: usize,
-    /// Length of the chat whose second turn is timed, with and without the memory of the first.
+    /// Length of the chat whose second turn is timed, with the first in the prefix cache and without.
     #[arg(long, default_value_t = 4096)]
     chat_tokens: usize,
     /// Measure no second turn and no steps of several rows.
@@ -98,7 +98,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         let SecondTurn { prompt_tokens, cached_tokens, seconds_without, seconds_with, gain } = second_turn;
         writeln!(
             out,
-            "2nd turn {} s instead of {} s to the first token, {}x; {cached_tokens} of {prompt_tokens} tokens remembered",
+            "2nd turn {} s instead of {} s to the first token, {}x; {cached_tokens} of {prompt_tokens} tokens cached",
             range(seconds_with, 3),
             range(seconds_without, 3),
             range(gain, 1),

@@ -16,7 +16,7 @@ pub struct History {
     prompt: HashSet<u32>,
     reply: HashMap<u32, u32>,
     exempt: Vec<u32>,
-    /// The same as arrays, once [`Self::seen`] was called.
+    /// These counts as arrays, once [`Self::seen`] was called.
     seen: Option<Seen>,
 }
 

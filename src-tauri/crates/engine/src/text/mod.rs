@@ -40,7 +40,7 @@ mod testing {
     /// Its tokenizer.
     pub(super) static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::load(demo()).unwrap());
 
-    /// The same, with the tags of thinking blocks among the special tokens.
+    /// The demo model's tokenizer with the tags of thinking blocks among the special tokens.
     pub(super) fn with_special_tags() -> Tokenizer {
         let file = std::fs::read(demo().join("tokenizer.json")).unwrap();
         let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();

@@ -48,7 +48,7 @@ impl Acceptance {
         }
     }
 
-    /// The same of the only text that this is about: what was seen before a pause tells less of it.
+    /// Learns from a step of the one chat that these figures are about: what was seen before a pause counts for less.
     pub(super) fn observe_text(&mut self, drafted: usize, accepted: usize) {
         self.observe(drafted, accepted);
         for verdicts in self.0.iter_mut().skip(drafted.min(accepted + 1)) {

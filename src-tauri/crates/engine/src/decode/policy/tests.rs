@@ -158,7 +158,7 @@ const fn machine(passes: &'static [f64], right: f64) -> Machine {
 
 /// A pass over four tokens costs little more than one over one.
 const FLAT: Machine = machine(&[10.0, 10.5, 11.0, 11.5, 12.0, 12.5, 13.0, 13.5, 14.0], 0.9);
-/// The same, more slowly.
+/// A slower machine, whose wider passes cost little more too.
 const SLOW: Machine = machine(&[30.0, 31.0, 32.0, 33.0, 34.0, 35.0, 36.0, 37.0, 38.0], 0.6);
 /// Each token costs the same.
 const LINEAR: Machine = machine(&[10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0], 0.6);

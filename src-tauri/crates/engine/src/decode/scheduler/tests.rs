@@ -68,7 +68,7 @@ fn write(model: &Qwen, scheduler: &mut Scheduler, prompt: &[u32]) -> (Vec<u32>, 
     written(model, scheduler)
 }
 
-/// The same of a reply that was asked for already.
+/// Like [`write`], of a request that was submitted before.
 fn written(model: &Qwen, scheduler: &mut Scheduler) -> (Vec<u32>, usize, usize) {
     let (mut tokens, mut begins) = (Vec::new(), Vec::new());
     let mut before = usize::MAX;

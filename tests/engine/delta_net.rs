@@ -31,7 +31,8 @@ const SHARP: Gates = Gates { beta: |_| 14.0, decay: |_| -16.0 };
 const FADING: Gates = Gates { beta: |dice| dice.normal(), decay: |dice| 6.0 + 4.0 * dice.normal() };
 /// Some tokens wipe the state, others keep it whole.
 const UNEVEN: Gates = Gates { beta: |_| 8.0, decay: |dice| dice.one_of(&[-16.0, -16.0, -16.0, 8.0]) };
-/// Some tokens wipe the state, others keep it; a wipe goes far below what a float of a chunk's summed decay could still tell apart from its neighbours.
+/// Some tokens wipe the state, others keep it; a wipe goes far below what a float of a chunk's summed decay could still
+/// tell apart from its neighbours.
 const WIPING: Gates = Gates { beta: |_| 2.0, decay: |dice| dice.one_of(&[-2.0, -2.0, -2.0, 400.0]) };
 
 /// Inputs `[T, INPUT]`. `fresh_key`: how much of each token's query and key is its own, 0 for all the same.

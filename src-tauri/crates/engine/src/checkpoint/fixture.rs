@@ -154,7 +154,8 @@ impl Fixture {
         Self { config: Value::Null, files: BTreeMap::new(), json: BTreeMap::new(), values: Vec::new() }
     }
 
-    /// [`Self::raw`] with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has them.
+    /// [`Self::raw`] with experts in place of every MLP: `experts.gate_up_proj` and `experts.down_proj` as Qwen3.6 has
+    /// them.
     pub(crate) fn moe() -> Self {
         let fixture = Self::raw().set("intermediate_size", Value::Null);
         let mut fixture = fixture.with_experts(|mlp| {

@@ -13,9 +13,9 @@ use tauri::{AppHandle, Manager, Theme, Url};
 use tauri_plugin_notification::{ActionPerformed, NotificationExt};
 use tokio::sync::{broadcast, watch};
 
-use crate::replies::EndedReply;
+use crate::app::App;
+use crate::conversations::replies::EndedReply;
 use crate::setup::MAIN_WINDOW;
-use crate::state::App;
 
 /// The sizes of everything in the window, in percent.
 pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];

@@ -12,7 +12,7 @@ use tauri::menu::{
 use tauri::{AppHandle, Manager, Wry};
 
 use crate::actions::ACTIONS;
-use crate::state::App;
+use crate::app::App;
 
 /// The whole menu bar.
 pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use tauri::{AppHandle, Manager};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
+use crate::app::App;
 use crate::setup::{MAIN_WINDOW, show_window};
-use crate::state::App;
 
 /// Ends the app, if the person agrees or nothing is being written. Downloads and conversions go on at the next start,
 /// so they are no reason to ask.

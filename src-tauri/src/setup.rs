@@ -8,9 +8,9 @@ use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, DragDropEvent, Manager, RunEvent, Url, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
+use crate::app::App;
 use crate::log::Log;
 use crate::places::{self, Places};
-use crate::state::App;
 
 /// The window with the chat page.
 pub(crate) const MAIN_WINDOW: &str = "main";

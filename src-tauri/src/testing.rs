@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
+use crate::app::App;
 use crate::log::Log;
 use crate::places::Places;
-use crate::state::App;
 
 /// How long anything may take; machines that test are slow at times.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

@@ -14,9 +14,9 @@ use foretoken_protocol::{
 use tauri::ipc::Channel;
 use tokio::sync::watch;
 
-use crate::asking::{no_question, not_a_question};
-use crate::chats::conversation;
-use crate::state::App;
+use crate::app::App;
+use crate::conversations::asking::{no_question, not_a_question};
+use crate::conversations::store::conversation;
 
 /// The page hears of progress no more often than this.
 const PULSE: Duration = Duration::from_millis(250);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use foretoken_protocol::ErrorReport;
 
+use crate::app::App;
 use crate::blocking::blocking;
-use crate::state::App;
 pub(crate) use history::History;
 pub(crate) use measurement::{Sizes, measure};
 

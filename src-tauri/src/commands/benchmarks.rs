@@ -13,8 +13,8 @@ use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
 use super::chats::chosen_path;
+use crate::app::App;
 use crate::benchmarks::History;
-use crate::state::App;
 
 /// All benchmarks that are kept. A benchmark that ends adds one.
 #[tauri::command]

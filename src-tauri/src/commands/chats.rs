@@ -11,8 +11,8 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use tokio::sync::oneshot;
 
+use crate::app::App;
 use crate::handed::Purpose;
-use crate::state::App;
 
 /// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
 /// grows; what comes after one with a higher number opens nothing.

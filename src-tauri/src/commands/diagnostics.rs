@@ -5,9 +5,9 @@ use std::sync::Arc;
 use foretoken_protocol::{ErrorReport, LogLine, Notice, Place, PlaceKind};
 use tauri::{AppHandle, Manager, State};
 
+use crate::app::App;
 use crate::blocking::blocking;
 use crate::diagnostics::Report;
-use crate::state::App;
 
 /// Where the app keeps its files.
 #[tauri::command]

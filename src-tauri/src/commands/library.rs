@@ -6,8 +6,8 @@ use std::sync::Arc;
 use foretoken_protocol::{ConversionChoice, ErrorReport, JobId, LibrarySnapshot, RemoteFilter, RemoteModel};
 use tauri::{State, WebviewWindow};
 
+use crate::app::App;
 use crate::handed::Purpose;
-use crate::state::App;
 
 /// The library as it is now. Changes come as `library` events.
 #[tauri::command]

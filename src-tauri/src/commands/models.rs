@@ -8,8 +8,8 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
+use crate::app::App;
 use crate::handed::Purpose;
-use crate::state::App;
 
 /// Lets the person choose a folder in the system's dialog; `null` if they did not.
 #[tauri::command]

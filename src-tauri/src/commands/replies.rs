@@ -11,9 +11,9 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
+use crate::app::App;
 use crate::attachments;
 use crate::handed::Purpose;
-use crate::state::App;
 
 /// Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
 /// before this returns.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foretoken_protocol::{ErrorReport, GenerationChange};
 use tauri::State;
 
-use crate::state::App;
+use crate::app::App;
 
 /// Changes settings of the next reply. A reply that streams goes on with its own.
 #[tauri::command]

@@ -6,7 +6,7 @@ use foretoken_protocol::{AppEvent, ErrorReport, MenuState, Preferences, Snapshot
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State};
 
-use crate::state::App;
+use crate::app::App;
 
 /// Everything the page shows when it opens. Subscribe first, so that nothing is missed in between.
 #[tauri::command]

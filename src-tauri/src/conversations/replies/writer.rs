@@ -201,7 +201,7 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
-    use crate::chats::Chats;
+    use crate::conversations::store::ChatStore;
     use crate::settings::Settings;
     use crate::testing::page;
 
@@ -209,7 +209,7 @@ mod tests {
     #[tokio::test]
     async fn the_page_gets_one_message_a_frame() {
         let folder = tempdir().unwrap();
-        let chats = Chats::open(folder.path().join("chats.sqlite")).unwrap();
+        let chats = ChatStore::open(folder.path().join("chats.sqlite")).unwrap();
         let message = chats
             .call(|store| {
                 let chat = store.create_chat("Owls")?.id;

@@ -38,8 +38,8 @@ use tokio::time::sleep;
 
 use crate::benchmarks::History;
 use crate::blocking::blocking;
+use crate::conversations::replies::Replies;
 use crate::places::Places;
-use crate::replies::Replies;
 use crate::settings::SettingsFile;
 use facts::Inspector;
 use jobs::{Jobs, Step};

@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
+use crate::app::App;
 use crate::blocking::blocking;
-use crate::chats::tests::{damage, fill};
+use crate::conversations::open::OpenPlace;
+use crate::conversations::store::tests::{damage, fill};
 use crate::log::Log;
-use crate::open::OpenPlace;
-use crate::state::App;
 use crate::testing::{PATIENCE, Running, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";

@@ -11,8 +11,8 @@ use foretoken_protocol::{
 };
 use tokio::time::sleep;
 
-use crate::filing::publish_deletions;
-use crate::state::App;
+use crate::app::App;
+use crate::conversations::filing::publish_deletions;
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,8 @@ use foretoken_protocol::{
 };
 use tokio::time::timeout;
 
+use crate::app::App;
 use crate::log::Log;
-use crate::state::App;
 use crate::testing::{PATIENCE, Running, next, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
@@ -369,7 +369,7 @@ async fn the_instructions_of_a_chat_come_first() {
     let (channel, mut events) = page();
     let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
-    let prompt = || app.chats.call(move |store| crate::chats::conversation(store, answer.id));
+    let prompt = || app.chats.call(move |store| crate::conversations::store::conversation(store, answer.id));
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<Role> {
         messages.into_iter().map(|message| message.role).collect()
     };

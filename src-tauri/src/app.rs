@@ -15,15 +15,15 @@ use foretoken_protocol::{
 use tokio::sync::{mpsc, watch};
 
 use crate::benchmarks::History;
-use crate::chats::Chats;
+use crate::conversations::open::{OpenChat, OpenPlace, has_left};
+use crate::conversations::replies::Replies;
+use crate::conversations::store::ChatStore;
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
-use crate::library::{Dependencies, ModelLibrary};
 use crate::log::Log;
-use crate::models::Models;
-use crate::open::{OpenChat, OpenPlace, has_left};
+use crate::models::library::{Dependencies, ModelLibrary};
+use crate::models::picker::Picker;
 use crate::places::Places;
-use crate::replies::Replies;
 use crate::settings::{Settings, SettingsFile};
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
@@ -32,12 +32,12 @@ const CHATS_AT_FIRST: u32 = 200;
 /// The running app.
 pub(crate) struct App {
     pub(crate) engine: Engine,
-    pub(crate) chats: Chats,
+    pub(crate) chats: ChatStore,
     pub(crate) replies: Arc<Replies>,
     /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
     /// in which they are made.
     pub(crate) events: Arc<AppEvents>,
-    pub(crate) models: Models,
+    pub(crate) models: Picker,
     pub(crate) library: Arc<ModelLibrary>,
     /// The engine program as a tool.
     pub(crate) tool: Tool,
@@ -96,7 +96,7 @@ impl App {
         let (untitled, titles) = mpsc::unbounded_channel();
         let app = Self {
             engine,
-            chats: Chats::open(places.chats.clone())?,
+            chats: ChatStore::open(places.chats.clone())?,
             replies,
             library: Arc::new(library),
             tool,
@@ -106,7 +106,7 @@ impl App {
             log,
             moves: Mutex::new(Some(moves)),
             events: Arc::default(),
-            models: Models::new(built_in_model),
+            models: Picker::new(built_in_model),
             settings,
             open: OpenChat::default(),
             shown: watch::Sender::default(),

@@ -10,9 +10,9 @@ use foretoken_protocol::{
 };
 use tauri::ipc::Channel;
 
-use crate::chats::conversation;
-use crate::replies::{Dependencies, Written};
-use crate::state::App;
+use crate::app::App;
+use crate::conversations::replies::{Dependencies, Written};
+use crate::conversations::store::conversation;
 
 #[cfg(test)]
 mod tests;

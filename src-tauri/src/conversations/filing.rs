@@ -13,8 +13,8 @@ use foretoken_protocol::{
 };
 use tokio::time::sleep;
 
+use crate::app::App;
 use crate::events::AppEvents;
-use crate::state::App;
 
 #[cfg(test)]
 mod tests;

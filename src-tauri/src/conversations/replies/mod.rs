@@ -16,7 +16,7 @@ use foretoken_protocol::{
 use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::chats::Chats;
+use crate::conversations::store::ChatStore;
 use writer::{Attach, Writer};
 
 /// How many ends may wait to be told.
@@ -90,7 +90,7 @@ pub(crate) struct Written {
 /// What it takes to write a reply.
 pub(crate) struct Dependencies {
     /// Where it is kept.
-    pub(crate) chats: Chats,
+    pub(crate) chats: ChatStore,
     /// Knows what people call the model that writes it.
     pub(crate) name: Box<Name>,
     /// Knows what its speed can be compared with.

@@ -60,7 +60,7 @@ impl Held {
 
 /// Hands jobs to the thread that owns the store. They are done in the order in which they were called for.
 #[derive(Debug, Clone)]
-pub(crate) struct Chats {
+pub(crate) struct ChatStore {
     path: PathBuf,
     jobs: mpsc::Sender<Job>,
     state: watch::Receiver<State>,
@@ -70,7 +70,7 @@ pub(crate) struct Chats {
     checking: Arc<Mutex<()>>,
 }
 
-impl Chats {
+impl ChatStore {
     /// Opens the chats at `path`. If that fails, every call says why.
     pub(crate) fn open(path: PathBuf) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
@@ -134,7 +134,7 @@ impl Chats {
     }
 
     /// Reads the whole file, to find damage before anybody meets it. Where there is some, every call says so until
-    /// [`Chats::restore`].
+    /// [`ChatStore::restore`].
     pub(crate) async fn check(&self) -> Result<(), ErrorReport> {
         // Many may come upon the same damage.
         let _one_at_a_time = self.checking.lock().await;

@@ -15,9 +15,9 @@ use tokio::time::timeout;
 use super::*;
 use crate::testing::PATIENCE;
 
-fn chats() -> (TempDir, Chats) {
+fn chats() -> (TempDir, ChatStore) {
     let folder = tempfile::tempdir().unwrap();
-    let chats = Chats::open(folder.path().join("chats.sqlite")).unwrap();
+    let chats = ChatStore::open(folder.path().join("chats.sqlite")).unwrap();
     (folder, chats)
 }
 
@@ -31,7 +31,7 @@ fn settings() -> GenerationSettings {
     }
 }
 
-async fn begin_reply(chats: &Chats) -> MessageId {
+async fn begin_reply(chats: &ChatStore) -> MessageId {
     let begun = chats.call(|store| {
         let chat = store.create_chat("Being answered")?.id;
         let question = store.add_user_message(chat, None, "?")?.id;
@@ -40,7 +40,7 @@ async fn begin_reply(chats: &Chats) -> MessageId {
     begun.await.unwrap().id
 }
 
-async fn save(chats: &Chats, reply: MessageId) {
+async fn save(chats: &ChatStore, reply: MessageId) {
     let save = chats.call(move |store| store.append_to_reply(reply, "more ", "", &Provenance::default()));
     timeout(PATIENCE, save).await.expect("a save waits for nobody").unwrap();
 }
@@ -93,7 +93,7 @@ async fn damaged_chats_give_way_to_the_newest_copy_and_others_do_not() {
     bytes[..64].fill(0xa5);
     std::fs::write(&path, bytes).unwrap();
 
-    let chats = Chats::open(path.clone()).unwrap();
+    let chats = ChatStore::open(path.clone()).unwrap();
     let trouble = chats.trouble().await.unwrap();
     assert_eq!((trouble.error.code.as_str(), trouble.backups.len()), (DAMAGED, 1));
     assert_eq!(chats.call(|store| store.tags()).await.unwrap_err(), trouble.error);

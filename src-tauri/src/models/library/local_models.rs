@@ -7,7 +7,7 @@ use foretoken_models::{FoundModel, Library, Model, ModelState, Origin, Places, f
 use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
 use serde::{Deserialize, Serialize};
 
-use crate::models::{BUILT_IN_NAME, display_name};
+use crate::models::picker::{BUILT_IN_NAME, display_name};
 
 /// A model folder, as far as the file system tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

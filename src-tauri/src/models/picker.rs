@@ -11,11 +11,11 @@ pub(crate) const BUILT_IN_NAME: &str = "Demo model";
 
 /// The picker's list and how it relates to the settings.
 #[derive(Debug)]
-pub(crate) struct Models {
+pub(crate) struct Picker {
     built_in: String,
 }
 
-impl Models {
+impl Picker {
     /// The list that begins with the model in the folder `built_in`.
     pub(crate) fn new(built_in: &Path) -> Self {
         Self { built_in: built_in.to_string_lossy().into_owned() }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_built_in_model_comes_first_and_is_the_default() {
-        let models = Models::new(Path::new("/app/demo-model"));
+        let models = Picker::new(Path::new("/app/demo-model"));
         let mut settings = Settings::default();
         assert_eq!(models.selected(&settings), "/app/demo-model");
 
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_built_in_model_is_remembered_without_its_folder() {
-        let models = Models::new(Path::new("/app/demo-model"));
+        let models = Picker::new(Path::new("/app/demo-model"));
         assert_eq!(models.key("/app/demo-model"), None);
         assert_eq!(models.key("/models/a"), Some("/models/a".into()));
         assert_eq!(models.name("/app/demo-model"), "Demo model");

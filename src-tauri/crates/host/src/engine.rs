@@ -1,17 +1,12 @@
 //! The engine as whoever asks it sees it: load a model, write replies, know its state.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use foretoken_protocol::{
-    ChatMessage, EngineState, ErrorReport, GenerationSettings, KvPrecision, ModelInfo, PartialReply,
-    RequestId,
-};
+use foretoken_protocol::{EngineState, ErrorReport, ModelInfo, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::progress::{self, ProgressReceiver, ProgressSender};
+use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds};
+use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
 use crate::supervisor::Supervisor;
 use crate::watchdog::Timeouts;
@@ -24,59 +19,6 @@ pub struct Engine {
     ids: RequestIds,
 }
 
-/// What is to be loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
-    /// Its folder.
-    pub folder: String,
-    /// How it keeps keys and values.
-    pub kv_precision: KvPrecision,
-}
-
-impl From<&ModelInfo> for Model {
-    fn from(model: &ModelInfo) -> Self {
-        Self { folder: model.path.clone(), kv_precision: model.kv_precision }
-    }
-}
-
-/// What a reply is made from.
-#[derive(Debug)]
-pub struct Prompt {
-    /// The chat so far, ending with what is to be answered.
-    pub messages: Vec<ChatMessage>,
-    /// The beginning of a reply that is to be continued.
-    pub resume: Option<PartialReply>,
-    /// How to write it.
-    pub settings: SettingsFor,
-}
-
-/// How a reply is written by the model that comes to write it, which may still have to be loaded when it is asked for.
-pub struct SettingsFor(Box<dyn FnOnce(&ModelInfo) -> GenerationSettings + Send>);
-
-impl SettingsFor {
-    /// Settings that depend on the model.
-    pub fn model(choose: impl FnOnce(&ModelInfo) -> GenerationSettings + Send + 'static) -> Self {
-        Self(Box::new(choose))
-    }
-
-    pub(crate) fn of(self, model: &ModelInfo) -> GenerationSettings {
-        (self.0)(model)
-    }
-}
-
-impl From<GenerationSettings> for SettingsFor {
-    /// The same settings for every model.
-    fn from(settings: GenerationSettings) -> Self {
-        Self::model(move |_| settings)
-    }
-}
-
-impl fmt::Debug for SettingsFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SettingsFor")
-    }
-}
-
 /// A reply in the making.
 #[derive(Debug)]
 pub struct Generation {
@@ -84,34 +26,6 @@ pub struct Generation {
     pub id: RequestId,
     /// What happens to it; one of the last three ends it.
     pub progress: ProgressReceiver,
-}
-
-/// From whoever asks to the supervisor.
-#[derive(Debug)]
-pub(crate) enum EngineCommand {
-    Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
-    Generate(Job),
-    Count { texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>> },
-    Cancel(RequestId),
-    ShutDown,
-}
-
-/// A reply that was asked for.
-#[derive(Debug)]
-pub(crate) struct Job {
-    pub(crate) id: RequestId,
-    pub(crate) prompt: Prompt,
-    pub(crate) progress: ProgressSender,
-}
-
-/// Numbers requests for as long as the app runs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RequestIds(Arc<AtomicU64>);
-
-impl RequestIds {
-    pub(crate) fn next(&self) -> RequestId {
-        self.0.fetch_add(1, Ordering::Relaxed)
-    }
 }
 
 impl Engine {

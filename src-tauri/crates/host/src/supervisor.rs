@@ -13,7 +13,7 @@ use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInf
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::engine::{EngineCommand, Job, Model, RequestIds};
+use crate::command::{EngineCommand, Job, Model, RequestIds};
 use crate::process::{Ending, Process, Requests};
 use crate::progress::{Begun, Progress, ProgressSender};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};

@@ -11,10 +11,10 @@ mod folder;
 mod hash;
 mod hub;
 mod import;
-mod library;
 mod location;
 mod machine;
 mod queue;
+mod store;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueSource, Fit, Format, MemoryNeed, fit};
 pub use disk::{disk_use, free_bytes};
@@ -28,7 +28,7 @@ pub use hub::{
     SearchQuery, Token, TokenSource,
 };
 pub use import::{FoundModel, Origin, Places, find_models, import_folder};
-pub use library::{Library, Model, ModelState, Record, Source, Trashed};
 pub use location::Location;
 pub use machine::Machine;
 pub use queue::{ItemState, Queue, QueueItem, QueueOptions};
+pub use store::{Library, Model, ModelState, Record, Source, Trashed};

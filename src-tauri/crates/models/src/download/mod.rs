@@ -22,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::disk::{free_bytes, joined};
 use crate::hub::{Commit, Hub, RepoId};
-use crate::library::Record;
+use crate::store::Record;
 use crate::{Library, LibraryError};
 pub use inspect::{RemoteModel, RemoteShard};
 pub(crate) use journal::peek;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::LibraryError;
 use crate::hub::{ModelInfo, RepoFile};
-use crate::library::RECORD;
+use crate::store::RECORD;
 
 /// Folders with other forms of the same model.
 const OTHER_FORMS: [&str; 5] = ["original", "onnx", "gguf", "coreml", "openvino"];

@@ -143,7 +143,7 @@ mod tests {
         store.append_to_reply(id, "öne ", "hm", &answer(&[DraftRun(2, 1)])).unwrap();
         store.finish_reply(id, STOPPED, None, None).unwrap();
         store.db.execute("UPDATE message SET provenance = NULL", []).unwrap();
-        store.resume_reply(id).unwrap();
+        store.continue_reply(id).unwrap();
         store.append_to_reply(id, "two ", "", &answer(&[DraftRun(1, 0), DraftRun(3, 2)])).unwrap();
         store.append_to_reply(id, "three", "", &answer(&[DraftRun(5, 2)])).unwrap();
         let known =

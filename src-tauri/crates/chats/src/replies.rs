@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// Marks a reply that had ended as being written again; its text stands, its numbers and error go.
-    pub fn resume_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
+    pub fn continue_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
         self.write(|db| {
             tree::Place::of(db, id)?;
             end_or_resume(db, id, MessageStatus::Streaming, None, None)
@@ -270,12 +270,12 @@ mod tests {
         let reply = finished_reply(&mut store);
         assert_eq!(store.provenance(reply.id).unwrap().answer, [DraftRun(7, 0)]);
         let kept = Provenance { thinking: Vec::new(), answer: vec![DraftRun(7, 0), DraftRun(4, 2)] };
-        store.resume_reply(reply.id).unwrap();
+        store.continue_reply(reply.id).unwrap();
         let drafted = Provenance { thinking: Vec::new(), answer: vec![DraftRun(4, 2)] };
         store.append_to_reply(reply.id, " why", "", &drafted).unwrap();
         store.finish_reply(reply.id, reply.status, None, None).unwrap();
         assert_eq!(store.provenance(reply.id).unwrap(), kept);
-        store.resume_reply(reply.id).unwrap();
+        store.continue_reply(reply.id).unwrap();
         assert_eq!(store.provenance(reply.id).unwrap(), kept, "the text stands, and what is known of it");
         let branched = store.branch_into_new_chat(reply.id).unwrap().id;
         let copy = store.messages(branched).unwrap().pop().unwrap();
@@ -298,7 +298,7 @@ mod tests {
     fn a_full_disk_is_named_and_leaves_what_was_there() {
         let (_folder, mut store) = store();
         let reply = finished_reply(&mut store);
-        let reply = store.resume_reply(reply.id).unwrap();
+        let reply = store.continue_reply(reply.id).unwrap();
         let pages: i64 = store.db.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         // The limit makes SQLite answer as it does when the disk refuses a page.
         store.db.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();

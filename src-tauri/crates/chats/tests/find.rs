@@ -293,7 +293,7 @@ fn what_changes_is_found_as_it_is_now() {
     drop(store);
     let mut store = Store::open(&folder.path().join("chats.db")).unwrap();
     assert_eq!(found(&store, "half"), [Some(reply)], "or was interrupted");
-    store.resume_reply(reply).unwrap();
+    store.continue_reply(reply).unwrap();
     store.append_to_reply(reply, " and other", "", &Provenance::default()).unwrap();
     store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
     for word in ["half", "other"] {

@@ -165,7 +165,7 @@ fn every_write_moves_the_chat_to_the_top() {
     let writes: [&dyn Fn(&mut Store); 5] = [
         &|store| store.append_to_reply(reply, "text", "", &Provenance::default()).unwrap(),
         &|store| drop(store.finish_reply(reply, STOPPED, None, None).unwrap()),
-        &|store| drop(store.resume_reply(reply).unwrap()),
+        &|store| drop(store.continue_reply(reply).unwrap()),
         &|store| drop(store.add_user_message(old, Some(reply), "more").unwrap()),
         &|store| drop(store.begin_reply(old, question, "demo", &settings()).unwrap()),
     ];
@@ -203,9 +203,9 @@ fn a_reply_left_streaming_is_interrupted_and_can_be_continued() {
     assert_eq!(store.message(question.id).unwrap(), question);
     assert_eq!(store.chats().unwrap()[0].updated_at, updated_at, "opening writes nothing in a chat");
 
-    let resumed = store.resume_reply(done.id).unwrap();
+    let resumed = store.continue_reply(done.id).unwrap();
     assert_eq!(resumed, Message { status: MessageStatus::Streaming, stats: None, ..done });
-    let resumed = store.resume_reply(reply.id).unwrap();
+    let resumed = store.continue_reply(reply.id).unwrap();
     assert_eq!(resumed, Message { status: MessageStatus::Streaming, ..reply });
     store.append_to_reply(resumed.id, " and whole", "", &Provenance::default()).unwrap();
     let finished = store.finish_reply(resumed.id, STOPPED, Some(&stats()), None).unwrap();
@@ -238,7 +238,7 @@ fn what_does_not_exist_is_named_and_changes_nothing() {
             code(store.append_to_reply(id, "x", "", &Provenance::default()).unwrap_err()),
             "unknown_message"
         );
-        assert_eq!(code(store.resume_reply(id).unwrap_err()), "unknown_message");
+        assert_eq!(code(store.continue_reply(id).unwrap_err()), "unknown_message");
         assert_eq!(code(store.finish_reply(id, STOPPED, None, None).unwrap_err()), "unknown_message");
     }
     let report = ErrorReport::from(store.message(99).unwrap_err());

@@ -166,7 +166,7 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
     for error in [
         store.delete_message(question).unwrap_err(),
         store.edit_message(question, "x").unwrap_err(),
-        store.resume_reply(second).unwrap_err(),
+        store.continue_reply(second).unwrap_err(),
         store.branch_into_new_chat(second).unwrap_err(),
     ] {
         assert_eq!(code(error), "unknown_message");

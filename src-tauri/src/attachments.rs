@@ -20,7 +20,7 @@ pub(crate) const LARGEST: u32 = 8 << 20;
 /// How many files go with one message at most.
 pub(crate) const MOST: u32 = 64;
 /// How long the text of a PDF is looked for.
-const PDF_PATIENCE: Duration = Duration::from_secs(60);
+const PDF_TIMEOUT: Duration = Duration::from_secs(60);
 /// What every PDF begins with.
 const PDF: &[u8] = b"%PDF-";
 
@@ -118,7 +118,7 @@ async fn read_each<F: Send + 'static>(
 /// Reads the PDF at `path`, which the person knows as `shown`.
 async fn read_pdf(tool: &Tool, path: &Path, shown: &Path) -> Result<Attachment, ErrorReport> {
     let damaged = || ErrorReport::from(AttachmentError::Pdf { path: shown.to_owned() });
-    let text = timeout(PDF_PATIENCE, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
+    let text = timeout(PDF_TIMEOUT, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
     let text = text.map_err(|_| damaged())?;
     let text = text.map_err(|error| if error.code == ENGINE_DIED { damaged() } else { error })?;
     if text.len() > LARGEST as usize {

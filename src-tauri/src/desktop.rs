@@ -1,24 +1,20 @@
 //! What the desktop does for the app: it shows progress in the dock or the title bar, tells of the end of long work,
-//! opens folders and links, and gives the window its look and size.
+//! and opens folders and links.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{
-    AppEvent, Appearance, ChatId, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot, Preferences,
-};
+use foretoken_protocol::{AppEvent, ChatId, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
-use tauri::{AppHandle, Manager, Theme, Url};
+use tauri::{AppHandle, Manager, Url};
 use tauri_plugin_notification::{ActionPerformed, NotificationExt};
 use tokio::sync::{broadcast, watch};
 
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
-use crate::setup::MAIN_WINDOW;
+use crate::window::{self, MAIN_WINDOW};
 
-/// The sizes of everything in the window, in percent.
-pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
 /// Where a notification keeps the chat that it is about.
@@ -53,7 +49,8 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             continue;
         }
         let app = Arc::clone(&handle.state::<Arc<App>>());
-        let title = app.chats.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
+        let title =
+            app.conversations.store.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
         let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
         notify(&handle, &title.unwrap_or_else(|_| "Foretoken".into()), body, Some(reply.chat));
     }
@@ -115,7 +112,7 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
 fn notify(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) {
     let is_focused =
         handle.get_webview_window(MAIN_WINDOW).is_some_and(|window| window.is_focused().unwrap_or(false));
-    let wanted = handle.state::<Arc<App>>().settings().preferences.notifications;
+    let wanted = handle.state::<Arc<App>>().settings.current().preferences.notifications;
     if is_focused || !wanted {
         return;
     }
@@ -129,7 +126,7 @@ fn notify(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) {
 pub(crate) fn follow_notifications(handle: &AppHandle) {
     let app = handle.clone();
     let clicked = move |performed: &ActionPerformed| {
-        crate::setup::show_window(&app);
+        window::show(&app);
         let about =
             performed.notification().and_then(|notification| notification.extra().get(CHAT)?.as_u64());
         if let Some(chat) = about.and_then(|chat| ChatId::try_from(chat).ok()) {
@@ -138,26 +135,6 @@ pub(crate) fn follow_notifications(handle: &AppHandle) {
     };
     if let Err(error) = handle.notification().on_action(clicked) {
         tracing::warn!("clicks on notifications are not heard: {error}");
-    }
-}
-
-/// Preferences whose numbers are ones that can be had.
-pub(crate) fn in_bounds(preferences: Preferences) -> Preferences {
-    let nearest = ZOOMS.iter().copied().min_by_key(|zoom| zoom.abs_diff(preferences.zoom));
-    Preferences { zoom: nearest.unwrap_or(100), ..preferences }
-}
-
-/// Gives the window its look and its size of text.
-pub(crate) fn apply(handle: &AppHandle, preferences: &Preferences) {
-    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
-    let theme = match preferences.appearance {
-        Appearance::Auto => None,
-        Appearance::Light => Some(Theme::Light),
-        Appearance::Dark => Some(Theme::Dark),
-    };
-    let applied = window.set_theme(theme).and_then(|()| window.set_zoom(f64::from(preferences.zoom) / 100.0));
-    if let Err(error) = applied {
-        tracing::warn!("the look of the window cannot be changed: {error}");
     }
 }
 
@@ -279,14 +256,6 @@ mod tests {
             "mailto:a@example.org%0Acc:b@example.org",
         ] {
             assert_eq!(link(address).unwrap_err().code, "link_refused", "{address}");
-        }
-    }
-
-    #[test]
-    fn a_zoom_is_one_of_those_that_there_are() {
-        for (asked, taken) in [(0, 80), (100, 100), (116, 110), (u32::MAX, 160)] {
-            let preferences = in_bounds(Preferences { zoom: asked, ..Preferences::default() });
-            assert_eq!(preferences.zoom, taken);
         }
     }
 

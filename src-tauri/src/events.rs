@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// How long the page may take to hand over what was typed last.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Sends to the page that subscribed last.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl AppEvents {
         let handed_over = self.handed_over.notified();
         self.publish(AppEvent::Closing);
         let has_page = self.page.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if has_page && timeout(PATIENCE, handed_over).await.is_err() {
+        if has_page && timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
             tracing::warn!("the page has not handed over what was typed last");
         }
     }

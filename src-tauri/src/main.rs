@@ -9,6 +9,7 @@ mod benchmarks;
 mod bindings;
 mod blocking;
 mod commands;
+mod comparison;
 mod conversations;
 mod desktop;
 mod diagnostics;
@@ -25,6 +26,7 @@ mod settings;
 mod setup;
 #[cfg(test)]
 mod testing;
+mod window;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     setup::run()

@@ -112,10 +112,10 @@ pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
 pub(crate) fn on_menu_event(app: &AppHandle, event: &MenuEvent) {
     let Some(action) = ACTIONS.iter().find(|action| item_id(action.id) == event.id().0) else { return };
     match action.id {
-        ActionId::CloseWindow => crate::setup::close_window(app),
+        ActionId::CloseWindow => crate::window::close(app),
         ActionId::Quit => crate::quit::quit(app),
         _ => {
-            crate::setup::show_window(app);
+            crate::window::show(app);
             app.state::<Arc<App>>().events.publish(AppEvent::Action { action: action.id });
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 use foretoken_models::Location;
-use foretoken_protocol::PlaceKind;
+use foretoken_protocol::{Place, PlaceKind};
 
 /// The name of the app's folders.
 const FOLDER: &str = "dev.foretoken.Foretoken";
@@ -44,6 +44,13 @@ impl Places {
             cache: folders.cache_dir().to_owned(),
             engine_state: folders.cache_dir().join("engine"),
         })
+    }
+
+    /// The folders that the app keeps its files in.
+    pub(crate) fn folders(&self) -> Vec<Place> {
+        [PlaceKind::Settings, PlaceKind::Chats, PlaceKind::Models, PlaceKind::Cache, PlaceKind::Log]
+            .map(|kind| Place { kind, path: self.folder(kind).to_string_lossy().into_owned() })
+            .into()
     }
 
     /// The folder that some of the files are in.

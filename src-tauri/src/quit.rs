@@ -3,22 +3,31 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tauri::{AppHandle, Manager};
+use tauri::{AppHandle, Manager, Window};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
 use crate::app::App;
-use crate::setup::{MAIN_WINDOW, show_window};
+use crate::window::{self, MAIN_WINDOW};
+
+/// Hides the window that somebody closes, or ends the app, as the person wants it.
+pub(crate) fn on_close_request(closed: &Window) {
+    if closed.state::<Arc<App>>().settings.current().preferences.keep_running {
+        window::hide(closed);
+    } else {
+        quit(closed.app_handle());
+    }
+}
 
 /// Ends the app, if the person agrees or nothing is being written. Downloads and conversions go on at the next start,
 /// so they are no reason to ask.
 pub(crate) fn quit(handle: &AppHandle) {
     let app = Arc::clone(&handle.state::<Arc<App>>());
-    if !app.replies.are_written() {
+    if !app.conversations.replies.are_written() {
         end(handle);
         return;
     }
     // The question hangs on the window.
-    show_window(handle);
+    window::show(handle);
     // Whoever asks for the end again while the question is there has heard it.
     if app.quitting.swap(true, Ordering::Relaxed) {
         return;
@@ -29,8 +38,8 @@ pub(crate) fn quit(handle: &AppHandle) {
         .title("A reply is still being written")
         .kind(MessageDialogKind::Warning)
         .buttons(MessageDialogButtons::OkCancelCustom("Quit".into(), "Go on".into()));
-    if let Some(window) = handle.get_webview_window(MAIN_WINDOW) {
-        question = question.parent(&window);
+    if let Some(parent) = handle.get_webview_window(MAIN_WINDOW) {
+        question = question.parent(&parent);
     }
     let handle = handle.clone();
     question.show(move |agreed| {

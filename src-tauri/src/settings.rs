@@ -8,12 +8,17 @@ use foretoken_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+mod app_settings;
 mod file;
 mod reading;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use app_settings::AppSettings;
 pub(crate) use file::SettingsFile;
+
+/// The sizes of everything in the window, in percent.
+pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
 
 /// What the person chose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,4 +125,10 @@ impl Settings {
             .map(|(folder, sampling)| (moved(&folder).unwrap_or(folder), sampling))
             .collect();
     }
+}
+
+/// Preferences whose numbers are ones that can be had.
+pub(crate) fn in_bounds(preferences: Preferences) -> Preferences {
+    let nearest = ZOOMS.iter().copied().min_by_key(|zoom| zoom.abs_diff(preferences.zoom));
+    Preferences { zoom: nearest.unwrap_or(100), ..preferences }
 }

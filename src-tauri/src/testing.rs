@@ -18,7 +18,7 @@ use crate::log::Log;
 use crate::places::Places;
 
 /// How long anything may take; machines that test are slow at times.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 /// An app with its own files and its own engine.
 pub(crate) struct Running {
     pub(crate) app: Arc<App>,
@@ -48,7 +48,7 @@ pub(crate) async fn running() -> Running {
         App::new(&places(&folder), engine.clone(), &demo_model(), Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
-    app.load_selected_model().await;
+    app.models.load_selected().await;
     let generation = GenerationSettings {
         sampling: Sampling::default(),
         drafting: Drafting::Auto,
@@ -56,14 +56,14 @@ pub(crate) async fn running() -> Running {
         thinking: false,
         stop: Vec::new(),
     };
-    app.set_generation(generation).await.unwrap();
+    app.settings.set_generation(generation).await.unwrap();
     Running { app, engine, folder }
 }
 
 /// How the next reply is to be written.
 pub(crate) async fn write(app: &App, max_tokens: u32, sampling: Sampling) {
-    let generation = GenerationSettings { max_tokens, sampling, ..app.settings().generation };
-    app.set_generation(generation).await.unwrap();
+    let generation = GenerationSettings { max_tokens, sampling, ..app.settings.current().generation };
+    app.settings.set_generation(generation).await.unwrap();
 }
 
 /// A page: a channel as the page has it, and what comes out of it.
@@ -80,7 +80,7 @@ pub(crate) fn page<T: DeserializeOwned + Send + 'static>() -> (Channel<T>, Unbou
 
 /// What comes next.
 pub(crate) async fn next(events: &mut UnboundedReceiver<ReplyEvent>) -> ReplyEvent {
-    timeout(PATIENCE, events.recv()).await.unwrap().unwrap()
+    timeout(TIMEOUT, events.recv()).await.unwrap().unwrap()
 }
 
 /// Reads until there is some text, and returns it.

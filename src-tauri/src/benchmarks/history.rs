@@ -2,12 +2,13 @@
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{Benchmark, BenchmarkFormat, BenchmarkHistory, ErrorReport, MachineName};
 use tempfile::NamedTempFile;
 
 use super::export;
+use crate::blocking::blocking;
 
 /// The history and the file that keeps it.
 #[derive(Debug)]
@@ -50,6 +51,15 @@ impl History {
             }
         };
         Self { file, machine, kept: Mutex::new(kept) }
+    }
+
+    /// Does something with the history where it holds up nothing else: it waits for the disk.
+    pub(crate) async fn with<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, ErrorReport> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
+        let history = Arc::clone(self);
+        blocking(move || work(&history)).await
     }
 
     /// This machine.

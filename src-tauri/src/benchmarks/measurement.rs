@@ -100,7 +100,7 @@ impl Report {
 
 /// How far the engine is: loads and runs.
 #[derive(Deserialize)]
-struct Progress {
+struct BenchProgress {
     done: u64,
     total: u64,
 }
@@ -117,7 +117,7 @@ pub(crate) async fn measure(
 ) -> Result<Report, ErrorReport> {
     let mut output = String::new();
     let follow = |line: &str| match serde_json::from_str(line) {
-        Ok(Progress { done, total }) => on_progress(done, total),
+        Ok(BenchProgress { done, total }) => on_progress(done, total),
         Err(_) => {
             output.push_str(line);
             output.push('\n');

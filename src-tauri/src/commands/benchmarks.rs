@@ -20,7 +20,7 @@ use crate::benchmarks::History;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn benchmarks(app: State<'_, Arc<App>>) -> Result<BenchmarkHistory, ErrorReport> {
-    app.with_benchmarks(History::all).await
+    app.benchmarks.with(History::all).await
 }
 
 /// Begins to measure a model for the history, as a job of the library.
@@ -31,7 +31,7 @@ pub(crate) async fn run_benchmark(
     path: String,
     plan: BenchmarkPlan,
 ) -> Result<JobId, ErrorReport> {
-    app.library.benchmark(PathBuf::from(path), plan).await
+    app.models.library.benchmark(PathBuf::from(path), plan).await
 }
 
 /// Deletes a benchmark. It can be restored until the app quits.
@@ -41,7 +41,7 @@ pub(crate) async fn delete_benchmark(
     app: State<'_, Arc<App>>,
     benchmark: BenchmarkId,
 ) -> Result<(), ErrorReport> {
-    app.with_benchmarks(move |history| history.delete(benchmark.0)).await
+    app.benchmarks.with(move |history| history.delete(benchmark.0)).await
 }
 
 /// Brings a deleted benchmark back.
@@ -51,7 +51,7 @@ pub(crate) async fn restore_benchmark(
     app: State<'_, Arc<App>>,
     benchmark: BenchmarkId,
 ) -> Result<(), ErrorReport> {
-    app.with_benchmarks(move |history| history.restore(benchmark.0)).await
+    app.benchmarks.with(move |history| history.restore(benchmark.0)).await
 }
 
 /// Lets the person choose a file in the system's dialog and writes all benchmarks into it. Returns where, or `null` if
@@ -74,7 +74,7 @@ pub(crate) async fn export_benchmarks(
         .save_file(move |file| drop(answer.send(file)));
     let Some(path) = chosen_path(chosen).await else { return Ok(None) };
     let file = path.clone();
-    app.with_benchmarks(move |history| history.export(format, &file)).await?;
+    app.benchmarks.with(move |history| history.export(format, &file)).await?;
     Ok(Some(path.to_string_lossy().into_owned()))
 }
 
@@ -86,13 +86,13 @@ pub(crate) async fn compare(
     source: ComparisonSource,
     progress: Channel<ComparisonProgress>,
 ) -> Result<Option<Comparison>, ErrorReport> {
-    app.compare(source, progress).await
+    app.comparisons.compare(source, progress).await
 }
 
 /// Ends the comparison that runs, if there is one.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn cancel_comparison(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.cancel_comparison();
+    app.comparisons.cancel();
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::handed::Purpose;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn new_chat(app: State<'_, Arc<App>>, navigation: u32) -> Result<(), ErrorReport> {
-    app.begin_chat(navigation);
+    app.conversations.begin_chat(navigation);
     Ok(())
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn open_chat(
     navigation: u32,
     chat: ChatId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.show_chat(navigation, chat).await
+    app.conversations.show_chat(navigation, chat).await
 }
 
 /// Opens the chat of a message and shows the branch that leads through it.
@@ -42,7 +42,7 @@ pub(crate) async fn show_message(
     navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.show_message(navigation, message).await
+    app.conversations.show_message(navigation, message).await
 }
 
 /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
@@ -53,7 +53,7 @@ pub(crate) async fn branch_chat(
     navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.branch(navigation, message).await
+    app.conversations.branch(navigation, message).await
 }
 
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
@@ -65,7 +65,7 @@ pub(crate) async fn chat_page(
     after: Option<ChatCursor>,
     limit: u32,
 ) -> Result<ChatPage, ErrorReport> {
-    app.chats.call(move |store| store.chat_page(tag.as_deref(), after, limit)).await
+    app.conversations.store.call(move |store| store.chat_page(tag.as_deref(), after, limit)).await
 }
 
 /// Finds up to `limit` titles and messages that hold all words of `query`.
@@ -76,7 +76,7 @@ pub(crate) async fn search_chats(
     query: String,
     limit: u32,
 ) -> Result<SearchResults, ErrorReport> {
-    app.search(query, limit).await
+    app.conversations.search(query, limit).await
 }
 
 /// Gives a chat a title. An empty one leaves the choice to the app again.
@@ -87,7 +87,7 @@ pub(crate) async fn rename_chat(
     chat: ChatId,
     title: String,
 ) -> Result<(), ErrorReport> {
-    app.rename_chat(chat, title).await
+    app.conversations.rename_chat(chat, title).await
 }
 
 /// Pins a chat before the others, or lets it go.
@@ -98,7 +98,7 @@ pub(crate) async fn pin_chat(
     chat: ChatId,
     pinned: bool,
 ) -> Result<(), ErrorReport> {
-    app.pin_chat(chat, pinned).await
+    app.conversations.pin_chat(chat, pinned).await
 }
 
 /// Gives a chat these tags and no others.
@@ -109,7 +109,7 @@ pub(crate) async fn tag_chat(
     chat: ChatId,
     tags: Vec<String>,
 ) -> Result<(), ErrorReport> {
-    app.tag_chat(chat, tags).await
+    app.conversations.tag_chat(chat, tags).await
 }
 
 /// Deletes a message and all that follows it. Nothing is deleted while a reply is written in its chat.
@@ -119,14 +119,14 @@ pub(crate) async fn delete_message(
     app: State<'_, Arc<App>>,
     message: MessageId,
 ) -> Result<DeletedMessage, ErrorReport> {
-    app.delete_message(message).await
+    app.conversations.delete_message(message).await
 }
 
 /// Deletes a chat. It can be brought back until the app quits.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<DeletionId, ErrorReport> {
-    app.delete_chat(chat).await
+    app.conversations.delete_chat(chat).await
 }
 
 /// Brings back what was deleted, and returns its chat.
@@ -136,7 +136,7 @@ pub(crate) async fn undo_deletion(
     app: State<'_, Arc<App>>,
     deletion: DeletionId,
 ) -> Result<ChatId, ErrorReport> {
-    app.undo_deletion(deletion).await
+    app.conversations.undo_deletion(deletion).await
 }
 
 /// Keeps what is typed and not sent in a chat, or in the one that is not begun yet.
@@ -147,7 +147,7 @@ pub(crate) async fn set_draft_text(
     chat: Option<ChatId>,
     text: String,
 ) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.set_draft_text(chat, &text)).await
+    app.conversations.store.call(move |store| store.set_draft_text(chat, &text)).await
 }
 
 /// Keeps the files that are to go with what is typed.
@@ -158,7 +158,7 @@ pub(crate) async fn set_draft_files(
     chat: Option<ChatId>,
     files: Vec<Attachment>,
 ) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.set_draft_files(chat, &files)).await
+    app.conversations.store.call(move |store| store.set_draft_files(chat, &files)).await
 }
 
 /// Keeps what a message of the person's is being changed to; `null` gives that up.
@@ -169,7 +169,7 @@ pub(crate) async fn set_edit(
     message: MessageId,
     text: Option<String>,
 ) -> Result<(), ErrorReport> {
-    app.chats.call(move |store| store.set_edit(message, text.as_deref())).await
+    app.conversations.store.call(move |store| store.set_edit(message, text.as_deref())).await
 }
 
 /// Changes how replies are written in a chat.
@@ -180,7 +180,7 @@ pub(crate) async fn set_chat_settings(
     chat: ChatId,
     settings: ChatSettings,
 ) -> Result<(), ErrorReport> {
-    app.set_chat_settings(chat, settings).await
+    app.conversations.set_chat_settings(chat, settings).await
 }
 
 /// Keeps settings under a name.
@@ -192,21 +192,21 @@ pub(crate) async fn add_preset(
     system_prompt: String,
     generation: Option<GenerationSettings>,
 ) -> Result<Preset, ErrorReport> {
-    app.add_preset(name, system_prompt, generation).await
+    app.conversations.add_preset(name, system_prompt, generation).await
 }
 
 /// Gives the preset of that id another content. Chats that were set by it keep their settings.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn change_preset(app: State<'_, Arc<App>>, preset: Preset) -> Result<(), ErrorReport> {
-    app.change_preset(preset).await
+    app.conversations.change_preset(preset).await
 }
 
 /// Deletes a preset. Chats that were set by it keep their settings. It can be brought back until the app quits.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_preset(app: State<'_, Arc<App>>, preset: PresetId) -> Result<(), ErrorReport> {
-    app.delete_preset(preset).await
+    app.conversations.delete_preset(preset).await
 }
 
 /// Brings a deleted preset back, and returns the chats that are set by it again.
@@ -216,7 +216,7 @@ pub(crate) async fn restore_preset(
     app: State<'_, Arc<App>>,
     preset: PresetId,
 ) -> Result<Vec<ChatId>, ErrorReport> {
-    app.restore_preset(preset).await
+    app.conversations.restore_preset(preset).await
 }
 
 /// Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
@@ -230,7 +230,7 @@ pub(crate) async fn export_chats(
     format: ExportFormat,
 ) -> Result<Option<String>, ErrorReport> {
     let title = match chat {
-        Some(chat) => app.chats.call(move |store| store.chat(chat)).await?.title,
+        Some(chat) => app.conversations.store.call(move |store| store.chat(chat)).await?.title,
         None => "Foretoken chats".into(),
     };
     let ending = if format == ExportFormat::Markdown { "md" } else { "json" };
@@ -243,7 +243,7 @@ pub(crate) async fn export_chats(
         .set_file_name(format!("{}.{ending}", file_name(&title)))
         .save_file(move |file| drop(answer.send(file)));
     let Some(path) = chosen_path(chosen).await else { return Ok(None) };
-    app.export(chat, format, path.clone()).await?;
+    app.conversations.export(chat, format, path.clone()).await?;
     Ok(Some(path.to_string_lossy().into_owned()))
 }
 
@@ -275,14 +275,14 @@ pub(crate) async fn import_chats(
 ) -> Result<Imported, ErrorReport> {
     // All of them now: others may be dropped before the last one's turn comes.
     let files = paths.iter().map(|path| app.handed.find(Purpose::Chats, path)).collect();
-    app.import(files).await
+    app.conversations.import(files).await
 }
 
 /// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.restore_chats().await
+    app.conversations.restore_chats().await
 }
 
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {

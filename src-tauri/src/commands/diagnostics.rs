@@ -13,7 +13,7 @@ use crate::diagnostics::Report;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn places(app: State<'_, Arc<App>>) -> Result<Vec<Place>, ErrorReport> {
-    Ok(app.folders())
+    Ok(app.places.folders())
 }
 
 /// Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet.
@@ -56,7 +56,7 @@ pub(crate) async fn report(app: State<'_, Arc<App>>, handle: AppHandle) -> Resul
         let report = Report {
             version: &handle.package_info().version.to_string(),
             engine: &app.engine.state(),
-            settings: &app.settings(),
+            settings: &app.settings.current(),
             log: &app.log,
             models: &app.places.folder(PlaceKind::Models),
             home: home.as_deref(),

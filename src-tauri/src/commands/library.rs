@@ -13,7 +13,7 @@ use crate::handed::Purpose;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn library(app: State<'_, Arc<App>>) -> Result<LibrarySnapshot, ErrorReport> {
-    Ok(app.library.current().await)
+    Ok(app.models.library.current().await)
 }
 
 /// The models to recommend, as they came with the app. With `refresh` the Hub is asked for newer commits of the models
@@ -24,7 +24,7 @@ pub(crate) async fn catalogue(
     app: State<'_, Arc<App>>,
     refresh: bool,
 ) -> Result<Vec<RemoteModel>, ErrorReport> {
-    app.library.suggestions(refresh).await
+    app.models.library.suggestions(refresh).await
 }
 
 /// Looks for models on the Hub. Without `fresh`, what the last search found will do if it was for the same words.
@@ -35,7 +35,7 @@ pub(crate) async fn search_models(
     filter: RemoteFilter,
     fresh: bool,
 ) -> Result<Vec<RemoteModel>, ErrorReport> {
-    app.library.search(&filter, fresh).await
+    app.models.library.search(&filter, fresh).await
 }
 
 /// Chooses the context that models are judged at, in tokens. The library, the catalogue and searches then tell other
@@ -43,14 +43,14 @@ pub(crate) async fn search_models(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_fit_context(app: State<'_, Arc<App>>, context: u32) -> Result<(), ErrorReport> {
-    app.library.set_context(context).await
+    app.models.library.set_context(context).await
 }
 
 /// What a model's makers write about it: Markdown without HTML and without pictures.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn model_card(app: State<'_, Arc<App>>, repo: String) -> Result<String, ErrorReport> {
-    app.library.model_card(&repo).await
+    app.models.library.model_card(&repo).await
 }
 
 /// Puts the download of a model at the end of the queue, with the conversion and the measurement that follow it. A
@@ -62,35 +62,35 @@ pub(crate) async fn download_model(
     repo: String,
     conversion: ConversionChoice,
 ) -> Result<JobId, ErrorReport> {
-    app.library.download(&repo, conversion).await
+    app.models.library.download(&repo, conversion).await
 }
 
 /// Stops a job for now. What it has done is kept.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn pause_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
-    app.library.pause_job(job).await
+    app.models.library.pause_job(job).await
 }
 
 /// Goes on with a job that was paused or failed.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn resume_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
-    app.library.resume_job(job).await
+    app.models.library.resume_job(job).await
 }
 
 /// Ends a job and removes what is unfinished of it. One that has ended is taken off the list.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn cancel_job(app: State<'_, Arc<App>>, job: JobId) -> Result<(), ErrorReport> {
-    app.library.cancel_job(job).await
+    app.models.library.cancel_job(job).await
 }
 
 /// Moves a job to a place in the queue, counted from 0.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn move_job(app: State<'_, Arc<App>>, job: JobId, position: u32) -> Result<(), ErrorReport> {
-    app.library.move_job(job, position as usize).await
+    app.models.library.move_job(job, position as usize).await
 }
 
 /// Begins to convert a model that is here into the library.
@@ -101,14 +101,14 @@ pub(crate) async fn convert_model(
     path: String,
     conversion: ConversionChoice,
 ) -> Result<JobId, ErrorReport> {
-    app.library.convert(PathBuf::from(path), &conversion).await
+    app.models.library.convert(PathBuf::from(path), &conversion).await
 }
 
 /// Begins to measure how many drafts pay with a model on this machine.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn tune_model(app: State<'_, Arc<App>>, path: String) -> Result<JobId, ErrorReport> {
-    app.library.tune(PathBuf::from(path)).await
+    app.models.library.tune(PathBuf::from(path)).await
 }
 
 /// Deletes a model of the library, or takes an opened folder off the list. A deleted model can be restored until the
@@ -116,8 +116,8 @@ pub(crate) async fn tune_model(app: State<'_, Arc<App>>, path: String) -> Result
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn delete_model(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.delete(PathBuf::from(path)).await?;
-    app.publish_models();
+    app.models.library.delete(PathBuf::from(path)).await?;
+    app.models.publish();
     Ok(())
 }
 
@@ -125,7 +125,7 @@ pub(crate) async fn delete_model(app: State<'_, Arc<App>>, path: String) -> Resu
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn restore_model(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.restore(PathBuf::from(path)).await
+    app.models.library.restore(PathBuf::from(path)).await
 }
 
 /// Adds the model in a folder that was chosen or dropped, which is used where it is, and returns the folder as the list
@@ -133,8 +133,8 @@ pub(crate) async fn restore_model(app: State<'_, Arc<App>>, path: String) -> Res
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn import_model(app: State<'_, Arc<App>>, path: String) -> Result<String, ErrorReport> {
-    let folder = app.library.import(&app.handed.find(Purpose::Model, &path)?).await?;
-    app.publish_models();
+    let folder = app.models.library.import(&app.handed.find(Purpose::Model, &path)?).await?;
+    app.models.publish();
     Ok(folder)
 }
 
@@ -154,7 +154,7 @@ pub(crate) async fn choose_library_folder(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn move_library(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    app.library.move_to(app.handed.find(Purpose::Library, &path)?).await
+    app.models.library.move_to(app.handed.find(Purpose::Library, &path)?).await
 }
 
 /// Keeps a token for the Hub in the system's keychain, or removes it with `null`.
@@ -164,13 +164,13 @@ pub(crate) async fn set_hub_token(
     app: State<'_, Arc<App>>,
     token: Option<String>,
 ) -> Result<(), ErrorReport> {
-    app.library.set_token(token).await
+    app.models.library.set_token(token).await
 }
 
 /// Shows a model's folder, or the library's, in the system's file manager.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn reveal(app: State<'_, Arc<App>>, path: String) -> Result<(), ErrorReport> {
-    let folder = app.library.shown_folder(&path)?;
+    let folder = app.models.library.shown_folder(&path)?;
     crate::desktop::reveal(folder).await
 }

@@ -15,8 +15,7 @@ use tauri_specta::{Builder, collect_commands};
 
 use crate::actions::ACTIONS;
 use crate::attachments;
-use crate::desktop::ZOOMS;
-use crate::settings::Settings;
+use crate::settings::{Settings, ZOOMS};
 
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
 pub(crate) fn builder() -> Builder<Wry> {

@@ -27,15 +27,15 @@ pub(crate) async fn choose_model_folder(
 #[specta::specta]
 pub(crate) async fn open_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
     // The same folder, however it was written, is one entry of the picker.
-    let path: PathBuf = app.model_folder(&path)?.components().collect();
-    app.load_model(&path.to_string_lossy()).await
+    let path: PathBuf = app.models.folder(&path)?.components().collect();
+    app.models.load(&path.to_string_lossy()).await
 }
 
 /// Loads and selects a model that the picker lists. If it does not load, the one before it stays selected.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Result<ModelInfo, ErrorReport> {
-    app.load_model(&app.model_folder(&path)?.to_string_lossy()).await
+    app.models.load(&app.models.folder(&path)?.to_string_lossy()).await
 }
 
 /// Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
@@ -47,7 +47,7 @@ pub(crate) async fn set_kv_precision(
     app: State<'_, Arc<App>>,
     kv_precision: KvPrecision,
 ) -> Result<(), ErrorReport> {
-    app.set_kv_precision(kv_precision).await
+    app.models.set_kv_precision(kv_precision).await
 }
 
 /// The folder that the person chooses in the system's dialog, if any. The app takes it for `purpose` from then on.

@@ -25,7 +25,7 @@ pub(crate) async fn send_message(
     text: String,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.ask(to, text, events).await
+    app.conversations.ask(to, text, events).await
 }
 
 /// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to
@@ -38,7 +38,7 @@ pub(crate) async fn edit_message(
     text: String,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.edit(message, text, events).await
+    app.conversations.edit(message, text, events).await
 }
 
 /// Begins another reply to the question that a reply answers, beside it.
@@ -49,7 +49,7 @@ pub(crate) async fn retry_reply(
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.retry(message, events).await
+    app.conversations.retry(message, events).await
 }
 
 /// Goes on with a reply that was stopped, was interrupted or ran out of tokens. The same message grows; its numbers
@@ -61,7 +61,7 @@ pub(crate) async fn continue_reply(
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.go_on(message, events).await
+    app.conversations.continue_reply(message, events).await
 }
 
 /// Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows.
@@ -72,7 +72,7 @@ pub(crate) async fn answer_now(
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.answer_now(message, events).await
+    app.conversations.answer_now(message, events).await
 }
 
 /// For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
@@ -84,7 +84,7 @@ pub(crate) async fn attach(
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Message, ErrorReport> {
-    app.attach(message, events).await
+    app.conversations.attach(message, events).await
 }
 
 /// Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing.
@@ -94,14 +94,14 @@ pub(crate) async fn provenance(
     app: State<'_, Arc<App>>,
     message: MessageId,
 ) -> Result<Provenance, ErrorReport> {
-    app.chats.call(move |store| store.provenance(message)).await
+    app.conversations.store.call(move |store| store.provenance(message)).await
 }
 
 /// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> Result<(), ErrorReport> {
-    app.stop(message);
+    app.conversations.stop(message);
     Ok(())
 }
 

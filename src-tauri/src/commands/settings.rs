@@ -14,12 +14,12 @@ pub(crate) async fn set_settings(
     app: State<'_, Arc<App>>,
     change: GenerationChange,
 ) -> Result<(), ErrorReport> {
-    app.set_generation(change).await
+    app.settings.set_generation(change).await
 }
 
 /// Keeps whether text that came from drafts is marked.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_reveal_drafts(app: State<'_, Arc<App>>, reveal: bool) -> Result<(), ErrorReport> {
-    app.set_reveal_drafts(reveal).await
+    app.settings.set_reveal_drafts(reveal).await
 }

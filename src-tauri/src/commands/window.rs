@@ -30,7 +30,7 @@ pub(crate) async fn subscribe(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn close_window(handle: AppHandle) -> Result<(), ErrorReport> {
-    crate::setup::close_window(&handle);
+    crate::window::close(&handle);
     Ok(())
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn set_preferences(
     handle: AppHandle,
     preferences: Preferences,
 ) -> Result<(), ErrorReport> {
-    let preferences = crate::desktop::in_bounds(preferences);
-    crate::desktop::apply(&handle, &preferences);
-    app.set_preferences(preferences).await
+    let preferences = crate::settings::in_bounds(preferences);
+    crate::window::apply(&handle, &preferences);
+    app.settings.set_preferences(preferences).await
 }

@@ -10,9 +10,10 @@ use foretoken_protocol::{
 };
 use tauri::ipc::Channel;
 
-use crate::app::App;
+use crate::conversations::Conversations;
 use crate::conversations::replies::{Dependencies, Written};
 use crate::conversations::store::conversation;
+use crate::models::Models;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ mod tests;
 /// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
 /// settings, which hold where the chat has none of its own.
 struct Answering {
-    app: Arc<App>,
+    models: Arc<Models>,
     model: String,
     generation: GenerationSettings,
 }
@@ -67,16 +68,16 @@ impl Answering {
         if let Some(own) = store.chat_settings(chat)?.generation {
             return Ok(Manner { expected: own.clone(), settings: own.into() });
         }
-        let (app, general) = (Arc::clone(&self.app), self.generation.clone());
+        let (models, general) = (Arc::clone(&self.models), self.generation.clone());
         let settings = SettingsFor::model(move |model| GenerationSettings {
-            sampling: app.settings().sampling_of(app.models.key(&model.path).as_ref(), model.defaults),
+            sampling: models.sampling_of(model),
             ..general
         });
         Ok(Manner { expected: self.generation.clone(), settings })
     }
 }
 
-impl App {
+impl Conversations {
     /// Adds a question to a chat, or to a new one, and begins the reply.
     pub(crate) async fn ask(
         self: &Arc<Self>,
@@ -95,7 +96,7 @@ impl App {
         })?;
         let (answering, open) = (self.answering(), self.open.clone());
         let begun = self
-            .chats
+            .store
             .call(move |store| {
                 let (chat, parent, from) = match to {
                     Destination::Chat(chat) => {
@@ -136,7 +137,7 @@ impl App {
         self.check_free(Some(chat))?;
         let answering = self.answering();
         let begun = self
-            .chats
+            .store
             .call(move |store| {
                 let question = store.edit_message(message, &text)?;
                 answering.begin(store, chat, question.id, Some(question))
@@ -155,12 +156,12 @@ impl App {
         let (chat, question, _) = self.reply(message).await?;
         self.check_free(Some(chat))?;
         let answering = self.answering();
-        let begun = self.chats.call(move |store| answering.begin(store, chat, question, None)).await?;
+        let begun = self.store.call(move |store| answering.begin(store, chat, question, None)).await?;
         Ok(self.write(begun, page).await)
     }
 
-    /// Goes on with a reply that ended early.
-    pub(crate) async fn go_on(
+    /// Continues a reply that ended early.
+    pub(crate) async fn continue_reply(
         self: &Arc<Self>,
         message: MessageId,
         page: Channel<ReplyEvent>,
@@ -171,7 +172,7 @@ impl App {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
             return Err(nothing_to_continue(message));
         }
-        self.resume(chat, question, message, false, page).await
+        self.continue_ended(chat, question, message, false, page).await
     }
 
     /// Ends the thinking of a reply that is being written: it answers with what it has thought.
@@ -195,11 +196,11 @@ impl App {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
             return Err(nothing_to_continue(message));
         }
-        self.resume(chat, question, message, true, page).await
+        self.continue_ended(chat, question, message, true, page).await
     }
 
-    /// Goes on with a reply that has ended.
-    async fn resume(
+    /// Continues a reply that has ended.
+    async fn continue_ended(
         self: &Arc<Self>,
         chat: ChatId,
         question: MessageId,
@@ -209,11 +210,11 @@ impl App {
     ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
         let begun = self
-            .chats
+            .store
             .call(move |store| {
                 let Manner { settings, .. } = answering.manner(store, chat)?;
                 let thought = store.message(message)?.stats.map(|stats| stats.thinking);
-                let message = store.resume_reply(message)?;
+                let message = store.continue_reply(message)?;
                 let partial = PartialReply {
                     thinking: message.thinking.clone(),
                     answer: message.text.clone(),
@@ -243,13 +244,13 @@ impl App {
         if let Some(message) = self.replies.attach(message, page).await {
             return Ok(message);
         }
-        let kept = self.chats.call(move |store| store.message(message)).await?;
+        let kept = self.store.call(move |store| store.message(message)).await?;
         if kept.status != MessageStatus::Streaming {
             return Ok(kept);
         }
         // Its end could not be stored: it ends as it would at the next start.
         let status = MessageStatus::Interrupted;
-        let ended = self.chats.call(move |store| store.finish_reply(message, status, None, None)).await;
+        let ended = self.store.call(move |store| store.finish_reply(message, status, None, None)).await;
         Ok(ended.unwrap_or_else(|error| Message { status, error: Some(error), ..kept }))
     }
 
@@ -274,15 +275,15 @@ impl App {
     }
 
     /// The model that is chosen now, and the app's settings.
-    fn answering(self: &Arc<Self>) -> Answering {
-        let settings = self.settings();
+    fn answering(&self) -> Answering {
+        let settings = self.settings.current();
         let model = self.models.name(&self.models.selected(&settings));
-        Answering { app: Arc::clone(self), model, generation: settings.generation }
+        Answering { models: Arc::clone(&self.models), model, generation: settings.generation }
     }
 
     /// The chat of a message, and the message itself.
     async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
-        self.chats.call(move |store| Ok((store.chat_of(message)?, store.message(message)?))).await
+        self.store.call(move |store| Ok((store.chat_of(message)?, store.message(message)?))).await
     }
 
     /// The chat of a reply, the question that it answers, and the reply itself.
@@ -300,24 +301,24 @@ impl App {
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
-        let (namer, judge) = (Arc::clone(self), Arc::clone(self));
+        let (namer, judge) = (Arc::clone(&self.models), Arc::clone(&self.models));
         let dependencies = Dependencies {
-            chats: self.chats.clone(),
-            name: Box::new(move |model: &ModelInfo| namer.models.name(&model.path)),
+            chats: self.store.clone(),
+            name: Box::new(move |model: &ModelInfo| namer.name(&model.path)),
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
             thought_seconds,
         };
         let id = reply.id;
-        let app = Arc::clone(self);
-        let ended = move |failed| async move { app.mark_unseen(chat, failed).await };
+        let this = Arc::clone(self);
+        let ended = move |failed| async move { this.mark_unseen(chat, failed).await };
         let writing = self.replies.begin(chat, reply, page, generation, dependencies, ended);
-        let app = Arc::clone(self);
+        let this = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;
-            app.publish_chat(chat).await;
-            app.want_title(chat);
+            this.publish_chat(chat).await;
+            this.want_title(chat);
             if let Some(model) = model {
-                app.library.used(model, message.stats).await;
+                this.models.library.used(model, message.stats).await;
             }
         });
         // Whoever deleted the chat just before did not find the reply.

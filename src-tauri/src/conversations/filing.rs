@@ -13,7 +13,7 @@ use foretoken_protocol::{
 };
 use tokio::time::sleep;
 
-use crate::app::App;
+use crate::conversations::Conversations;
 use crate::events::AppEvents;
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ mod tests;
 /// How often it is looked whether a backup is due.
 const BACKUP_PULSE: Duration = Duration::from_mins(10);
 
-impl App {
+impl Conversations {
     /// Opens the chat of a message and shows the branch that leads through it.
     pub(crate) async fn show_message(
         &self,
@@ -43,7 +43,7 @@ impl App {
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         let events = Arc::clone(&self.events);
-        let branched = self.chats.call(move |store| {
+        let branched = self.store.call(move |store| {
             let chat = store.branch_into_new_chat(message)?;
             let id = chat.id;
             events.publish(AppEvent::Chat { chat });
@@ -57,10 +57,10 @@ impl App {
     /// Deletes a message and all that follows it, while nobody begins a reply.
     pub(crate) async fn delete_message(&self, message: MessageId) -> Result<DeletedMessage, ErrorReport> {
         let _nobody_asks = self.asking.lock().await;
-        let chat = self.chats.call(move |store| store.chat_of(message)).await?;
+        let chat = self.store.call(move |store| store.chat_of(message)).await?;
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 let deletion = store.delete_message(message)?;
                 publish_deletions(store, &events)?;
@@ -72,7 +72,7 @@ impl App {
     /// Deletes a chat, and leaves it. A reply that is being written in it is ended.
     pub(crate) async fn delete_chat(&self, chat: ChatId) -> Result<DeletionId, ErrorReport> {
         let (events, open) = (Arc::clone(&self.events), self.open.clone());
-        let deleted = self.chats.call(move |store| {
+        let deleted = self.store.call(move |store| {
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
             events.publish(AppEvent::ChatGone { chat });
@@ -90,7 +90,7 @@ impl App {
     /// Brings back what one call deleted, and returns its chat.
     pub(crate) async fn undo_deletion(&self, deletion: DeletionId) -> Result<ChatId, ErrorReport> {
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 let chat = store.undo_deletion(deletion)?;
                 // It may itself be in what is still deleted.
@@ -107,7 +107,7 @@ impl App {
     /// Gives a chat the title that the person chose; an empty one leaves the choice to the app.
     pub(crate) async fn rename_chat(&self, chat: ChatId, title: String) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 let chat = store.rename_chat(chat, &title)?;
                 events.publish(AppEvent::Chat { chat });
@@ -120,7 +120,7 @@ impl App {
     /// Pins a chat before the others, or lets it go.
     pub(crate) async fn pin_chat(&self, chat: ChatId, pinned: bool) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 store.set_pinned(chat, pinned)?;
                 publish_chat(store, &events, chat)
@@ -131,7 +131,7 @@ impl App {
     /// Gives a chat these tags and no others.
     pub(crate) async fn tag_chat(&self, chat: ChatId, tags: Vec<String>) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 let chat = store.set_tags(chat, &tags)?;
                 events.publish(AppEvent::Chat { chat });
@@ -146,7 +146,7 @@ impl App {
         chat: ChatId,
         settings: ChatSettings,
     ) -> Result<(), ErrorReport> {
-        self.chats.call(move |store| store.set_chat_settings(chat, &settings)).await
+        self.store.call(move |store| store.set_chat_settings(chat, &settings)).await
     }
 
     /// Writes a chat, or all chats, into a file.
@@ -158,13 +158,13 @@ impl App {
     ) -> Result<(), ErrorReport> {
         let last = match (chat, format) {
             (Some(chat), ExportFormat::Markdown) => {
-                let last = self.chats.call(move |store| store.messages(chat)).await?;
+                let last = self.store.call(move |store| store.messages(chat)).await?;
                 let Some(last) = last.last() else { return Ok(()) };
                 Some(last.id)
             }
             _ => None,
         };
-        self.chats
+        self.store
             .read(move |reader| match last {
                 Some(last) => reader.export_markdown(last, true, &path),
                 None => reader.export_json(chat, &path),
@@ -181,7 +181,7 @@ impl App {
         let mut imported = Imported::default();
         for file in files {
             let read = match file {
-                Ok(path) => self.chats.import(path).await,
+                Ok(path) => self.store.import(path).await,
                 Err(refused) => Err(refused),
             };
             match read {
@@ -198,7 +198,7 @@ impl App {
             publish_tags(store, &events)?;
             publish_presets(store, &events)
         };
-        self.chats.call(publish).await?;
+        self.store.call(publish).await?;
         Ok(imported)
     }
 
@@ -233,7 +233,7 @@ impl App {
         act: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
     ) -> Result<T, ErrorReport> {
         let events = Arc::clone(&self.events);
-        self.chats
+        self.store
             .call(move |store| {
                 let done = act(store)?;
                 publish_presets(store, &events)?;
@@ -244,7 +244,7 @@ impl App {
 
     /// Finds titles and messages that hold all words of `query`.
     pub(crate) async fn search(&self, query: String, limit: u32) -> Result<SearchResults, ErrorReport> {
-        self.chats.read(move |reader| reader.search(&query, limit)).await
+        self.store.read(move |reader| reader.search(&query, limit)).await
     }
 
     /// Looks after the file of the chats for as long as the app runs, once the window can be used: looks for damage,
@@ -252,15 +252,15 @@ impl App {
     pub(crate) async fn look_after_chats(&self) {
         // It fails only without a sender, which is here.
         let _ = self.shown.subscribe().wait_for(|&shown| shown).await;
-        if let Err(error) = self.chats.check().await {
+        if let Err(error) = self.store.check().await {
             tracing::error!("the chats are not sound: {error}");
         }
-        if let Err(error) = self.chats.purge().await {
+        if let Err(error) = self.store.purge().await {
             tracing::error!("what was deleted is still there: {error}");
         }
         loop {
             sleep(BACKUP_PULSE).await;
-            if let Err(error) = self.chats.back_up().await {
+            if let Err(error) = self.store.back_up().await {
                 tracing::error!("no backup: {error}");
             }
         }
@@ -268,9 +268,9 @@ impl App {
 
     /// Tells the page when chats that it shows turn out to be damaged, for as long as the app runs.
     pub(crate) async fn publish_damage(&self) {
-        let mut state = self.chats.watch();
+        let mut state = self.store.watch();
         while state.changed().await.is_ok() {
-            if let Some(trouble) = self.chats.trouble().await {
+            if let Some(trouble) = self.store.trouble().await {
                 self.events.publish(AppEvent::ChatsTrouble { trouble });
             }
         }
@@ -279,15 +279,15 @@ impl App {
     /// Puts the newest sound backup in the place of damaged chats. Replies that are being written end before: the chats
     /// that take the place do not know them.
     pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
-        if self.chats.trouble().await.is_some() {
+        if self.store.trouble().await.is_some() {
             let running = self.replies.running();
             running.iter().for_each(|&(_, request)| self.engine.cancel(request));
             for (message, _) in running {
                 self.replies.ended(message).await;
             }
         }
-        self.chats.restore().await?;
-        if let Err(error) = self.chats.purge().await {
+        self.store.restore().await?;
+        if let Err(error) = self.store.purge().await {
             tracing::error!("what was deleted is still there: {error}");
         }
         Ok(())
@@ -296,7 +296,7 @@ impl App {
     /// Tells the page how a chat stands in the list now. Returns whether it does: `false` once it is deleted.
     pub(crate) async fn publish_chat(&self, chat: ChatId) -> bool {
         let events = Arc::clone(&self.events);
-        let told = self.chats.call(move |store| publish_chat(store, &events, chat)).await;
+        let told = self.store.call(move |store| publish_chat(store, &events, chat)).await;
         if let Err(error) = &told {
             tracing::info!("{error}");
         }

@@ -1,8 +1,118 @@
 //! Conversations: the chats as they are kept, the questions that are asked in them, and the replies that are written.
 
 pub(crate) mod asking;
-pub(crate) mod filing;
+mod filing;
 pub(crate) mod open;
 pub(crate) mod replies;
 pub(crate) mod store;
 mod titles;
+
+use std::sync::{Arc, Mutex};
+
+use foretoken_chats::ChatsError;
+use foretoken_host::Engine;
+use foretoken_protocol::{ChatId, ErrorReport, Snapshot};
+use tokio::sync::{mpsc, watch};
+
+use crate::events::AppEvents;
+use crate::models::Models;
+use crate::settings::AppSettings;
+use open::{OpenChat, OpenPlace};
+use replies::Replies;
+use store::ChatStore;
+
+/// How many chats the page is given when it opens; it asks for more when they are looked at.
+const CHATS_AT_FIRST: u32 = 200;
+
+/// The conversations of the running app. What they depend on is what they hold.
+pub(crate) struct Conversations {
+    pub(crate) store: ChatStore,
+    pub(crate) replies: Arc<Replies>,
+    engine: Arc<Engine>,
+    models: Arc<Models>,
+    settings: Arc<AppSettings>,
+    /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
+    /// in which they are made.
+    events: Arc<AppEvents>,
+    /// Shared with the jobs of the store, so that the one that marks a chat with an unseen reply knows whether the chat
+    /// is open by then.
+    open: OpenChat,
+    /// Whether the page has everything that it shows when it opens.
+    shown: watch::Sender<bool>,
+    /// Held while chats are imported: what is dropped meanwhile comes after.
+    importing: tokio::sync::Mutex<()>,
+    /// Held while a reply is begun, so that a chat never has two at a time.
+    asking: tokio::sync::Mutex<()>,
+    /// Sends chats that may get an automatic title to [`Conversations::make_titles`].
+    untitled: mpsc::UnboundedSender<ChatId>,
+    /// The receiving end of `untitled`, until [`Conversations::make_titles`] takes it.
+    titles: Mutex<Option<mpsc::UnboundedReceiver<ChatId>>>,
+}
+
+impl Conversations {
+    /// Conversations that are kept in `store`.
+    pub(crate) fn new(
+        store: ChatStore,
+        replies: Arc<Replies>,
+        engine: Arc<Engine>,
+        models: Arc<Models>,
+        settings: Arc<AppSettings>,
+        events: Arc<AppEvents>,
+    ) -> Self {
+        let (untitled, titles) = mpsc::unbounded_channel();
+        Self {
+            store,
+            replies,
+            engine,
+            models,
+            settings,
+            events,
+            open: OpenChat::default(),
+            shown: watch::Sender::default(),
+            importing: tokio::sync::Mutex::new(()),
+            asking: tokio::sync::Mutex::new(()),
+            untitled,
+            titles: Mutex::new(Some(titles)),
+        }
+    }
+
+    /// Adds what the page shows of conversations when it opens.
+    pub(crate) async fn add_to(&self, mut snapshot: Snapshot) -> Result<Snapshot, ErrorReport> {
+        snapshot.trouble = self.store.trouble().await;
+        if snapshot.trouble.is_none() {
+            let (open, mut whole) = (self.open.clone(), snapshot.clone());
+            let stored = self.store.call(move |store| {
+                let OpenPlace { navigation, chat } = open.place();
+                whole.navigation = navigation;
+                whole.open = match chat.map(|chat| store.open_chat(chat)).transpose() {
+                    // As where other chats have taken the place of damaged ones.
+                    Err(ChatsError::UnknownChat { id }) => {
+                        open.leave(id);
+                        None
+                    }
+                    opened => opened?,
+                };
+                whole.chats = store.chat_page(None, None, CHATS_AT_FIRST)?;
+                whole.tags = store.tags()?;
+                whole.presets = store.presets()?;
+                whole.deleted_presets = store.deleted_presets();
+                whole.deletions = store.deletions()?;
+                whole.draft = store.draft(None)?;
+                Ok(whole)
+            });
+            snapshot = match stored.await {
+                Ok(whole) => whole,
+                // It may be that this was the first to meet damage.
+                Err(error) => match self.store.trouble().await {
+                    Some(trouble) => Snapshot { trouble: Some(trouble), ..snapshot },
+                    None => return Err(error),
+                },
+            };
+        }
+        if snapshot.trouble.is_some() {
+            snapshot.navigation = self.open_chat().navigation;
+        }
+        self.shown.send_replace(true);
+        Ok(snapshot)
+    }
+}

@@ -3,7 +3,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use foretoken_protocol::{Beginning, ChatId, Destination, ErrorReport};
+use foretoken_chats::{ChatsError, Store};
+use foretoken_protocol::{AppEvent, Beginning, ChatId, Destination, ErrorReport, OpenedChat, UnseenReply};
+
+use super::Conversations;
 
 /// Where the person is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,8 +70,61 @@ impl OpenChat {
     }
 }
 
+impl Conversations {
+    /// Where the person is.
+    pub(crate) fn open_chat(&self) -> OpenPlace {
+        self.open.place()
+    }
+
+    /// Leaves the open chat for a new one.
+    pub(crate) fn begin_chat(&self, navigation: u32) {
+        self.open.go(navigation, None);
+    }
+
+    /// Opens a chat.
+    pub(crate) async fn show_chat(&self, navigation: u32, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
+        self.show(navigation, move |_| Ok(chat)).await
+    }
+
+    /// Opens the chat that `find` leads to, unless the person has gone elsewhere since this navigation. What ended in
+    /// it unseen is seen now.
+    pub(crate) async fn show(
+        &self,
+        navigation: u32,
+        find: impl FnOnce(&mut Store) -> Result<ChatId, ChatsError> + Send + 'static,
+    ) -> Result<OpenedChat, ErrorReport> {
+        let (open, events) = (self.open.clone(), Arc::clone(&self.events));
+        let opened = self.store.call(move |store| {
+            if open.has_left(navigation) {
+                return Ok(None);
+            }
+            let chat = find(store)?;
+            let was_unseen = store.set_unseen(chat, None)?;
+            let opened = store.open_chat(chat)?;
+            open.go(navigation, Some(chat));
+            if was_unseen {
+                events.publish(AppEvent::Chat { chat: opened.chat.clone() });
+            }
+            Ok(Some(opened))
+        });
+        opened.await?.ok_or_else(has_left)
+    }
+
+    /// Marks a chat in which a reply has ended, unless it is open.
+    pub(crate) async fn mark_unseen(&self, chat: ChatId, failed: bool) {
+        let unseen = if failed { UnseenReply::Failed } else { UnseenReply::Written };
+        let open = self.open.clone();
+        let marked = self.store.call(move |store| {
+            if open.place().chat == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
+        });
+        if let Err(error) = marked.await {
+            tracing::info!("{error}");
+        }
+    }
+}
+
 /// What a navigation is answered that came after a later one. The page does not show it.
-pub(crate) fn has_left() -> ErrorReport {
+fn has_left() -> ErrorReport {
     ErrorReport {
         code: "left".into(),
         message: "Something else was opened meanwhile.".into(),

@@ -7,11 +7,11 @@ use foretoken_chats::{Store, title_from};
 use foretoken_host::{Progress, Prompt};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings,
-    MessageStatus, ModelInfo, Part, Role, Sampling,
+    MessageStatus, Part, Role, Sampling,
 };
 use tokio::time::sleep;
 
-use crate::app::App;
+use crate::conversations::Conversations;
 use crate::conversations::filing::publish_deletions;
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ enum Outcome {
     Interrupted,
 }
 
-impl App {
+impl Conversations {
     /// Lets a chat have a title of its own once there is time.
     pub(crate) fn want_title(&self, chat: ChatId) {
         // It fails only while the app closes.
@@ -65,17 +65,12 @@ impl App {
         }
     }
 
-    /// Whether it is the demo model, which can only tell stories.
-    fn is_demo(&self, model: &ModelInfo) -> bool {
-        self.models.key(&model.path).is_none()
-    }
-
     async fn make_title(&self, chat: ChatId) -> Result<Outcome, ErrorReport> {
         let EngineState::Ready { model, .. } = self.engine.state() else { return Ok(Outcome::Done) };
-        if self.is_demo(&model) {
+        if self.models.is_demo(&model) {
             return Ok(Outcome::Done);
         }
-        let Some(messages) = self.chats.call(move |store| beginning(store, chat)).await? else {
+        let Some(messages) = self.store.call(move |store| beginning(store, chat)).await? else {
             return Ok(Outcome::Done);
         };
         let settings = GenerationSettings {
@@ -97,7 +92,7 @@ impl App {
                 }
                 progress = generation.progress.recv() => match progress {
                     // It may have been chosen in the meantime.
-                    Some(Progress::Begun(begun)) if self.is_demo(&begun.model) => {
+                    Some(Progress::Begun(begun)) if self.models.is_demo(&begun.model) => {
                         self.engine.cancel(generation.id);
                         return Ok(Outcome::Done);
                     }
@@ -116,7 +111,7 @@ impl App {
             return Ok(Outcome::Done);
         };
         let events = Arc::clone(&self.events);
-        let given = self.chats.call(move |store| {
+        let given = self.store.call(move |store| {
             if store.set_automatic_title(chat, &title)? {
                 events.publish(AppEvent::Chat { chat: store.chat(chat)? });
                 // Its name stands there too.

@@ -1,4 +1,144 @@
-//! Models: the list that the picker shows, and the library.
+//! Models: the list to choose from, the one that is loaded, and the library.
 
 pub(crate) mod library;
 pub(crate) mod picker;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use foretoken_host::{Engine, Model};
+use foretoken_protocol::{AppEvent, EngineState, ErrorReport, KvPrecision, ModelEntry, ModelInfo, Sampling};
+use tokio::sync::mpsc;
+
+use crate::events::AppEvents;
+use crate::handed::{Handed, Purpose};
+use crate::settings::{AppSettings, Settings};
+use library::ModelLibrary;
+use picker::Picker;
+
+/// The models of the running app.
+pub(crate) struct Models {
+    engine: Arc<Engine>,
+    settings: Arc<AppSettings>,
+    events: Arc<AppEvents>,
+    /// The paths that the person has handed over, models among them.
+    handed: Arc<Handed>,
+    picker: Picker,
+    pub(crate) library: Arc<ModelLibrary>,
+    /// Folders that the library was moved from and to, until [`Models::follow_moves`] takes them.
+    moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
+}
+
+impl Models {
+    /// The model in the folder `built_in`, and those of the library, whose moves come on `moves`.
+    pub(crate) fn new(
+        built_in: &Path,
+        (library, moves): (ModelLibrary, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>),
+        engine: Arc<Engine>,
+        settings: Arc<AppSettings>,
+        events: Arc<AppEvents>,
+        handed: Arc<Handed>,
+    ) -> Self {
+        let (picker, library) = (Picker::new(built_in), Arc::new(library));
+        Self { engine, settings, events, handed, picker, library, moves: Mutex::new(Some(moves)) }
+    }
+
+    /// The models to choose from.
+    pub(crate) fn entries(&self, settings: &Settings) -> Vec<ModelEntry> {
+        self.picker.entries(settings)
+    }
+
+    /// The folder of the chosen model.
+    pub(crate) fn selected(&self, settings: &Settings) -> String {
+        self.picker.selected(settings)
+    }
+
+    /// The name of the model in a folder.
+    pub(crate) fn name(&self, path: &str) -> String {
+        self.picker.name(path)
+    }
+
+    /// Whether it is the demo model, which can only tell stories.
+    pub(crate) fn is_demo(&self, model: &ModelInfo) -> bool {
+        self.picker.key(&model.path).is_none()
+    }
+
+    /// The sampling of a model's replies where the chat has none of its own.
+    pub(crate) fn sampling_of(&self, model: &ModelInfo) -> Sampling {
+        self.settings.current().sampling_of(self.picker.key(&model.path).as_ref(), model.defaults)
+    }
+
+    /// The model folder that the page names: one that it shows, or one that the person has handed over.
+    pub(crate) fn folder(&self, named: &str) -> Result<PathBuf, ErrorReport> {
+        let shown = self.picker.entries(&self.settings.current()).iter().any(|entry| entry.path == named)
+            || self.library.lists(Path::new(named));
+        if shown { Ok(named.into()) } else { self.handed.find(Purpose::Model, named) }
+    }
+
+    /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
+    pub(crate) async fn load(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
+        let kv_precision = self.settings.current().kv_precision;
+        let model = self.engine.load(Model { folder: path.to_owned(), kv_precision }).await?;
+        let (key, recommended) = (self.picker.key(path), model.defaults);
+        let writing = self.settings.file.update(|settings| settings.select_model(key, recommended));
+        self.publish();
+        self.settings.publish_generation();
+        if let Err(error) = writing.written().await {
+            tracing::error!("{error}");
+        }
+        Ok(model)
+    }
+
+    /// Chooses how models keep keys and values, and loads the selected one again that way. If it does not load, nothing
+    /// is changed.
+    pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
+        let folder = self.picker.selected(&self.settings.current());
+        self.engine.load(Model { folder, kv_precision }).await?;
+        let writing = self.settings.file.update(|settings| settings.kv_precision = kv_precision);
+        self.library.refresh_fit();
+        Ok(writing.written().await?)
+    }
+
+    /// Tells the page which models there are to choose from.
+    pub(crate) fn publish(&self) {
+        self.settings.file.tell(|settings| {
+            self.events.publish(AppEvent::Models {
+                models: self.picker.entries(settings),
+                selected_model: self.picker.selected(settings),
+            });
+        });
+    }
+
+    /// Loads the model that was selected when the app was last used.
+    pub(crate) async fn load_selected(&self) {
+        let path = self.picker.selected(&self.settings.current());
+        if let Err(error) = self.load(&path).await {
+            tracing::error!("{error}");
+        }
+    }
+
+    /// Tells the page about the library, for as long as the app runs.
+    pub(crate) async fn publish_library(&self) {
+        let mut told = self.library.watch();
+        while told.changed().await.is_ok() {
+            let library = told.borrow_and_update().clone();
+            if let Some(library) = library {
+                self.events.publish(AppEvent::Library { library });
+            }
+        }
+    }
+
+    /// Follows the library to another folder: a model that is loaded from it is loaded from there.
+    pub(crate) async fn follow_moves(&self) {
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut moves) = moves else { return };
+        while let Some((from, to)) = moves.recv().await {
+            self.publish();
+            let EngineState::Ready { model, .. } = self.engine.state() else { continue };
+            let Ok(rest) = Path::new(&model.path).strip_prefix(&from) else { continue };
+            if let Err(error) = self.load(&to.join(rest).to_string_lossy()).await {
+                tracing::error!("{error}");
+            }
+        }
+    }
+}

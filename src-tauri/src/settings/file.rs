@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::sync::oneshot;
 
 use super::Settings;
-use super::reading::{Found, read};
+use super::reading::{FileContent, read};
 
 /// How often a file is read that cannot be, before the app goes on without it.
 const TRIES: u32 = 3;
@@ -89,13 +89,13 @@ impl SettingsFile {
     /// left out. A file that cannot be read stays as it is: the defaults hold, and nothing is written over it.
     pub(crate) fn open(path: PathBuf) -> std::io::Result<Self> {
         let mut unread = None;
-        let settings = match read_patiently(|| read(&path)) {
-            Found::Settings(settings) => *settings,
-            Found::Damaged(detail) => {
+        let settings = match read_with_retries(|| read(&path)) {
+            FileContent::Settings(settings) => *settings,
+            FileContent::Damaged(detail) => {
                 keep_aside(&path, &detail);
                 Settings::default()
             }
-            Found::Unreadable(error) => {
+            FileContent::Unreadable(error) => {
                 let error = SettingsError::NotRead { path: path.clone(), detail: error.to_string() };
                 tracing::error!("{error}");
                 unread = Some(error);
@@ -145,10 +145,10 @@ impl SettingsFile {
     }
 }
 
-pub(super) fn read_patiently(mut read: impl FnMut() -> Found) -> Found {
+pub(super) fn read_with_retries(mut read: impl FnMut() -> FileContent) -> FileContent {
     let mut found = read();
     for _ in 1..TRIES {
-        if !matches!(found, Found::Unreadable(_)) {
+        if !matches!(found, FileContent::Unreadable(_)) {
             break;
         }
         thread::sleep(PAUSE);

@@ -6,11 +6,10 @@ use std::path::Path;
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
-use super::Settings;
-use crate::desktop::in_bounds;
+use super::{Settings, in_bounds};
 
 /// What came of reading the file.
-pub(super) enum Found {
+pub(super) enum FileContent {
     /// What it says; the defaults where there is no file.
     Settings(Box<Settings>),
     /// It was read and makes no sense.
@@ -20,20 +19,20 @@ pub(super) enum Found {
 }
 
 /// Reads the file.
-pub(super) fn read(path: &Path) -> Found {
+pub(super) fn read(path: &Path) -> FileContent {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Found::Settings(Box::default()),
-        Err(error) => return Found::Unreadable(error),
+        Err(error) if error.kind() == ErrorKind::NotFound => return FileContent::Settings(Box::default()),
+        Err(error) => return FileContent::Unreadable(error),
     };
     match settings_in(&bytes) {
         Ok((settings, lost)) => {
             for name in lost {
                 tracing::warn!("{}: the value of {name} makes no sense and is left out", path.display());
             }
-            Found::Settings(Box::new(settings))
+            FileContent::Settings(Box::new(settings))
         }
-        Err(error) => Found::Damaged(error.to_string()),
+        Err(error) => FileContent::Damaged(error.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use foretoken_protocol::{AcceptanceRule, ErrorReport};
 
-use super::reading::Found;
+use super::reading::FileContent;
 use super::*;
 
 const WARM: Sampling = Sampling {
@@ -134,12 +134,12 @@ fn a_file_that_cannot_be_read_stays_as_it_is() {
 #[test]
 fn a_file_that_can_be_read_a_moment_later_is_read() {
     let mut answers = vec![
-        Found::Settings(Box::default()),
-        Found::Unreadable(std::io::Error::other("the disk wakes up")),
-        Found::Unreadable(std::io::Error::other("the disk sleeps")),
+        FileContent::Settings(Box::default()),
+        FileContent::Unreadable(std::io::Error::other("the disk wakes up")),
+        FileContent::Unreadable(std::io::Error::other("the disk sleeps")),
     ];
-    let found = file::read_patiently(|| answers.pop().unwrap());
-    assert!(matches!(found, Found::Settings(_)));
+    let found = file::read_with_retries(|| answers.pop().unwrap());
+    assert!(matches!(found, FileContent::Settings(_)));
     assert!(answers.is_empty());
 }
 
@@ -202,5 +202,13 @@ async fn changes_hold_at_once_and_are_written_in_their_order() {
     for tokens in 501..=520 {
         file.update(|settings| settings.generation.max_tokens = tokens).written().await.unwrap();
         assert_eq!(on_disk(), u64::from(tokens));
+    }
+}
+
+#[test]
+fn a_zoom_is_one_of_those_that_there_are() {
+    for (asked, taken) in [(0, 80), (100, 100), (116, 110), (u32::MAX, 160)] {
+        let preferences = in_bounds(Preferences { zoom: asked, ..Preferences::default() });
+        assert_eq!(preferences.zoom, taken);
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::log::Log;
-use crate::testing::{PATIENCE, Running, next, page, places, rest, running, some_text, write};
+use crate::testing::{Running, TIMEOUT, next, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
 
@@ -25,7 +25,7 @@ async fn a_question_is_answered_and_kept() {
     let (window, mut changes) = page();
     app.events.subscribe(window);
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert_eq!(sent.messages.len(), 2);
     let (text, message) = rest(&mut events).await;
     assert!(!message.text.is_empty());
@@ -48,7 +48,8 @@ async fn a_question_is_answered_and_kept() {
     assert_eq!((chat.id, chat.title.as_str()), (sent.chat, QUESTION));
 
     let (channel, mut events) = page();
-    let follow_up = app.ask(app.open_chat(), "And then?".into(), channel).await.unwrap();
+    let follow_up =
+        app.conversations.ask(app.conversations.open_chat(), "And then?".into(), channel).await.unwrap();
     assert_eq!(follow_up.chat, sent.chat);
     assert_eq!(follow_up.messages[0].message.parent, Some(message.id));
     rest(&mut events).await;
@@ -58,12 +59,12 @@ async fn a_question_is_answered_and_kept() {
 async fn a_stopped_reply_goes_on_in_the_same_words() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
 
     write(app, 12, Sampling::default()).await;
     let (channel, mut events) = page();
-    let part = app.retry(whole.id, channel).await.unwrap().messages[0].message.clone();
+    let part = app.conversations.retry(whole.id, channel).await.unwrap().messages[0].message.clone();
     assert_eq!(part.parent, whole.parent);
     let (_, part) = rest(&mut events).await;
     assert_eq!(part.status, MessageStatus::Finished { reason: FinishReason::Length });
@@ -71,7 +72,7 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
 
     write(app, 36, Sampling::default()).await;
     let (channel, mut events) = page();
-    app.go_on(part.id, channel).await.unwrap();
+    app.conversations.continue_reply(part.id, channel).await.unwrap();
     let (added, grown) = rest(&mut events).await;
     assert_eq!(grown.id, part.id);
     assert!(grown.text.starts_with(&format!("{}{added}", part.text)));
@@ -89,10 +90,11 @@ fn drafted(text: &str, runs: &[DraftRun]) -> (usize, usize) {
 #[tokio::test]
 async fn where_a_text_came_from_is_told_kept_and_goes_on_with_it() {
     let Running { app, .. } = &running().await;
-    let drafting = |drafting| GenerationSettings { drafting, max_tokens: 12, ..app.settings().generation };
-    app.set_generation(drafting(Drafting::Fixed { depth: 2 })).await.unwrap();
+    let drafting =
+        |drafting| GenerationSettings { drafting, max_tokens: 12, ..app.settings.current().generation };
+    app.settings.set_generation(drafting(Drafting::Fixed { depth: 2 })).await.unwrap();
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (mut told, mut chars) = (0, 0);
     let message = loop {
         match next(&mut events).await {
@@ -106,16 +108,16 @@ async fn where_a_text_came_from_is_told_kept_and_goes_on_with_it() {
         }
     };
     let id = message.id;
-    let stored = |id| app.chats.call(move |store| store.provenance(id));
+    let stored = |id| app.conversations.store.call(move |store| store.provenance(id));
     let first = stored(id).await.unwrap();
     let (of_drafts, all) = drafted(&message.text, &first.answer);
     assert!(of_drafts > 0 && of_drafts < all);
     assert!(first.answer.iter().all(|run| run.1 <= 2));
     assert!(told <= of_drafts && chars <= all, "what comes with the end is not told before");
 
-    app.set_generation(drafting(Drafting::Off)).await.unwrap();
+    app.settings.set_generation(drafting(Drafting::Off)).await.unwrap();
     let (channel, mut events) = page();
-    app.go_on(id, channel).await.unwrap();
+    app.conversations.continue_reply(id, channel).await.unwrap();
     let (_, grown) = rest(&mut events).await;
     assert!(grown.text.len() > message.text.len());
     let second = stored(id).await.unwrap();
@@ -127,10 +129,13 @@ async fn where_a_text_came_from_is_told_kept_and_goes_on_with_it() {
 async fn a_gain_is_known_once_the_same_was_done_without_drafts() {
     let Running { app, .. } = &running().await;
     let speed = async |drafting, sampling| {
-        let settings = GenerationSettings { drafting, sampling, ..app.settings().generation };
-        app.set_generation(settings).await.unwrap();
+        let settings = GenerationSettings { drafting, sampling, ..app.settings.current().generation };
+        app.settings.set_generation(settings).await.unwrap();
         let (channel, mut events) = page();
-        app.ask(Destination::New(Beginning::default()), QUESTION.into(), channel).await.unwrap();
+        app.conversations
+            .ask(Destination::New(Beginning::default()), QUESTION.into(), channel)
+            .await
+            .unwrap();
         let (_, message) = rest(&mut events).await;
         let stats = message.stats.unwrap();
         assert!(stats.emitted >= 24, "long enough to tell a speed: {stats:?}");
@@ -141,7 +146,7 @@ async fn a_gain_is_known_once_the_same_was_done_without_drafts() {
     let plain = speed(Drafting::Off, greedy).await;
     assert_eq!(plain.plain, None);
     // What was learned is written when the reply has ended.
-    let known = timeout(PATIENCE, async {
+    let known = timeout(TIMEOUT, async {
         loop {
             if let Some(known) = speed(one, greedy).await.plain {
                 return known;
@@ -159,13 +164,20 @@ async fn a_reply_is_stopped() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply =
-        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply = app
+        .conversations
+        .ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel)
+        .await
+        .unwrap()
+        .messages[1]
+        .message
+        .id;
     some_text(&mut events).await;
 
-    let refused = app.ask(app.open_chat(), "Too early".into(), page().0).await.unwrap_err();
+    let refused =
+        app.conversations.ask(app.conversations.open_chat(), "Too early".into(), page().0).await.unwrap_err();
     assert_eq!(refused.code, "still_writing");
-    app.stop(reply);
+    app.conversations.stop(reply);
     let (_, message) = rest(&mut events).await;
     assert_eq!(message.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
     assert!(!message.text.is_empty());
@@ -176,12 +188,14 @@ async fn chats_are_answered_side_by_side() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let one = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let one =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut first).await;
 
-    app.begin_chat(1);
+    app.conversations.begin_chat(1);
     let (channel, mut second) = page();
-    let two = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let two =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     assert_ne!(one.chat, two.chat);
     some_text(&mut second).await;
     // What has come until now may be from before the second one began.
@@ -189,7 +203,7 @@ async fn chats_are_answered_side_by_side() {
     some_text(&mut first).await;
 
     for (sent, events) in [(two, &mut second), (one, &mut first)] {
-        app.stop(sent.messages[1].message.id);
+        app.conversations.stop(sent.messages[1].message.id);
         let (_, message) = rest(events).await;
         assert_eq!(message.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
     }
@@ -200,16 +214,22 @@ async fn a_page_that_opens_later_gets_the_rest() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let reply =
-        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply = app
+        .conversations
+        .ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel)
+        .await
+        .unwrap()
+        .messages[1]
+        .message
+        .id;
     some_text(&mut first).await;
     let (channel, mut second) = page();
-    let standing = app.attach(reply, channel).await.unwrap();
+    let standing = app.conversations.attach(reply, channel).await.unwrap();
     let more = some_text(&mut second).await;
-    app.stop(reply);
+    app.conversations.stop(reply);
     let (added, message) = rest(&mut second).await;
     assert!(message.text.starts_with(&format!("{}{more}{added}", standing.text)));
-    assert_eq!(app.attach(reply, page().0).await.unwrap(), message);
+    assert_eq!(app.conversations.attach(reply, page().0).await.unwrap(), message);
 }
 
 /// A full disk may keep the end of a reply from being stored.
@@ -218,19 +238,19 @@ async fn a_reply_whose_end_was_not_stored_has_ended_for_a_page_that_opens_later(
     let Running { app, .. } = &running().await;
     write(app, 12, Sampling::default()).await;
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, part) = rest(&mut events).await;
     let id = part.id;
     // What the store holds until it is told the end.
-    app.chats.call(move |store| store.resume_reply(id)).await.unwrap();
+    app.conversations.store.call(move |store| store.continue_reply(id)).await.unwrap();
     let open = app.snapshot().await.unwrap().open.unwrap();
     assert_eq!(open.messages[1].message.status, MessageStatus::Streaming);
 
-    let ended = app.attach(id, page().0).await.unwrap();
+    let ended = app.conversations.attach(id, page().0).await.unwrap();
     assert_eq!((ended.status, &ended.text), (MessageStatus::Interrupted, &part.text));
-    assert_eq!(app.chats.call(move |store| store.message(id)).await.unwrap(), ended);
+    assert_eq!(app.conversations.store.call(move |store| store.message(id)).await.unwrap(), ended);
     let (channel, mut events) = page();
-    app.go_on(id, channel).await.unwrap();
+    app.conversations.continue_reply(id, channel).await.unwrap();
     let (_, grown) = rest(&mut events).await;
     assert!(grown.text.starts_with(&part.text) && grown.text.len() > part.text.len());
 }
@@ -240,7 +260,7 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
     let Running { app, engine, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     let begun = some_text(&mut events).await;
     kill(engine);
     let (_, message) = rest(&mut events).await;
@@ -250,13 +270,13 @@ async fn a_killed_engine_leaves_what_was_written_and_answers_the_next_question()
 
     write(app, 24, Sampling::default()).await;
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), "Are you there?".into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), "Are you there?".into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
     assert!(!answer.text.is_empty());
     assert!(matches!(app.engine.state(), EngineState::Ready { .. }));
 
     let (channel, mut events) = page();
-    app.go_on(message.id, channel).await.unwrap();
+    app.conversations.continue_reply(message.id, channel).await.unwrap();
     let (_, grown) = rest(&mut events).await;
     assert!(grown.text.starts_with(&message.text) && grown.text.len() > message.text.len());
     assert_eq!(grown.error, None);
@@ -267,10 +287,16 @@ async fn closing_the_app_keeps_what_was_written() {
     let Running { app, folder, .. } = running().await;
     write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let reply =
-        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply = app
+        .conversations
+        .ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel)
+        .await
+        .unwrap()
+        .messages[1]
+        .message
+        .id;
     let begun = some_text(&mut events).await;
-    timeout(PATIENCE, app.close()).await.unwrap();
+    timeout(TIMEOUT, app.close()).await.unwrap();
 
     let store = foretoken_chats::Store::open(&places(&folder).chats).unwrap();
     let message = store.message(reply).unwrap();
@@ -285,13 +311,20 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
         App::new(&places(&folder), "/nowhere/engine".into(), &demo_model(), Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
-    app.load_selected_model().await;
-    assert_eq!(app.ask(app.open_chat(), " \n".into(), page().0).await.unwrap_err().code, "no_question");
+    app.models.load_selected().await;
     assert_eq!(
-        app.ask(app.open_chat(), QUESTION.into(), page().0).await.unwrap_err().code,
+        app.conversations.ask(app.conversations.open_chat(), " \n".into(), page().0).await.unwrap_err().code,
+        "no_question"
+    );
+    assert_eq!(
+        app.conversations
+            .ask(app.conversations.open_chat(), QUESTION.into(), page().0)
+            .await
+            .unwrap_err()
+            .code,
         "engine_not_started"
     );
-    assert_eq!(app.retry(7, page().0).await.unwrap_err().code, "unknown_message");
+    assert_eq!(app.conversations.retry(7, page().0).await.unwrap_err().code, "unknown_message");
     assert_eq!(app.snapshot().await.unwrap().chats.chats, []);
 }
 
@@ -299,22 +332,26 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
 async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let first = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let first = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
 
     let (channel, mut events) = page();
-    let edited = app.edit(first.messages[0].message.id, "What is MTP?".into(), channel).await.unwrap();
+    let edited =
+        app.conversations.edit(first.messages[0].message.id, "What is MTP?".into(), channel).await.unwrap();
     let [question, reply] = &edited.messages[..] else { panic!("{edited:?}") };
     assert_eq!(question.versions, [first.messages[0].message.id, question.message.id]);
     assert_eq!((question.message.text.as_str(), question.message.parent), ("What is MTP?", None));
     assert_eq!(reply.versions, [reply.message.id]);
     rest(&mut events).await;
 
-    let refused = app.edit(answer.id, "I say so".into(), page().0).await.unwrap_err();
+    let refused = app.conversations.edit(answer.id, "I say so".into(), page().0).await.unwrap_err();
     assert_eq!(refused.code, "not_a_question");
-    assert_eq!(app.edit(question.message.id, " ".into(), page().0).await.unwrap_err().code, "no_question");
+    assert_eq!(
+        app.conversations.edit(question.message.id, " ".into(), page().0).await.unwrap_err().code,
+        "no_question"
+    );
 
-    let shown = app.show_message(1, answer.id).await.unwrap();
+    let shown = app.conversations.show_message(1, answer.id).await.unwrap();
     let ids: Vec<_> = shown.messages.iter().map(|shown| shown.message.id).collect();
     assert_eq!(ids, [first.messages[0].message.id, answer.id]);
     assert_eq!(shown.messages[0].versions, question.versions);
@@ -324,12 +361,16 @@ async fn an_edited_question_is_a_version_with_a_reply_of_its_own() {
 async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     let Running { app, .. } = &running().await;
     // With drafts, one step could write all of it, and take no time after its first token.
-    let (drafting, usual) = (Drafting::Off, app.settings().generation);
-    app.set_generation(GenerationSettings { thinking: true, max_tokens: 3, drafting, ..usual })
+    let (drafting, usual) = (Drafting::Off, app.settings.current().generation);
+    app.settings
+        .set_generation(GenerationSettings { thinking: true, max_tokens: 3, drafting, ..usual })
         .await
         .unwrap();
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), "Tell me a story about an owl and a bell.".into(), channel).await.unwrap();
+    app.conversations
+        .ask(app.conversations.open_chat(), "Tell me a story about an owl and a bell.".into(), channel)
+        .await
+        .unwrap();
     let (_, part) = rest(&mut events).await;
     assert!(part.text.is_empty() && !part.thinking.is_empty(), "{part:?}");
     let thought = part.stats.as_ref().unwrap().thinking.seconds;
@@ -337,12 +378,15 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
 
     write(app, 200, Sampling::default()).await;
     let (channel, mut events) = page();
-    app.answer_now(part.id, channel).await.unwrap();
+    app.conversations.answer_now(part.id, channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
     assert_eq!((whole.id, &whole.thinking), (part.id, &part.thinking));
     assert!(whole.stats.unwrap().thinking.seconds >= thought, "it is known how long it has thought");
     assert!(!whole.text.is_empty() && !whole.text.contains("think>"), "{:?}", whole.text);
-    assert_eq!(app.answer_now(part.id, page().0).await.unwrap_err().code, "nothing_to_continue");
+    assert_eq!(
+        app.conversations.answer_now(part.id, page().0).await.unwrap_err().code,
+        "nothing_to_continue"
+    );
 }
 
 #[tokio::test]
@@ -350,15 +394,21 @@ async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let reply =
-        app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap().messages[1].message.id;
+    let reply = app
+        .conversations
+        .ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel)
+        .await
+        .unwrap()
+        .messages[1]
+        .message
+        .id;
     let begun = some_text(&mut first).await;
     let (channel, mut second) = page();
-    app.answer_now(reply, channel).await.unwrap();
+    app.conversations.answer_now(reply, channel).await.unwrap();
     let (_, ended) = rest(&mut first).await;
     assert!(ended.text.starts_with(&begun));
     some_text(&mut second).await;
-    app.stop(reply);
+    app.conversations.stop(reply);
     let (_, whole) = rest(&mut second).await;
     assert!(whole.text.starts_with(&ended.text) && whole.text.len() > ended.text.len());
 }
@@ -367,16 +417,18 @@ async fn a_reply_that_is_being_written_is_ended_before_it_answers() {
 async fn the_instructions_of_a_chat_come_first() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
-    let prompt = || app.chats.call(move |store| crate::conversations::store::conversation(store, answer.id));
+    let prompt = || {
+        app.conversations.store.call(move |store| crate::conversations::store::conversation(store, answer.id))
+    };
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<Role> {
         messages.into_iter().map(|message| message.role).collect()
     };
     assert_eq!(roles(prompt().await.unwrap()), [Role::User, Role::Assistant]);
     let settings =
         foretoken_protocol::ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
-    app.chats.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
+    app.conversations.store.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
     assert_eq!(roles(prompt().await.unwrap()), [Role::System, Role::User, Role::Assistant]);
 }
 
@@ -388,10 +440,10 @@ async fn a_reply_with_the_usual_limit_ends_where_a_shorter_context_does() {
         panic!("a model is ready")
     };
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     let (_, whole) = rest(&mut events).await;
     assert_eq!(whole.status, MessageStatus::Finished { reason: FinishReason::Length });
     let stats = whole.stats.unwrap();
     assert_eq!(stats.prompt_tokens + stats.emitted, model.context_length);
-    assert!(app.settings().generation.max_tokens > model.context_length);
+    assert!(app.settings.current().generation.max_tokens > model.context_length);
 }

@@ -20,14 +20,14 @@ use crate::blocking::blocking;
 use crate::conversations::open::OpenPlace;
 use crate::conversations::store::tests::{damage, fill};
 use crate::log::Log;
-use crate::testing::{PATIENCE, Running, page, places, rest, running, some_text, write};
+use crate::testing::{Running, TIMEOUT, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
 const CANCELLED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Cancelled };
 
 /// What the window is told next.
 async fn change(changes: &mut UnboundedReceiver<AppEvent>) -> AppEvent {
-    timeout(PATIENCE, changes.recv()).await.expect("the window is told something").unwrap()
+    timeout(TIMEOUT, changes.recv()).await.expect("the window is told something").unwrap()
 }
 
 /// What the window is told next about a chat in the list.
@@ -43,19 +43,19 @@ async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
 async fn what_is_deleted_comes_back() {
     let Running { app, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
 
-    let deleted = app.delete_message(reply.id).await.unwrap();
+    let deleted = app.conversations.delete_message(reply.id).await.unwrap();
     assert_eq!(deleted.chat.messages.len(), 1);
-    assert_eq!(app.undo_deletion(deleted.deletion).await.unwrap(), sent.chat);
-    assert_eq!(app.show_chat(1, sent.chat).await.unwrap().messages[1].message, reply);
+    assert_eq!(app.conversations.undo_deletion(deleted.deletion).await.unwrap(), sent.chat);
+    assert_eq!(app.conversations.show_chat(1, sent.chat).await.unwrap().messages[1].message, reply);
 
-    let deletion = app.delete_chat(sent.chat).await.unwrap();
+    let deletion = app.conversations.delete_chat(sent.chat).await.unwrap();
     assert_eq!(app.snapshot().await.unwrap().open, None, "a chat that is gone is not open");
-    assert_eq!(app.show_chat(2, sent.chat).await.unwrap_err().code, "unknown_chat");
-    app.undo_deletion(deletion).await.unwrap();
-    assert_eq!(app.show_chat(3, sent.chat).await.unwrap().messages.len(), 2);
+    assert_eq!(app.conversations.show_chat(2, sent.chat).await.unwrap_err().code, "unknown_chat");
+    app.conversations.undo_deletion(deletion).await.unwrap();
+    assert_eq!(app.conversations.show_chat(3, sent.chat).await.unwrap().messages.len(), 2);
 }
 
 #[tokio::test]
@@ -63,16 +63,17 @@ async fn deleting_ends_the_reply_of_a_chat_and_waits_for_that_of_a_message() {
     let Running { app, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut events).await;
     let reply = sent.messages[1].message.id;
-    assert_eq!(app.delete_message(reply).await.unwrap_err().code, "still_writing");
-    let deletion = app.delete_chat(sent.chat).await.unwrap();
+    assert_eq!(app.conversations.delete_message(reply).await.unwrap_err().code, "still_writing");
+    let deletion = app.conversations.delete_chat(sent.chat).await.unwrap();
     let (_, ended) = rest(&mut events).await;
     assert_eq!(ended.status, CANCELLED);
     assert!(!ended.text.is_empty());
-    app.undo_deletion(deletion).await.unwrap();
-    assert_eq!(app.show_chat(1, sent.chat).await.unwrap().messages[1].message.text, ended.text);
+    app.conversations.undo_deletion(deletion).await.unwrap();
+    assert_eq!(app.conversations.show_chat(1, sent.chat).await.unwrap().messages[1].message.text, ended.text);
 }
 
 /// Lets something come to where it waits for the store.
@@ -92,31 +93,31 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     write(app, 4096, endless()).await;
     let ask = async |to: Destination| {
         let (channel, events) = page();
-        let sent = app.ask(to, ENDLESS_QUESTION.into(), channel).await.unwrap();
+        let sent = app.conversations.ask(to, ENDLESS_QUESTION.into(), channel).await.unwrap();
         (sent, events)
     };
-    let (first, mut events) = ask(app.open_chat().into()).await;
+    let (first, mut events) = ask(app.conversations.open_chat().into()).await;
     let question = first.messages[0].message.id;
-    app.stop(first.messages[1].message.id);
+    app.conversations.stop(first.messages[1].message.id);
     rest(&mut events).await;
 
-    let mut asked = Box::pin(ask(app.open_chat().into()));
+    let mut asked = Box::pin(ask(app.conversations.open_chat().into()));
     begin(&mut asked).await;
-    let mut deleted = Box::pin(app.delete_message(question));
+    let mut deleted = Box::pin(app.conversations.delete_message(question));
     begin(&mut deleted).await;
     // The store has done what it was asked for by both before either goes on.
-    app.chats.call(|_| Ok(())).await.unwrap();
+    app.conversations.store.call(|_| Ok(())).await.unwrap();
     let (refused, (second, mut events)) = tokio::join!(deleted, asked);
     assert_eq!(refused.unwrap_err().code, "still_writing");
-    app.stop(second.messages[1].message.id);
+    app.conversations.stop(second.messages[1].message.id);
     rest(&mut events).await;
 
-    let mut asked = Box::pin(ask(app.open_chat().into()));
+    let mut asked = Box::pin(ask(app.conversations.open_chat().into()));
     begin(&mut asked).await;
-    app.delete_chat(first.chat).await.unwrap();
+    app.conversations.delete_chat(first.chat).await.unwrap();
     let (_, mut events) = asked.await;
     assert_eq!(rest(&mut events).await.1.status, CANCELLED, "nobody writes in a chat that is gone");
-    timeout(PATIENCE, app.replies.all_ended()).await.unwrap();
+    timeout(TIMEOUT, app.conversations.replies.all_ended()).await.unwrap();
 }
 
 #[tokio::test]
@@ -124,32 +125,32 @@ async fn whoever_has_gone_on_is_not_led_back() {
     let Running { app, .. } = &running().await;
     let ask = async |to: Destination| {
         let (channel, mut events) = page();
-        let sent = app.ask(to, QUESTION.into(), channel).await.unwrap();
+        let sent = app.conversations.ask(to, QUESTION.into(), channel).await.unwrap();
         rest(&mut events).await;
         sent
     };
-    let one = ask(app.open_chat().into()).await;
-    app.begin_chat(1);
-    let two = ask(app.open_chat().into()).await;
-    assert_eq!(app.open_chat(), OpenPlace { navigation: 1, chat: Some(two.chat) });
+    let one = ask(app.conversations.open_chat().into()).await;
+    app.conversations.begin_chat(1);
+    let two = ask(app.conversations.open_chat().into()).await;
+    assert_eq!(app.conversations.open_chat(), OpenPlace { navigation: 1, chat: Some(two.chat) });
 
     // Commands of one person, in the order of the scheduler.
-    app.show_chat(5, two.chat).await.unwrap();
-    assert_eq!(app.show_chat(3, one.chat).await.unwrap_err().code, "left");
-    app.begin_chat(4);
-    assert_eq!(app.show_message(2, one.messages[0].message.id).await.unwrap_err().code, "left");
-    assert_eq!(app.branch(4, one.messages[1].message.id).await.unwrap_err().code, "left");
+    app.conversations.show_chat(5, two.chat).await.unwrap();
+    assert_eq!(app.conversations.show_chat(3, one.chat).await.unwrap_err().code, "left");
+    app.conversations.begin_chat(4);
+    assert_eq!(app.conversations.show_message(2, one.messages[0].message.id).await.unwrap_err().code, "left");
+    assert_eq!(app.conversations.branch(4, one.messages[1].message.id).await.unwrap_err().code, "left");
     assert_eq!(app.snapshot().await.unwrap().chats.total, 3, "what was branched is there");
-    assert_eq!(app.open_chat(), OpenPlace { navigation: 5, chat: Some(two.chat) });
-    app.delete_chat(one.chat).await.unwrap();
-    assert_eq!(app.open_chat().chat, Some(two.chat), "another one is gone");
+    assert_eq!(app.conversations.open_chat(), OpenPlace { navigation: 5, chat: Some(two.chat) });
+    app.conversations.delete_chat(one.chat).await.unwrap();
+    assert_eq!(app.conversations.open_chat().chat, Some(two.chat), "another one is gone");
 
     // A new chat that is left before it begins.
-    app.begin_chat(6);
-    let left = app.open_chat();
-    app.begin_chat(7);
+    app.conversations.begin_chat(6);
+    let left = app.conversations.open_chat();
+    app.conversations.begin_chat(7);
     ask(left.into()).await;
-    assert_eq!(app.open_chat(), OpenPlace { navigation: 7, chat: None });
+    assert_eq!(app.conversations.open_chat(), OpenPlace { navigation: 7, chat: None });
     let snapshot = app.snapshot().await.unwrap();
     assert_eq!((snapshot.navigation, snapshot.open), (7, None));
 }
@@ -160,11 +161,11 @@ async fn all_deletions_can_be_undone_until_the_app_ends() {
     let (window, mut changes) = page();
     app.events.subscribe(window);
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
-    let other = app.branch(1, reply.id).await.unwrap().chat.id;
-    app.delete_message(reply.id).await.unwrap();
-    app.delete_chat(other).await.unwrap();
+    let other = app.conversations.branch(1, reply.id).await.unwrap().chat.id;
+    app.conversations.delete_message(reply.id).await.unwrap();
+    app.conversations.delete_chat(other).await.unwrap();
 
     let mut told = Vec::new();
     while told.len() < 2 {
@@ -178,11 +179,11 @@ async fn all_deletions_can_be_undone_until_the_app_ends() {
     assert_eq!(ids(&told), [(other, None), (sent.chat, Some(reply.id))]);
     assert_eq!(app.snapshot().await.unwrap().deletions, told, "a page that opens later knows of them");
     for deletion in told.iter().rev() {
-        app.undo_deletion(deletion.id).await.unwrap();
+        app.conversations.undo_deletion(deletion.id).await.unwrap();
     }
     assert_eq!(app.snapshot().await.unwrap().deletions, []);
-    assert_eq!(app.show_chat(2, sent.chat).await.unwrap().messages[1].message, reply);
-    assert_eq!(app.show_chat(3, other).await.unwrap().messages.len(), 2);
+    assert_eq!(app.conversations.show_chat(2, sent.chat).await.unwrap().messages[1].message, reply);
+    assert_eq!(app.conversations.show_chat(3, other).await.unwrap().messages.len(), 2);
 }
 
 #[tokio::test]
@@ -190,10 +191,11 @@ async fn a_reply_that_ends_with_the_app_is_marked() {
     let Running { app, folder, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut events).await;
-    app.begin_chat(1);
-    timeout(PATIENCE, app.close()).await.unwrap();
+    app.conversations.begin_chat(1);
+    timeout(TIMEOUT, app.close()).await.unwrap();
     let store = foretoken_chats::Store::open(&places(folder).chats).unwrap();
     assert_eq!(store.chat(sent.chat).unwrap().unseen, Some(UnseenReply::Failed));
 }
@@ -204,22 +206,22 @@ async fn the_window_hears_of_every_change_in_the_list() {
     let (window, mut changes) = page();
     app.events.subscribe(window);
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     rest(&mut events).await;
     // It has begun, and it has ended.
     told(&mut changes).await;
     told(&mut changes).await;
 
-    app.rename_chat(sent.chat, "The sea".into()).await.unwrap();
+    app.conversations.rename_chat(sent.chat, "The sea".into()).await.unwrap();
     let chat = told(&mut changes).await;
     assert_eq!((chat.title.as_str(), chat.named), ("The sea", true));
-    app.pin_chat(sent.chat, true).await.unwrap();
+    app.conversations.pin_chat(sent.chat, true).await.unwrap();
     assert!(told(&mut changes).await.pinned);
-    app.tag_chat(sent.chat, vec!["water".into(), " ".into()]).await.unwrap();
+    app.conversations.tag_chat(sent.chat, vec!["water".into(), " ".into()]).await.unwrap();
     assert_eq!(told(&mut changes).await.tags, ["water"]);
     assert!(matches!(change(&mut changes).await, AppEvent::Tags { tags } if tags[0].chats == 1));
 
-    let branch = app.branch(1, sent.messages[0].message.id).await.unwrap();
+    let branch = app.conversations.branch(1, sent.messages[0].message.id).await.unwrap();
     let chat = told(&mut changes).await;
     assert_eq!(chat, branch.chat);
     assert_eq!((chat.tags, branch.messages.len()), (vec!["water".to_owned()], 1));
@@ -234,33 +236,33 @@ async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
     write(app, 4096, endless()).await;
     let ask = async |chat: Option<ChatId>| {
         let (channel, mut events) = page();
-        let to = chat.map_or_else(|| app.open_chat().into(), Destination::Chat);
-        let sent = app.ask(to, ENDLESS_QUESTION.into(), channel).await.unwrap();
+        let to = chat.map_or_else(|| app.conversations.open_chat().into(), Destination::Chat);
+        let sent = app.conversations.ask(to, ENDLESS_QUESTION.into(), channel).await.unwrap();
         some_text(&mut events).await;
         (sent.chat, sent.messages[1].message.id, events)
     };
     let (chat, reply, mut events) = ask(None).await;
-    app.stop(reply);
+    app.conversations.stop(reply);
     rest(&mut events).await;
     told(&mut changes).await;
     assert_eq!(told(&mut changes).await.unseen, None, "it was open");
 
     let (_, reply, mut events) = ask(Some(chat)).await;
     told(&mut changes).await;
-    app.begin_chat(1);
-    app.stop(reply);
+    app.conversations.begin_chat(1);
+    app.conversations.stop(reply);
     rest(&mut events).await;
     assert_eq!(told(&mut changes).await.unseen, Some(UnseenReply::Written));
-    assert_eq!(app.show_chat(2, chat).await.unwrap().chat.unseen, None);
+    assert_eq!(app.conversations.show_chat(2, chat).await.unwrap().chat.unseen, None);
     assert_eq!(told(&mut changes).await.unseen, None, "the list hears of it");
 
     let (_, reply, mut events) = ask(Some(chat)).await;
     told(&mut changes).await;
-    app.begin_chat(3);
+    app.conversations.begin_chat(3);
     kill(engine);
     rest(&mut events).await;
     assert_eq!(told(&mut changes).await.unseen, Some(UnseenReply::Failed));
-    assert_eq!(app.show_message(4, reply).await.unwrap().chat.unseen, None);
+    assert_eq!(app.conversations.show_message(4, reply).await.unwrap().chat.unseen, None);
     assert_eq!(told(&mut changes).await.unseen, None);
 }
 
@@ -268,20 +270,20 @@ async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
 async fn chats_go_into_files_and_come_back() {
     let Running { app, folder, .. } = &running().await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
     let at = |name: &str| folder.path().join(name);
 
-    app.export(Some(sent.chat), ExportFormat::Markdown, at("chat.md")).await.unwrap();
+    app.conversations.export(Some(sent.chat), ExportFormat::Markdown, at("chat.md")).await.unwrap();
     let written = std::fs::read_to_string(at("chat.md")).unwrap();
     assert!(written.contains(QUESTION) && written.contains(&reply.text), "{written}");
 
-    app.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
+    app.conversations.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
     let added = ImportReport { chats: 1, messages: 2, left_out: 0 };
-    let imported = app.import(vec![Ok(at("all.json"))]).await.unwrap();
+    let imported = app.conversations.import(vec![Ok(at("all.json"))]).await.unwrap();
     assert_eq!(imported, Imported { added, refused: vec![] });
     assert_eq!(app.snapshot().await.unwrap().chats.total, 2);
-    let Imported { added, refused } = app.import(vec![Ok(at("chat.md"))]).await.unwrap();
+    let Imported { added, refused } = app.conversations.import(vec![Ok(at("chat.md"))]).await.unwrap();
     assert_eq!((added, refused.len()), (ImportReport::default(), 1));
     assert_eq!(refused[0].code, "not_importable");
 }
@@ -310,11 +312,11 @@ async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_fo
     let files = vec![Ok(at("slow.json")), Err(gone.clone()), Ok(at("bad.json")), Ok(at("two.json"))];
     let first = tokio::spawn({
         let app = Arc::clone(app);
-        async move { app.import(files).await.unwrap() }
+        async move { app.conversations.import(files).await.unwrap() }
     });
     let late = tokio::spawn({
         let (app, late) = (Arc::clone(app), at("late.json"));
-        async move { app.import(vec![Ok(late)]).await.unwrap() }
+        async move { app.conversations.import(vec![Ok(late)]).await.unwrap() }
     });
     let titles = async || -> Vec<String> {
         let chats = app.snapshot().await.unwrap().chats.chats;
@@ -322,19 +324,19 @@ async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_fo
     };
     let slow = at("slow.json");
     let opened = blocking(move || std::fs::File::options().write(true).open(slow).unwrap());
-    let mut slow = timeout(PATIENCE, opened).await.expect("somebody reads the first file");
+    let mut slow = timeout(TIMEOUT, opened).await.expect("somebody reads the first file");
     for _ in 0..100 {
         assert_eq!(titles().await, [""; 0], "the others wait for it");
     }
     slow.write_all(file(vec![chat("First", 1)]).as_bytes()).unwrap();
     drop(slow);
 
-    let Imported { added, refused } = timeout(PATIENCE, first).await.unwrap().unwrap();
+    let Imported { added, refused } = timeout(TIMEOUT, first).await.unwrap().unwrap();
     assert_eq!((added.chats, added.messages), (3, 0));
     assert_eq!(refused.len(), 2);
     assert_eq!((&refused[0], refused[1].code.as_str()), (&gone, "not_importable"));
     assert!(refused[1].message.contains("bad.json"), "{}", refused[1]);
-    assert_eq!(timeout(PATIENCE, late).await.unwrap().unwrap().added.chats, 1);
+    assert_eq!(timeout(TIMEOUT, late).await.unwrap().unwrap().added.chats, 1);
     assert_eq!(titles().await, ["Fourth", "Third", "Second", "First"]);
     let presets = loop {
         if let AppEvent::Presets { presets, .. } = change(&mut changes).await {
@@ -354,12 +356,12 @@ async fn the_window_hears_of_every_change_of_the_presets() {
             return (presets, deleted);
         }
     };
-    let owl = app.add_preset("Owl".into(), "You are an owl.".into(), None).await.unwrap();
+    let owl = app.conversations.add_preset("Owl".into(), "You are an owl.".into(), None).await.unwrap();
     assert_eq!(told().await, (vec![owl.clone()], vec![]));
     let owl = Preset { system_prompt: "You are an old owl.".into(), ..owl };
-    app.change_preset(owl.clone()).await.unwrap();
+    app.conversations.change_preset(owl.clone()).await.unwrap();
     assert_eq!(told().await, (vec![owl.clone()], vec![]));
-    app.delete_preset(owl.id).await.unwrap();
+    app.conversations.delete_preset(owl.id).await.unwrap();
     assert_eq!(told().await, (vec![], vec![owl.clone()]));
     let shown = app.snapshot().await.unwrap();
     assert_eq!(
@@ -367,7 +369,7 @@ async fn the_window_hears_of_every_change_of_the_presets() {
         (vec![], vec![owl.clone()]),
         "a page that opens later"
     );
-    app.restore_preset(owl.id).await.unwrap();
+    app.conversations.restore_preset(owl.id).await.unwrap();
     assert_eq!(told().await, (vec![owl], vec![]));
 }
 
@@ -376,23 +378,23 @@ async fn a_chat_writes_by_its_own_settings() {
     let Running { app, .. } = &running().await;
     let own = |max_tokens| ChatSettings {
         system_prompt: "Be brief.".into(),
-        generation: Some(GenerationSettings { max_tokens, ..app.settings().generation }),
+        generation: Some(GenerationSettings { max_tokens, ..app.settings.current().generation }),
         ..ChatSettings::default()
     };
     let (channel, mut events) = page();
     let new = Destination::New(Beginning { navigation: 0, settings: own(3) });
-    let chat = app.ask(new, QUESTION.into(), channel).await.unwrap().chat;
+    let chat = app.conversations.ask(new, QUESTION.into(), channel).await.unwrap().chat;
     assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 3);
-    assert_eq!(app.show_chat(1, chat).await.unwrap().settings, own(3));
+    assert_eq!(app.conversations.show_chat(1, chat).await.unwrap().settings, own(3));
 
-    app.set_chat_settings(chat, own(5)).await.unwrap();
+    app.conversations.set_chat_settings(chat, own(5)).await.unwrap();
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 5);
 
-    app.begin_chat(2);
+    app.conversations.begin_chat(2);
     let (channel, mut events) = page();
-    app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert!(rest(&mut events).await.1.stats.unwrap().emitted > 5, "a new chat follows the app");
 }
 
@@ -412,14 +414,14 @@ async fn damage_is_looked_for_once_the_window_can_be_used_and_told_to_it() {
     app.events.subscribe(window);
     tokio::spawn({
         let app = Arc::clone(&app);
-        async move { tokio::join!(app.look_after_chats(), app.publish_damage()) }
+        async move { tokio::join!(app.conversations.look_after_chats(), app.conversations.publish_damage()) }
     });
     let shown = app.snapshot().await.unwrap();
     assert_eq!((shown.trouble, shown.chats.total), (None, 100), "the window does not wait");
     let AppEvent::ChatsTrouble { trouble } = change(&mut changes).await else { panic!("damage is told") };
     assert_eq!((trouble.error.code.as_str(), trouble.backups.len()), ("chats_corrupt", 1));
     assert_eq!(app.snapshot().await.unwrap().trouble, Some(trouble));
-    app.restore_chats().await.unwrap();
+    app.conversations.restore_chats().await.unwrap();
     let shown = app.snapshot().await.unwrap();
     assert_eq!((shown.trouble, shown.chats.total), (None, 100));
 }
@@ -427,20 +429,21 @@ async fn damage_is_looked_for_once_the_window_can_be_used_and_told_to_it() {
 #[tokio::test]
 async fn restoring_ends_replies_that_the_restored_chats_do_not_know() {
     let Running { app, folder, .. } = &running().await;
-    app.chats.call(|store| fill(store, 100, 120_000)).await.unwrap();
-    app.chats.back_up().await.unwrap();
+    app.conversations.store.call(|store| fill(store, 100, 120_000)).await.unwrap();
+    app.conversations.store.back_up().await.unwrap();
     write(app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut events).await;
-    assert_eq!(app.restore_chats().await.unwrap_err().code, "chats_not_damaged");
-    assert!(app.replies.are_written(), "nothing was changed");
+    assert_eq!(app.conversations.restore_chats().await.unwrap_err().code, "chats_not_damaged");
+    assert!(app.conversations.replies.are_written(), "nothing was changed");
     damage(&places(folder).chats);
-    assert_eq!(app.chats.check().await.unwrap_err().code, "chats_corrupt");
-    app.restore_chats().await.unwrap();
+    assert_eq!(app.conversations.store.check().await.unwrap_err().code, "chats_corrupt");
+    app.conversations.restore_chats().await.unwrap();
     let (_, ended) = rest(&mut events).await;
     assert_eq!(ended.error.unwrap().code, "chats_corrupt", "it could not be stored, and says so");
     let shown = app.snapshot().await.unwrap();
     assert_eq!((shown.trouble, shown.open, shown.chats.total), (None, None, 100));
-    assert_eq!(app.show_chat(1, sent.chat).await.unwrap_err().code, "unknown_chat");
+    assert_eq!(app.conversations.show_chat(1, sent.chat).await.unwrap_err().code, "unknown_chat");
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::*;
-use crate::testing::PATIENCE;
+use crate::testing::TIMEOUT;
 
 fn chats() -> (TempDir, ChatStore) {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +42,7 @@ async fn begin_reply(chats: &ChatStore) -> MessageId {
 
 async fn save(chats: &ChatStore, reply: MessageId) {
     let save = chats.call(move |store| store.append_to_reply(reply, "more ", "", &Provenance::default()));
-    timeout(PATIENCE, save).await.expect("a save waits for nobody").unwrap();
+    timeout(TIMEOUT, save).await.expect("a save waits for nobody").unwrap();
 }
 
 /// Adds so many chats of so many bytes each.
@@ -127,13 +127,13 @@ async fn a_reply_is_saved_while_an_import_is_under_way() {
         (1..10).for_each(|number| write!(file, ",{}", chat(number)).unwrap());
         file
     });
-    let mut file = timeout(PATIENCE, begun).await.unwrap();
+    let mut file = timeout(TIMEOUT, begun).await.unwrap();
     save(&chats, reply).await;
     assert_eq!(chats.call(|store| store.chats()).await.unwrap().len(), 1, "nothing of it is seen");
     assert!(!importing.is_finished());
     file.write_all(b"]}").unwrap();
     drop(file);
-    assert_eq!(timeout(PATIENCE, importing).await.unwrap().unwrap().unwrap().chats, 10);
+    assert_eq!(timeout(TIMEOUT, importing).await.unwrap().unwrap().unwrap().chats, 10);
     assert_eq!(chats.call(|store| store.chats()).await.unwrap().len(), 11);
 }
 
@@ -153,7 +153,7 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
         chats.back_up().await.unwrap();
         chats.check().await.unwrap();
     };
-    timeout(PATIENCE, work).await.expect("they have connections of their own");
+    timeout(TIMEOUT, work).await.expect("they have connections of their own");
     assert_eq!(backups(&chats.path).len(), 1);
     assert!(!busy.is_finished());
     release.send(()).unwrap();

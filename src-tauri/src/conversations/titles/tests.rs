@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use super::*;
-use crate::testing::{PATIENCE, Running, page, rest, running};
+use crate::testing::{Running, TIMEOUT, page, rest, running};
 
 /// Asks the demo model something that it can answer when it is asked for a title, and lets it think before.
 const TEMPLATE: &str = "{% if 'Write a title' in messages[-1].content %}<|im_start|>user
@@ -47,7 +47,7 @@ fn a_title_is_taken_out_of_what_is_around_it() {
 /// What the window is told next of a chat whose title is another.
 async fn renamed(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
     loop {
-        if let AppEvent::Chat { chat } = timeout(PATIENCE, changes.recv()).await.unwrap().unwrap()
+        if let AppEvent::Chat { chat } = timeout(TIMEOUT, changes.recv()).await.unwrap().unwrap()
             && chat.title != QUESTION
         {
             return chat;
@@ -65,29 +65,35 @@ async fn a_chat_gets_a_title_without_the_thinking_and_keeps_the_one_that_the_per
         fs::copy(&file, model.join(file.file_name().unwrap())).unwrap();
     }
     fs::write(model.join("chat_template.jinja"), TEMPLATE).unwrap();
-    app.load_model(&model.to_string_lossy()).await.unwrap();
+    app.models.load(&model.to_string_lossy()).await.unwrap();
     let (window, mut changes) = page();
     app.events.subscribe(window);
-    tokio::spawn(Arc::clone(app).make_titles());
+    tokio::spawn(Arc::clone(&app.conversations).make_titles());
 
     let (channel, mut events) = page();
-    let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     rest(&mut events).await;
     let chat = renamed(&mut changes).await;
     assert_eq!((chat.id, chat.named), (sent.chat, false));
     assert!(chat.title.contains("Rome") && !chat.title.contains("think"), "{}", chat.title);
-    assert_eq!(app.show_chat(1, sent.chat).await.unwrap().messages.len(), 2, "nothing is added to the chat");
+    assert_eq!(
+        app.conversations.show_chat(1, sent.chat).await.unwrap().messages.len(),
+        2,
+        "nothing is added to the chat"
+    );
 
-    app.begin_chat(2);
+    app.conversations.begin_chat(2);
     let (channel, mut events) = page();
-    let second = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
-    app.rename_chat(second, "The sea".into()).await.unwrap();
+    let second =
+        app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
+    app.conversations.rename_chat(second, "The sea".into()).await.unwrap();
     rest(&mut events).await;
-    app.begin_chat(3);
+    app.conversations.begin_chat(3);
     let (channel, mut events) = page();
-    let third = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
+    let third =
+        app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap().chat;
     rest(&mut events).await;
     // Titles are made in the order in which they are wanted.
     while renamed(&mut changes).await.id != third {}
-    assert_eq!(app.show_chat(4, second).await.unwrap().chat.title, "The sea");
+    assert_eq!(app.conversations.show_chat(4, second).await.unwrap().chat.title, "The sea");
 }

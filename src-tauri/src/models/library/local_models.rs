@@ -11,7 +11,7 @@ use crate::models::picker::{BUILT_IN_NAME, display_name};
 
 /// A model folder, as far as the file system tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct ModelFolder {
     pub(super) path: PathBuf,
     pub(super) name: String,
     pub(super) origin: ModelOrigin,
@@ -33,7 +33,7 @@ pub(super) struct LocalFolders<'a> {
     pub(super) library: Option<&'a Library>,
     pub(super) library_folder: &'a Path,
     /// The library's models when it was last there.
-    pub(super) remembered: &'a [Found],
+    pub(super) last_seen: &'a [ModelFolder],
     pub(super) places: &'a Places,
     /// Folders that the person opened.
     pub(super) opened: &'a [String],
@@ -42,7 +42,7 @@ pub(super) struct LocalFolders<'a> {
 impl LocalFolders<'_> {
     /// All models: the library's, the built-in one, then those of other programs and folders. Reads much of the disk's
     /// directories, and no weights.
-    pub(super) fn scan(&self) -> Vec<Found> {
+    pub(super) fn scan(&self) -> Vec<ModelFolder> {
         let mut found = match self.library.map(Library::models) {
             Some(Ok(models)) => models.into_iter().filter_map(in_library).collect(),
             Some(Err(_)) | None => self.offline(),
@@ -61,13 +61,13 @@ impl LocalFolders<'_> {
         found
     }
 
-    fn offline(&self) -> Vec<Found> {
-        let remembered = self.remembered.iter().filter(|model| model.path.starts_with(self.library_folder));
-        remembered.map(|model| Found { state: LocalState::Offline, ..model.clone() }).collect()
+    fn offline(&self) -> Vec<ModelFolder> {
+        let last_seen = self.last_seen.iter().filter(|model| model.path.starts_with(self.library_folder));
+        last_seen.map(|model| ModelFolder { state: LocalState::Offline, ..model.clone() }).collect()
     }
 
-    fn built_in(&self) -> Found {
-        Found {
+    fn built_in(&self) -> ModelFolder {
+        ModelFolder {
             path: self.built_in.to_owned(),
             name: BUILT_IN_NAME.into(),
             origin: ModelOrigin::BuiltIn,
@@ -82,14 +82,14 @@ impl LocalFolders<'_> {
 }
 
 /// `None` for a download that is not finished: that is a job.
-fn in_library(model: Model) -> Option<Found> {
+fn in_library(model: Model) -> Option<ModelFolder> {
     let state = match &model.state {
         ModelState::Ready | ModelState::Raw => LocalState::Ready,
         ModelState::Broken { reason } => LocalState::Broken { error: broken(reason) },
         ModelState::Partial { .. } => return None,
     };
     let source = model.source.as_ref();
-    Some(Found {
+    Some(ModelFolder {
         name: display_name(&model.path),
         origin: ModelOrigin::Library,
         repo: source.map(|source| source.repo.to_string()),
@@ -102,7 +102,7 @@ fn in_library(model: Model) -> Option<Found> {
     })
 }
 
-fn of_another_program(model: FoundModel) -> Found {
+fn of_another_program(model: FoundModel) -> ModelFolder {
     let origin = match model.origin {
         Origin::HuggingFace => ModelOrigin::HuggingFaceCache,
         Origin::LmStudio => ModelOrigin::LmStudio,
@@ -112,7 +112,7 @@ fn of_another_program(model: FoundModel) -> Found {
         Some((_, name)) => (name.to_owned(), Some(model.name.clone())),
         None => (model.name.clone(), None),
     };
-    Found {
+    ModelFolder {
         path: model.path,
         name,
         origin,
@@ -125,7 +125,7 @@ fn of_another_program(model: FoundModel) -> Found {
     }
 }
 
-fn opened_folder(path: PathBuf) -> Found {
+fn opened_folder(path: PathBuf) -> ModelFolder {
     let imported = foretoken_models::import_folder(&path);
     let state = match &imported {
         _ if !path.exists() => LocalState::Offline,
@@ -133,7 +133,7 @@ fn opened_folder(path: PathBuf) -> Found {
         Err(error) => LocalState::Broken { error: error.into() },
     };
     let (disk_bytes, raw) = imported.map_or((0, false), |model| (model.disk_bytes, model.raw));
-    Found {
+    ModelFolder {
         name: display_name(&path),
         path,
         origin: ModelOrigin::Folder,
@@ -185,15 +185,15 @@ mod tests {
                 .map(|path| at(path).to_string_lossy().into_owned())
                 .into();
         let demo = demo_model();
-        let mut shelves = LocalFolders {
+        let mut folders = LocalFolders {
             built_in: &demo,
             library: Some(&library),
             library_folder: library.root(),
-            remembered: &[],
+            last_seen: &[],
             places: &places,
             opened: &opened,
         };
-        let found = shelves.scan();
+        let found = folders.scan();
         let told: Vec<_> = found.iter().map(|model| (model.name.as_str(), model.origin)).collect();
         assert_eq!(
             told,
@@ -210,9 +210,9 @@ mod tests {
         assert_eq!(found[5].state, LocalState::Offline);
         assert!(found[..5].iter().all(|model| model.state == LocalState::Ready && model.disk_bytes > 0));
 
-        shelves.library = None;
-        shelves.remembered = &found;
-        let offline = shelves.scan();
+        folders.library = None;
+        folders.last_seen = &found;
+        let offline = folders.scan();
         assert_eq!(offline[0].name, "In-Library");
         assert_eq!(offline[0].state, LocalState::Offline);
         assert_eq!(offline[1..], found[1..]);

@@ -38,13 +38,12 @@ use tokio::time::sleep;
 
 use crate::benchmarks::History;
 use crate::blocking::blocking;
-use crate::conversations::replies::Replies;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use facts::Inspector;
 use jobs::{Jobs, Step};
 use keychain::{HubToken, Keychain};
-use local_models::{Found, LocalFolders};
+use local_models::{LocalFolders, ModelFolder};
 use model_statistics::ModelStatistics;
 use remote::Search;
 
@@ -60,7 +59,7 @@ pub(crate) struct ModelLibrary {
     /// The Hub for downloads, which nobody waits for in front of the window: with long time-outs and many retries.
     ///
     /// An address in `HF_ENDPOINT` that is none is reported when the Hub is used.
-    patient_hub: Result<Hub, ErrorReport>,
+    download_hub: Result<Hub, ErrorReport>,
     /// The Hub for searches and model cards, which somebody waits for: with short time-outs and few retries.
     hub: Result<Hub, ErrorReport>,
     token: Arc<HubToken>,
@@ -68,7 +67,7 @@ pub(crate) struct ModelLibrary {
     /// What the engine keeps of the models' speed.
     engine_state: PathBuf,
     inspector: Arc<Inspector>,
-    notes: ModelStatistics,
+    statistics: ModelStatistics,
     benchmarks: Arc<History>,
     /// Where newer lists of models come from, if the person names a place.
     catalogue: Option<CatalogueSource>,
@@ -77,7 +76,8 @@ pub(crate) struct ModelLibrary {
     jobs_file: PathBuf,
     local_models_file: PathBuf,
     settings: Arc<SettingsFile>,
-    replies: Arc<Replies>,
+    /// How many replies are being written.
+    replies: watch::Receiver<usize>,
     engine: watch::Receiver<EngineState>,
     state: Mutex<State>,
     /// The downloads; `None` while the library is offline or on the move.
@@ -98,12 +98,12 @@ pub(crate) struct ModelLibrary {
 #[derive(Debug, Default)]
 struct State {
     jobs: Jobs,
-    local_models: Vec<Found>,
-    deleted: Vec<(Found, Trashed)>,
+    local_models: Vec<ModelFolder>,
+    deleted: Vec<(ModelFolder, Trashed)>,
     /// The commits that the models' repositories have now, as far as they were asked for.
     newest: BTreeMap<PathBuf, String>,
     /// What the Hub was last searched for, and what there was.
-    found: Option<Search>,
+    last_search: Option<Search>,
     online: bool,
     /// The job that this process works on, and how it is told to stop.
     running: Option<(JobId, watch::Sender<Intent>)>,
@@ -115,10 +115,11 @@ struct State {
 pub(crate) struct Dependencies {
     pub(crate) engine_program: PathBuf,
     pub(crate) built_in_model: PathBuf,
-    /// How patient downloads are with the Hub, and where that is.
+    /// Where the Hub is; the timeouts and retries of downloads.
     pub(crate) hub: HubOptions,
     pub(crate) settings: Arc<SettingsFile>,
-    pub(crate) replies: Arc<Replies>,
+    /// How many replies are being written.
+    pub(crate) replies: watch::Receiver<usize>,
     pub(crate) engine: watch::Receiver<EngineState>,
     pub(crate) benchmarks: Arc<History>,
 }
@@ -131,8 +132,8 @@ impl ModelLibrary {
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
         let token = Arc::new(HubToken::new(Box::new(Keychain)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
-        let hub = hub_with(impatient(dependencies.hub.clone()));
-        let patient_hub = hub_with(dependencies.hub);
+        let hub = hub_with(interactive(dependencies.hub.clone()));
+        let download_hub = hub_with(dependencies.hub);
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(dependencies.engine_program);
@@ -148,7 +149,7 @@ impl ModelLibrary {
         let (moves, moved) = mpsc::unbounded_channel();
         let library = Self {
             inspector: Arc::new(Inspector::new(tool.clone(), places.cache.join("inspections.json"))),
-            notes: ModelStatistics::open(places.data.join("models.json"), machine_name),
+            statistics: ModelStatistics::open(places.data.join("models.json"), machine_name),
             location: places.location.clone(),
             benchmarks: dependencies.benchmarks,
             built_in: dependencies.built_in_model,
@@ -161,7 +162,7 @@ impl ModelLibrary {
             changed: Notify::new(),
             work: Notify::new(),
             rescan: Notify::new(),
-            patient_hub,
+            download_hub,
             hub,
             token,
             tool,
@@ -179,7 +180,7 @@ impl ModelLibrary {
     /// Begins everything that goes on by itself.
     pub(crate) fn start(self: &Arc<Self>) {
         tokio::spawn(Arc::clone(self).tell());
-        tokio::spawn(Arc::clone(self).keep_shelf());
+        tokio::spawn(Arc::clone(self).keep_models_listed());
         tokio::spawn(Arc::clone(self).keep_online());
         let worker = tokio::spawn(Arc::clone(self).do_work());
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(worker);
@@ -228,12 +229,12 @@ impl ModelLibrary {
         fresh: bool,
     ) -> Result<Vec<RemoteModel>, ErrorReport> {
         let query = remote::query(filter);
-        let kept = self.lock().found.clone().filter(|found| !fresh && found.is_for(&query));
+        let kept = self.lock().last_search.clone().filter(|found| !fresh && found.is_for(&query));
         let found = match kept {
             Some(found) => found,
             None => {
                 let found = remote::search(self.hub()?, &self.inspector, query).await?;
-                self.lock().found = Some(found.clone());
+                self.lock().last_search = Some(found.clone());
                 found
             }
         };
@@ -352,7 +353,7 @@ impl ModelLibrary {
 
     /// Takes a model out of the library, to be brought back until the app quits. One that is loaded or selected stays,
     /// and so does one that work other than the job `except` reads.
-    async fn trash(self: &Arc<Self>, model: Found, except: Option<JobId>) -> Result<(), ErrorReport> {
+    async fn trash(self: &Arc<Self>, model: ModelFolder, except: Option<JobId>) -> Result<(), ErrorReport> {
         let path = &model.path;
         let selected = self.settings.current().selected_model;
         if self.is_loaded(path)
@@ -462,14 +463,14 @@ impl ModelLibrary {
 
     /// How fast a model decodes without drafts, where that was measured under the conditions of a reply.
     pub(crate) fn comparison(&self, model: &Model, stats: &ReplyStats) -> Option<PlainSpeed> {
-        self.notes.comparison(model, stats)
+        self.statistics.comparison(model, stats)
     }
 
     /// Notes that a model has answered, and what that took.
     pub(crate) async fn used(self: &Arc<Self>, model: Model, stats: Option<ReplyStats>) {
         let library = Arc::clone(self);
         blocking(move || {
-            library.notes.used(&model, stats.as_ref(), now());
+            library.statistics.used(&model, stats.as_ref(), now());
             let folder = Path::new(&model.folder);
             if let Ok(own) = library.library()
                 && folder.parent() == Some(own.root())
@@ -541,7 +542,7 @@ impl ModelLibrary {
     }
 
     /// Looks for models whenever some may have come or gone, and lets the engine look at those that are new.
-    async fn keep_shelf(self: Arc<Self>) {
+    async fn keep_models_listed(self: Arc<Self>) {
         loop {
             let library = Arc::clone(&self);
             let folders: Vec<PathBuf> = blocking(move || library.scan()).await;
@@ -562,19 +563,19 @@ impl ModelLibrary {
 
     /// Finds the models and returns the folders that the engine can look at.
     fn scan(&self) -> Vec<PathBuf> {
-        let (library, remembered) = (self.library().ok(), self.lock().local_models.clone());
+        let (library, last_seen) = (self.library().ok(), self.lock().local_models.clone());
         let local_models = LocalFolders {
             built_in: &self.built_in,
             library: library.as_ref(),
             library_folder: &self.location.folder(),
-            remembered: &remembered,
+            last_seen: &last_seen,
             places: &foretoken_models::Places::from_env(),
             opened: &self.settings.current().model_folders,
         }
         .scan();
-        let ready = |model: &&Found| model.state == LocalState::Ready;
+        let ready = |model: &&ModelFolder| model.state == LocalState::Ready;
         let folders = local_models.iter().filter(ready).map(|model| model.path.clone()).collect();
-        if local_models != remembered
+        if local_models != last_seen
             && let Err(error) = file::write(&self.local_models_file, &local_models)
         {
             tracing::warn!("{} cannot be written: {error}", self.local_models_file.display());
@@ -662,7 +663,7 @@ impl ModelLibrary {
     }
 
     /// A model that the page shows.
-    fn model(&self, path: &Path) -> Result<Found, ErrorReport> {
+    fn model(&self, path: &Path) -> Result<ModelFolder, ErrorReport> {
         self.lock()
             .local_models
             .iter()
@@ -684,7 +685,7 @@ impl ModelLibrary {
 }
 
 /// Somebody who looks at the window is told soon that the Hub cannot be reached, or that it is busy and until when.
-fn impatient(options: HubOptions) -> HubOptions {
+fn interactive(options: HubOptions) -> HubOptions {
     HubOptions {
         connect_timeout: Duration::from_secs(5),
         idle_timeout: Duration::from_secs(10),

@@ -17,12 +17,12 @@ pub(super) struct ModelStatistics {
     file: PathBuf,
     /// The chip and its memory: a measurement on another machine says nothing here.
     machine: String,
-    notes: Mutex<BTreeMap<PathBuf, Note>>,
+    entries: Mutex<BTreeMap<PathBuf, Entry>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Note {
+struct Entry {
     last_used: Option<u64>,
     tuning: Option<Measured<Tuning>>,
     plain: Option<Measured<PlainReplies>>,
@@ -37,8 +37,8 @@ struct Measured<T> {
 impl ModelStatistics {
     /// Reads the file; `machine` names this one.
     pub(super) fn open(file: PathBuf, machine: String) -> Self {
-        let notes = file::read(&file).unwrap_or_default();
-        Self { file, machine, notes: Mutex::new(notes) }
+        let entries = file::read(&file).unwrap_or_default();
+        Self { file, machine, entries: Mutex::new(entries) }
     }
 
     /// When the model in a folder last answered, milliseconds since 1970.
@@ -53,11 +53,11 @@ impl ModelStatistics {
 
     /// What a reply of a model can be compared with.
     pub(super) fn comparison(&self, model: &Model, stats: &ReplyStats) -> Option<PlainSpeed> {
-        let notes = self.lock();
-        let note = notes.get(Path::new(&model.folder))?;
+        let entries = self.lock();
+        let entry = entries.get(Path::new(&model.folder))?;
         let none = PlainReplies::default();
-        let replies = self.here(note.plain.as_ref()).unwrap_or(&none);
-        comparison(stats, model.kv_precision, replies, self.here(note.tuning.as_ref()))
+        let replies = self.here(entry.plain.as_ref()).unwrap_or(&none);
+        comparison(stats, model.kv_precision, replies, self.here(entry.tuning.as_ref()))
     }
 
     /// What was measured on this machine.
@@ -68,13 +68,13 @@ impl ModelStatistics {
     /// Notes that a model answered, and how fast where it did so without drafts. Blocks on the disk, as all that
     /// follow.
     pub(super) fn used(&self, model: &Model, stats: Option<&ReplyStats>, at: u64) {
-        self.change(|notes| {
-            let note = notes.entry(PathBuf::from(&model.folder)).or_default();
-            note.last_used = Some(at);
+        self.change(|entries| {
+            let entry = entries.entry(PathBuf::from(&model.folder)).or_default();
+            entry.last_used = Some(at);
             let Some(stats) = stats else { return };
-            let mut replies = self.here(note.plain.as_ref()).cloned().unwrap_or_default();
+            let mut replies = self.here(entry.plain.as_ref()).cloned().unwrap_or_default();
             if replies.learn(stats, model.kv_precision, at) {
-                note.plain = Some(Measured { machine: self.machine.clone(), result: replies });
+                entry.plain = Some(Measured { machine: self.machine.clone(), result: replies });
             }
         });
     }
@@ -82,30 +82,30 @@ impl ModelStatistics {
     /// Notes how fast a model is.
     pub(super) fn tuned(&self, folder: &Path, result: Tuning) {
         let tuning = Some(Measured { machine: self.machine.clone(), result });
-        self.change(|notes| notes.entry(folder.to_owned()).or_default().tuning = tuning);
+        self.change(|entries| entries.entry(folder.to_owned()).or_default().tuning = tuning);
     }
 
     /// Follows models whose folder `from` has become `to`.
     pub(super) fn moved(&self, from: &Path, to: &Path) {
-        self.change(|notes| {
+        self.change(|entries| {
             let inside = |folder: &Path| folder.strip_prefix(from).ok().map(|rest| to.join(rest));
-            *notes = std::mem::take(notes)
+            *entries = std::mem::take(entries)
                 .into_iter()
-                .map(|(folder, note)| (inside(&folder).unwrap_or(folder), note))
+                .map(|(folder, entry)| (inside(&folder).unwrap_or(folder), entry))
                 .collect();
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Note>)) {
-        let mut notes = self.lock();
-        change(&mut notes);
-        if let Err(error) = file::write(&self.file, &*notes) {
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>)) {
+        let mut entries = self.lock();
+        change(&mut entries);
+        if let Err(error) = file::write(&self.file, &*entries) {
             tracing::error!("{} cannot be written: {error}", self.file.display());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Note>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -126,19 +126,19 @@ mod tests {
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
         let drafted = PositionStats { drafted: 30, accepted: 20 };
         let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };
-        let notes = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
-        notes.used(&model("/old/a"), Some(&plain), 7);
-        notes.tuned(Path::new("/old/a"), tuning.clone());
-        notes.used(&model("/older/b"), None, 8);
-        notes.moved(Path::new("/old"), Path::new("/new"));
+        let entries = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
+        entries.used(&model("/old/a"), Some(&plain), 7);
+        entries.tuned(Path::new("/old/a"), tuning.clone());
+        entries.used(&model("/older/b"), None, 8);
+        entries.moved(Path::new("/old"), Path::new("/new"));
 
         let same = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
         assert_eq!(same.last_used(Path::new("/new/a")), Some(7));
         assert_eq!(same.last_used(Path::new("/old/a")), None);
         assert_eq!(same.last_used(Path::new("/older/b")), Some(8));
         assert_eq!(same.tuning(Path::new("/new/a")), Some(tuning));
-        let speed = |notes: &ModelStatistics, folder: &str| {
-            notes.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
+        let speed = |entries: &ModelStatistics, folder: &str| {
+            entries.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
         };
         assert_eq!(speed(&same, "/new/a"), Some(11.0));
         assert_eq!(speed(&same, "/older/b"), None);

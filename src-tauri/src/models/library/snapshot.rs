@@ -7,7 +7,7 @@ use foretoken_protocol::{
     DeletedModel, KvPrecision, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin,
 };
 
-use super::local_models::Found;
+use super::local_models::ModelFolder;
 use super::{ModelLibrary, State, fit};
 
 impl ModelLibrary {
@@ -41,7 +41,7 @@ impl ModelLibrary {
     fn local_model(
         &self,
         state: &State,
-        model: &Found,
+        model: &ModelFolder,
         context: u32,
         kv_precision: KvPrecision,
     ) -> LocalModel {
@@ -61,18 +61,18 @@ impl ModelLibrary {
             revision: model.revision.clone(),
             state: local_state,
             disk_bytes: model.disk_bytes,
-            last_used: self.notes.last_used(&model.path).max(model.last_used),
+            last_used: self.statistics.last_used(&model.path).max(model.last_used),
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
             fit: facts.map(|facts| fit::fit(facts.at(context, kv_precision), self.machine.model_bytes)),
             update_available: newest.is_some() && newest != model.revision.as_ref(),
-            tuning: self.notes.tuning(&model.path),
+            tuning: self.statistics.tuning(&model.path),
         }
     }
 }
 
-fn deleted_model(model: &Found) -> DeletedModel {
+fn deleted_model(model: &ModelFolder) -> DeletedModel {
     DeletedModel { path: text(&model.path), name: model.name.clone(), disk_bytes: model.disk_bytes }
 }
 

@@ -26,7 +26,7 @@ use crate::benchmarks::History;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A library with its own files and the real engine, and without an app around it.
 struct Running {
@@ -34,6 +34,8 @@ struct Running {
     settings: Arc<SettingsFile>,
     moves: mpsc::UnboundedReceiver<(PathBuf, PathBuf)>,
     engine: watch::Sender<EngineState>,
+    /// How many replies are being written: none.
+    _replies: watch::Sender<usize>,
     folder: TempDir,
 }
 
@@ -61,12 +63,13 @@ impl Running {
         };
         let settings = Arc::new(SettingsFile::open(places.settings.clone()).unwrap());
         let (engine, state) = watch::channel(EngineState::Starting);
+        let replies = watch::Sender::new(0);
         let dependencies = Dependencies {
             engine_program: program,
             built_in_model: demo_model(),
             hub,
             settings: Arc::clone(&settings),
-            replies: Arc::default(),
+            replies: replies.subscribe(),
             engine: state,
             benchmarks: Arc::new(History::open(
                 at("data/benchmarks.jsonl"),
@@ -76,7 +79,7 @@ impl Running {
         let (library, moves) = ModelLibrary::new(&places, dependencies);
         let library = Arc::new(library);
         library.start();
-        Self { library, settings, moves, engine, folder }
+        Self { library, settings, moves, engine, _replies: replies, folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -86,7 +89,7 @@ impl Running {
     /// Waits until the library is as it should be.
     async fn wait(&self, what: &str, is_so: impl Fn(&LibrarySnapshot) -> bool) -> LibrarySnapshot {
         let mut told = self.library.watch();
-        let reached = timeout(PATIENCE, told.wait_for(|told| told.as_ref().is_some_and(&is_so))).await;
+        let reached = timeout(TIMEOUT, told.wait_for(|told| told.as_ref().is_some_and(&is_so))).await;
         match reached {
             Ok(told) => told.unwrap().clone().unwrap(),
             Err(_) => panic!("waited in vain until {what}: {:#?}", self.library.snapshot()),
@@ -165,7 +168,7 @@ async fn a_move_that_the_last_process_did_not_end_is_ended_by_the_next() {
 
     let program = engine_program(folder.path());
     let mut running = Running::again(folder, program);
-    let moved = timeout(PATIENCE, running.moves.recv()).await.unwrap().unwrap();
+    let moved = timeout(TIMEOUT, running.moves.recv()).await.unwrap().unwrap();
     assert_eq!(moved, (old.clone(), new.clone()));
     assert!(!old.exists());
     let model = new.join("org--Little");
@@ -409,7 +412,7 @@ async fn work_that_was_stopped_by_closing_goes_on_at_the_next_start() {
     running.wait("the demo model is listed", |told| lists(told, &demo_model())).await;
     running.library.tune(demo_model()).await.unwrap();
     running.wait("it is measured", |told| told.jobs.iter().any(|job| job.stage == JobStage::Tuning)).await;
-    timeout(PATIENCE, running.library.close()).await.unwrap();
+    timeout(TIMEOUT, running.library.close()).await.unwrap();
     assert_eq!(process_of(&program), None, "no process is left");
 
     let Running { folder, .. } = running;

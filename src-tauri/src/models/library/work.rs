@@ -43,7 +43,7 @@ enum Ended {
 
 /// A line of the engine's `convert --json`.
 #[derive(Deserialize)]
-struct Progress {
+struct ConvertProgress {
     done: u64,
     total: u64,
     seconds_left: Option<f64>,
@@ -178,7 +178,7 @@ impl ModelLibrary {
 
     /// Takes up the downloads of the library, which has come online.
     pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
-        let Ok(hub) = self.patient_hub.clone() else { return };
+        let Ok(hub) = self.download_hub.clone() else { return };
         let queue = match Queue::start(hub, library.clone(), QueueOptions::default()) {
             Ok(queue) => queue,
             Err(error) => return tracing::error!("the downloads cannot go on: {error}"),
@@ -262,7 +262,7 @@ impl ModelLibrary {
 
     /// Does what is to be done, one job after the other.
     pub(super) async fn do_work(self: Arc<Self>) {
-        let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
+        let (mut replies, mut engine) = (self.replies.clone(), self.engine.clone());
         let (mut loaded, mut settled) = (None, false);
         while !self.lock().closing {
             if !settled && let Ok(library) = self.library() {
@@ -420,8 +420,8 @@ impl ModelLibrary {
             arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
         }
         let follow = |line: &str| {
-            if let Ok(progress) = serde_json::from_str::<Progress>(line) {
-                let Progress { done, total, seconds_left } = progress;
+            if let Ok(progress) = serde_json::from_str::<ConvertProgress>(line) {
+                let ConvertProgress { done, total, seconds_left } = progress;
                 self.lock().jobs.set_progress(job, done, total, seconds_left);
                 self.changed.notify_one();
             }
@@ -472,7 +472,7 @@ impl ModelLibrary {
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());
-                blocking(move || library.notes.tuned(&path, tuning)).await;
+                blocking(move || library.statistics.tuned(&path, tuning)).await;
                 end
             }
             ControlFlow::Break(early) => early,
@@ -531,7 +531,7 @@ impl ModelLibrary {
             let by = Hold::Memory { need_bytes, available_bytes };
             return Ok(ControlFlow::Break(Ended::Held(by)));
         }
-        let (mut replies, mut engine) = (self.replies.watch(), self.engine.clone());
+        let (mut replies, mut engine) = (self.replies.clone(), self.engine.clone());
         tokio::select! {
             measured = measuring => Ok(ControlFlow::Continue(measured?)),
             begun = replies.wait_for(|&running| running > 0) => {
@@ -617,7 +617,7 @@ impl ModelLibrary {
 
     /// Lets all that is known of models follow them to another folder. Blocks on the disk.
     fn follow_library(&self, from: &Path, to: &Path) {
-        self.notes.moved(from, to);
+        self.statistics.moved(from, to);
         if let Err(error) = self.settings.update(|settings| settings.move_models(from, to)).wait() {
             tracing::error!("{error}");
         }

@@ -30,28 +30,29 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
     let other = other_model(folder);
     write(app, 12, Sampling { temperature: 1.5, ..endless() }).await;
     let (channel, mut events) = page();
-    let first = app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
+    let first = app.conversations.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, before) = rest(&mut events).await;
     assert_eq!(before.model.as_deref(), Some("Demo model"));
     let own = GenerationSettings {
         sampling: Sampling { top_k: 3, ..Sampling::default() },
-        ..app.settings().generation
+        ..app.settings.current().generation
     };
 
     halt(engine, true);
     let mut state = app.engine.watch();
     let loading = tokio::spawn({
         let (app, other) = (Arc::clone(app), other.to_string_lossy().into_owned());
-        async move { app.load_model(&other).await }
+        async move { app.models.load(&other).await }
     });
     state.wait_for(|state| matches!(state, EngineState::Loading { .. })).await.unwrap();
     // One that is new, one that goes on, and one in a chat that has settings of its own.
     let (channel, mut new) = page();
-    let asked = app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
+    let asked = app.conversations.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     let (channel, mut continued) = page();
-    app.go_on(before.id, channel).await.unwrap();
+    app.conversations.continue_reply(before.id, channel).await.unwrap();
     let chat = app
-        .chats
+        .conversations
+        .store
         .call({
             let own = own.clone();
             move |store| {
@@ -65,7 +66,7 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
         .await
         .unwrap();
     let (channel, mut third) = page();
-    app.ask(Destination::Chat(chat), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(Destination::Chat(chat), QUESTION.into(), channel).await.unwrap();
     halt(engine, false);
 
     let recommended = Sampling { temperature: 0.25, top_p: 0.5, top_k: 7, ..Sampling::default() };
@@ -78,14 +79,17 @@ async fn a_reply_that_waits_for_a_model_is_written_as_that_model_is() {
         assert_eq!(message.model.as_deref(), Some("other"));
         assert_eq!(message.stats.unwrap().sampling, sampling);
         let id = message.id;
-        assert_eq!(app.chats.call(move |store| store.message(id)).await.unwrap().model, message.model);
+        assert_eq!(
+            app.conversations.store.call(move |store| store.message(id)).await.unwrap().model,
+            message.model
+        );
     }
     assert_eq!(loading.await.unwrap().unwrap().defaults, recommended);
     assert_ne!(asked.chat, first.chat);
 
     // Nothing is told where it is as expected.
     let (channel, mut events) = page();
-    app.ask(Destination::Chat(asked.chat), "And then?".into(), channel).await.unwrap();
+    app.conversations.ask(Destination::Chat(asked.chat), "And then?".into(), channel).await.unwrap();
     let told = next(&mut events).await;
     assert!(!matches!(told, ReplyEvent::Begun { .. }), "{told:?}");
 }
@@ -102,11 +106,11 @@ async fn a_reply_that_waits_for_a_model_which_does_not_load_is_written_by_the_on
     let mut state = app.engine.watch();
     let loading = tokio::spawn({
         let (app, broken) = (Arc::clone(app), broken.to_string_lossy().into_owned());
-        async move { app.load_model(&broken).await }
+        async move { app.models.load(&broken).await }
     });
     state.wait_for(|state| matches!(state, EngineState::Loading { .. })).await.unwrap();
     let (channel, mut events) = page();
-    app.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
+    app.conversations.ask(a_new_chat(), QUESTION.into(), channel).await.unwrap();
     halt(engine, false);
     let (_, message) = rest(&mut events).await;
     assert_eq!(message.model.as_deref(), Some("Demo model"));
@@ -120,22 +124,25 @@ async fn an_engine_that_stands_still_does_not_keep_people_from_asking_elsewhere(
     let Running { app, engine, .. } = &running().await;
     write(app, 4096, endless()).await;
     let (channel, mut first) = page();
-    let one = app.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let one = app.conversations.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     some_text(&mut first).await;
     halt(engine, true);
     let reply = one.messages[1].message.id;
     let (channel, mut answer) = page();
     let answering = tokio::spawn({
         let app = Arc::clone(app);
-        async move { app.answer_now(reply, channel).await }
+        async move { app.conversations.answer_now(reply, channel).await }
     });
     // It has told the engine, and waits.
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
 
     let (channel, mut second) = page();
-    let two = timeout(PATIENCE, app.ask(a_new_chat(), QUESTION.into(), channel)).await.unwrap().unwrap();
+    let two = timeout(TIMEOUT, app.conversations.ask(a_new_chat(), QUESTION.into(), channel))
+        .await
+        .unwrap()
+        .unwrap();
     assert_ne!(two.chat, one.chat);
-    let refused = app.retry(reply, page().0).await.unwrap_err();
+    let refused = app.conversations.retry(reply, page().0).await.unwrap_err();
     assert_eq!(refused.code, "still_writing", "in its own chat it has to end first");
     assert!(!answering.is_finished(), "the engine stands still");
 
@@ -149,7 +156,7 @@ async fn an_engine_that_stands_still_does_not_keep_people_from_asking_elsewhere(
     assert_eq!(interrupted.error.unwrap().code, "engine_hung");
     answering.await.unwrap().unwrap();
     some_text(&mut answer).await;
-    app.stop(reply);
+    app.conversations.stop(reply);
     let (_, whole) = rest(&mut answer).await;
     assert!(whole.text.starts_with(&ended.text) && whole.text.len() > ended.text.len());
 }
@@ -159,13 +166,13 @@ async fn closing_the_app_keeps_what_an_engine_that_stands_still_has_written() {
     let Running { app, engine, folder } = running().await;
     write(&app, 4096, endless()).await;
     let (channel, mut events) = page();
-    let sent = app.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let sent = app.conversations.ask(a_new_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
     let begun = some_text(&mut events).await;
     halt(&engine, true);
-    timeout(PATIENCE, app.close()).await.unwrap();
+    timeout(TIMEOUT, app.close()).await.unwrap();
     let store = foretoken_chats::Store::open(&places(&folder).chats).unwrap();
     assert!(store.message(sent.messages[1].message.id).unwrap().text.starts_with(&begun));
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         while process_of(&engine).is_some() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }

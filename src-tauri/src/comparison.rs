@@ -2,6 +2,7 @@
 //! the time at which it came.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::{ChatsError, Store};
@@ -14,9 +15,11 @@ use foretoken_protocol::{
 use tauri::ipc::Channel;
 use tokio::sync::watch;
 
-use crate::app::App;
+use crate::conversations::Conversations;
 use crate::conversations::asking::{no_question, not_a_question};
 use crate::conversations::store::conversation;
+use crate::models::Models;
+use crate::settings::AppSettings;
 
 /// The page hears of progress no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
@@ -26,16 +29,36 @@ const WARM_UP: u32 = 16;
 /// Seeds are drawn so that a JSON number holds them.
 const SEED_BITS: u32 = 53;
 
-impl App {
+/// Compares, one question at a time.
+pub(crate) struct Comparisons {
+    engine: Arc<Engine>,
+    conversations: Arc<Conversations>,
+    models: Arc<Models>,
+    settings: Arc<AppSettings>,
+    /// Ends the comparison that runs.
+    cancelled: watch::Sender<()>,
+}
+
+impl Comparisons {
+    /// Comparisons by this engine.
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        conversations: Arc<Conversations>,
+        models: Arc<Models>,
+        settings: Arc<AppSettings>,
+    ) -> Self {
+        Self { engine, conversations, models, settings, cancelled: watch::Sender::default() }
+    }
+
     /// Answers a question without drafts and then with them. `None` if it was cancelled.
     pub(crate) async fn compare(
         &self,
         source: ComparisonSource,
         page: Channel<ComparisonProgress>,
     ) -> Result<Option<Comparison>, ErrorReport> {
-        let cancelled = self.comparing.subscribe();
-        let _occupied = self.replies.lease_engine().ok_or_else(engine_busy)?;
-        if self.library.is_converting() {
+        let cancelled = self.cancelled.subscribe();
+        let _occupied = self.conversations.replies.lease_engine().ok_or_else(engine_busy)?;
+        if self.models.library.is_converting() {
             return Err(converting());
         }
         let ready = self.engine.state();
@@ -57,7 +80,7 @@ impl App {
         };
         let settings = GenerationSettings { sampling, drafting, ..settings };
         let page = Page { channel: page, told: None };
-        let (replies, state) = (self.replies.watch(), self.engine.watch());
+        let (replies, state) = (self.conversations.replies.watch(), self.engine.watch());
         let mut writer = Writer { engine: &self.engine, ready, state, cancelled, replies, page };
         let warm_up = GenerationSettings { max_tokens: WARM_UP.min(settings.max_tokens), ..settings.clone() };
         let plain = GenerationSettings { drafting: Drafting::Off, ..settings.clone() };
@@ -81,8 +104,8 @@ impl App {
     }
 
     /// Ends the comparison that runs, if there is one.
-    pub(crate) fn cancel_comparison(&self) {
-        self.comparing.send_replace(());
+    pub(crate) fn cancel(&self) {
+        self.cancelled.send_replace(());
     }
 
     /// What is to be answered, and how.
@@ -90,7 +113,7 @@ impl App {
         &self,
         source: ComparisonSource,
     ) -> Result<(Vec<ChatMessage>, GenerationSettings), ErrorReport> {
-        let general = self.settings().generation;
+        let general = self.settings.current().generation;
         match source {
             ComparisonSource::Prompt { text } if text.trim().is_empty() => Err(no_question()),
             ComparisonSource::Prompt { text } => {
@@ -98,7 +121,8 @@ impl App {
             }
             ComparisonSource::Message { message } => {
                 let (role, messages, own, seed) = self
-                    .chats
+                    .conversations
+                    .store
                     .call(move |store| {
                         let chat = store.chat_of(message)?;
                         let own = store.chat_settings(chat)?.generation;
@@ -313,11 +337,13 @@ mod tests {
         let Running { app, .. } = &running().await;
         for sampling in [Sampling::default(), Sampling { temperature: 0.8, ..Sampling::default() }] {
             write(app, 48, sampling).await;
-            let settings =
-                GenerationSettings { drafting: Drafting::Fixed { depth: 2 }, ..app.settings().generation };
-            app.set_generation(settings).await.unwrap();
+            let settings = GenerationSettings {
+                drafting: Drafting::Fixed { depth: 2 },
+                ..app.settings.current().generation
+            };
+            app.settings.set_generation(settings).await.unwrap();
             let (channel, mut told) = page();
-            let compared = app.compare(prompt(QUESTION), channel).await.unwrap().unwrap();
+            let compared = app.comparisons.compare(prompt(QUESTION), channel).await.unwrap().unwrap();
             assert_eq!(compared.verdict, ComparisonVerdict::Equal);
             assert_eq!(text(&compared.plain), text(&compared.drafted));
             assert!(!text(&compared.plain).is_empty());
@@ -331,7 +357,7 @@ mod tests {
             let seed = compared.sampling.seed.unwrap();
             assert_eq!((compared.plain.stats.seed, compared.drafted.stats.seed), (seed, seed));
             assert!(told.try_recv().is_ok(), "the page is told how far it is");
-            assert_eq!(app.settings().generation.sampling, sampling, "the drawn seed is not kept");
+            assert_eq!(app.settings.current().generation.sampling, sampling, "the drawn seed is not kept");
         }
         assert!(app.snapshot().await.unwrap().chats.chats.is_empty(), "nothing is stored");
     }
@@ -341,19 +367,20 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 24, Sampling::default()).await;
         let (channel, mut events) = page();
-        let sent = app.ask(app.open_chat(), QUESTION.into(), channel).await.unwrap();
+        let sent =
+            app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
         let (_, reply) = crate::testing::rest(&mut events).await;
         let question = sent.messages[0].message.id;
         let (channel, _told) = page();
         let source = ComparisonSource::Message { message: question };
-        let compared = app.compare(source, channel).await.unwrap().unwrap();
+        let compared = app.comparisons.compare(source, channel).await.unwrap().unwrap();
         assert_eq!(text(&compared.plain), reply.text);
         assert_eq!(compared.sampling.seed, reply.stats.map(|stats| stats.seed), "it is the same reply again");
         let (channel, _told) = page();
         let of_a_reply = ComparisonSource::Message { message: reply.id };
-        assert_eq!(app.compare(of_a_reply, channel).await.unwrap_err().code, "not_a_question");
+        assert_eq!(app.comparisons.compare(of_a_reply, channel).await.unwrap_err().code, "not_a_question");
         let (channel, _told) = page();
-        assert_eq!(app.compare(prompt("  "), channel).await.unwrap_err().code, "no_question");
+        assert_eq!(app.comparisons.compare(prompt("  "), channel).await.unwrap_err().code, "no_question");
     }
 
     #[tokio::test]
@@ -361,23 +388,28 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 4000, endless()).await;
         let (channel, mut events) = page();
-        let sent = app.ask(app.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+        let sent = app
+            .conversations
+            .ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel)
+            .await
+            .unwrap();
         some_text(&mut events).await;
         let (channel, _told) = page();
-        assert_eq!(app.compare(prompt(QUESTION), channel).await.unwrap_err().code, "engine_busy");
-        app.stop(sent.messages[1].message.id);
-        app.replies.all_ended().await;
+        assert_eq!(app.comparisons.compare(prompt(QUESTION), channel).await.unwrap_err().code, "engine_busy");
+        app.conversations.stop(sent.messages[1].message.id);
+        app.conversations.replies.all_ended().await;
 
         let (channel, mut told) = page();
         let (page_of_another, _told) = page();
-        let compare = app.compare(prompt(ENDLESS_QUESTION), channel);
+        let compare = app.comparisons.compare(prompt(ENDLESS_QUESTION), channel);
         let ask = async {
             while !matches!(told.recv().await.unwrap(), ComparisonProgress::Writing { drafts: false, .. }) {}
-            let another = app.compare(prompt(QUESTION), page_of_another).await;
+            let another = app.comparisons.compare(prompt(QUESTION), page_of_another).await;
             assert_eq!(another.unwrap_err().code, "engine_busy", "one comparison at a time");
             let (channel, events) = page();
             (
-                app.ask(Destination::New(Beginning::default()), ENDLESS_QUESTION.into(), channel)
+                app.conversations
+                    .ask(Destination::New(Beginning::default()), ENDLESS_QUESTION.into(), channel)
                     .await
                     .unwrap(),
                 events,
@@ -386,8 +418,8 @@ mod tests {
         let (compared, (sent, mut events)) = tokio::join!(compare, ask);
         assert_eq!(compared.unwrap_err().code, "chat_goes_first");
         some_text(&mut events).await;
-        app.stop(sent.messages[1].message.id);
-        app.replies.all_ended().await;
+        app.conversations.stop(sent.messages[1].message.id);
+        app.conversations.replies.all_ended().await;
     }
 
     #[tokio::test]
@@ -395,17 +427,17 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 4000, endless()).await;
         let (channel, mut told) = page();
-        let compare = app.compare(prompt(ENDLESS_QUESTION), channel);
+        let compare = app.comparisons.compare(prompt(ENDLESS_QUESTION), channel);
         let cancel = async {
             while !matches!(told.recv().await.unwrap(), ComparisonProgress::Writing { drafts: false, .. }) {}
-            app.cancel_comparison();
+            app.comparisons.cancel();
         };
         let (compared, ()) = tokio::join!(compare, cancel);
         assert_eq!(compared.unwrap(), None);
-        app.replies.all_ended().await;
+        app.conversations.replies.all_ended().await;
         write(app, 8, Sampling::default()).await;
         let (channel, _told) = page();
-        assert!(app.compare(prompt(QUESTION), channel).await.unwrap().is_some());
+        assert!(app.comparisons.compare(prompt(QUESTION), channel).await.unwrap().is_some());
     }
 
     #[tokio::test]
@@ -413,17 +445,17 @@ mod tests {
         let Running { app, .. } = &running().await;
         write(app, 4000, endless()).await;
         let (channel, mut told) = page();
-        let compare = app.compare(prompt(ENDLESS_QUESTION), channel);
+        let compare = app.comparisons.compare(prompt(ENDLESS_QUESTION), channel);
         let change = async {
             while !matches!(told.recv().await.unwrap(), ComparisonProgress::Writing { drafts: false, .. }) {}
-            app.set_kv_precision(KvPrecision::Eight).await
+            app.models.set_kv_precision(KvPrecision::Eight).await
         };
         let (compared, changed) = tokio::join!(compare, change);
         assert_eq!(compared.unwrap_err().code, "model_changed");
         changed.unwrap();
         write(app, 8, Sampling::default()).await;
         let (channel, _told) = page();
-        assert!(app.compare(prompt(QUESTION), channel).await.unwrap().is_some());
+        assert!(app.comparisons.compare(prompt(QUESTION), channel).await.unwrap().is_some());
     }
 
     #[test]

@@ -1,0 +1,153 @@
+//! The window: it is opened, shown, hidden and closed, gets its look, and says what is dropped on it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use foretoken_protocol::{AppEvent, Appearance, Preferences};
+use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
+use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, Window};
+
+use crate::app::App;
+
+/// The window with the chat page.
+pub(crate) const MAIN_WINDOW: &str = "main";
+/// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and
+/// nobody is told of the end.
+#[cfg(target_os = "macos")]
+const LEAVING_FULL_SCREEN: std::time::Duration = std::time::Duration::from_millis(1500);
+
+/// Opens the window, hidden until its page is there. It shows the app's own page and nothing else.
+pub(crate) fn open(handle: &AppHandle, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
+    let windows = &handle.config().app.windows;
+    let config =
+        windows.iter().find(|window| window.label == MAIN_WINDOW).ok_or("the window is not configured")?;
+    let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
+    WebviewWindowBuilder::from_config(handle, config)?
+        .on_navigation(move |url| is_own_page(url, development_page.as_ref()))
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_page_load(move |window, page| {
+            if page.event() != PageLoadEvent::Finished {
+                return;
+            }
+            match window.show() {
+                Ok(()) => tracing::info!("the window is shown after {} ms", started.elapsed().as_millis()),
+                Err(error) => tracing::error!("the window cannot be shown: {error}"),
+            }
+        })
+        .build()?;
+    apply(handle, &handle.state::<Arc<App>>().settings.current().preferences);
+    Ok(())
+}
+
+/// Whether an address is the page that came with the app, or the development server's.
+fn is_own_page(url: &Url, development_page: Option<&Url>) -> bool {
+    match development_page {
+        Some(page) => url.origin() == page.origin(),
+        None => url.scheme() == "tauri" && url.host_str() == Some("localhost"),
+    }
+}
+
+/// Closes the window, as the button in its title bar does.
+pub(crate) fn close(handle: &AppHandle) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    if let Err(error) = window.close() {
+        tracing::error!("the window cannot be closed: {error}");
+    }
+}
+
+/// Brings the window to the front.
+pub(crate) fn show(handle: &AppHandle) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
+    if let Err(error) = shown {
+        tracing::error!("the window cannot be shown: {error}");
+    }
+}
+
+/// Hides the window. The app and its replies go on; the Dock, or a second start, brings the window back.
+pub(crate) fn hide(window: &Window) {
+    #[cfg(target_os = "macos")]
+    if window.is_fullscreen().unwrap_or(false) {
+        // Its space would stay behind, empty.
+        let window = window.clone();
+        tauri::async_runtime::spawn(async move {
+            if let Err(error) = window.set_fullscreen(false) {
+                tracing::error!("the window cannot leave full screen: {error}");
+            }
+            tokio::time::sleep(LEAVING_FULL_SCREEN).await;
+            // Not from under a question that has come meanwhile.
+            if !window.state::<Arc<App>>().quitting.load(std::sync::atomic::Ordering::Relaxed) {
+                hide_now(&window);
+            }
+        });
+        return;
+    }
+    hide_now(window);
+}
+
+fn hide_now(window: &Window) {
+    if let Err(error) = window.hide() {
+        tracing::error!("the window cannot be hidden: {error}");
+    }
+}
+
+/// Gives the window its look and its size of text.
+pub(crate) fn apply(handle: &AppHandle, preferences: &Preferences) {
+    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    let theme = match preferences.appearance {
+        Appearance::Auto => None,
+        Appearance::Light => Some(Theme::Light),
+        Appearance::Dark => Some(Theme::Dark),
+    };
+    let applied = window.set_theme(theme).and_then(|()| window.set_zoom(f64::from(preferences.zoom) / 100.0));
+    if let Err(error) = applied {
+        tracing::warn!("the look of the window cannot be changed: {error}");
+    }
+}
+
+/// Tells the page what is dragged over the window and dropped on it.
+pub(crate) fn on_drag(window: &Window, drag: &DragDropEvent) {
+    let app = window.state::<Arc<App>>();
+    match drag {
+        DragDropEvent::Enter { .. } => app.events.publish(AppEvent::Dragging { inside: true }),
+        DragDropEvent::Leave => app.events.publish(AppEvent::Dragging { inside: false }),
+        DragDropEvent::Drop { paths, .. } => drop_on_window(&app, paths),
+        _ => {}
+    }
+}
+
+fn drop_on_window(app: &App, paths: &[PathBuf]) {
+    let (folders, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path.is_dir());
+    let words = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
+    // Before the page can ask for them.
+    app.handed.dropped(paths);
+    app.events.publish(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_own_page_may_be_shown() {
+        let own = |url: &str, development: Option<&str>| {
+            let development = development.map(|page| Url::parse(page).unwrap());
+            is_own_page(&Url::parse(url).unwrap(), development.as_ref())
+        };
+        assert!(own("tauri://localhost/index.html", None));
+        for other in [
+            "https://example.com/",
+            "http://localhost:5173/",
+            "tauri://example.com/",
+            "file:///etc/passwd",
+            "about:blank",
+            "data:text/html,x",
+        ] {
+            assert!(!own(other, None), "{other}");
+        }
+        assert!(own("http://localhost:5173/chat", Some("http://localhost:5173")));
+        assert!(!own("http://localhost:5174/", Some("http://localhost:5173")));
+    }
+}

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::Path;
 
+use foretoken_host::Activity;
 use foretoken_models::Machine;
-use foretoken_protocol::{EngineState, Preferences};
+use foretoken_protocol::{Counters, EngineState, Preferences};
 use sysinfo::System;
 
 use crate::log::Log;
@@ -20,6 +21,7 @@ const TOKEN: &str = "hf_";
 pub(crate) struct Report<'a> {
     pub(crate) version: &'a str,
     pub(crate) engine: &'a EngineState,
+    pub(crate) activity: Activity,
     pub(crate) settings: &'a Settings,
     pub(crate) log: &'a Log,
     /// The folder of the model library.
@@ -55,6 +57,7 @@ impl Report<'_> {
         machine(text, self.models)?;
         writeln!(text)?;
         engine(text, self.engine)?;
+        activity(text, self.activity)?;
         writeln!(text)?;
         settings(text, self.settings)?;
         writeln!(text)?;
@@ -94,6 +97,23 @@ fn engine(text: &mut String, engine: &EngineState) -> fmt::Result {
             model.notes.iter().try_for_each(|note| writeln!(text, "Note: {note}"))
         }
     }
+}
+
+/// How often the engine was started anew, and what it has counted since it loaded its model.
+fn activity(text: &mut String, activity: Activity) -> fmt::Result {
+    let Activity { starts, counters } = activity;
+    let Counters { preemptions, swapped_out_bytes, swapped_in_bytes, .. } = counters;
+    let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, probes, .. } = counters;
+    writeln!(text, "Engine restarts: {}", starts.saturating_sub(1))?;
+    writeln!(
+        text,
+        "Prefix cache: {prefix_hits} of {prefix_lookups} lookups hit, {prefix_hit_tokens} tokens not read"
+    )?;
+    writeln!(
+        text,
+        "Preemptions: {preemptions}, {swapped_out_bytes} bytes swapped out, {swapped_in_bytes} bytes swapped in"
+    )?;
+    writeln!(text, "Probes: {probes}")
 }
 
 /// Numbers and switches. What the person wrote, as stop texts, is counted.
@@ -171,6 +191,7 @@ mod tests {
         let report = Report {
             version: "1.2.3",
             engine: &engine,
+            activity: Activity { starts: 3, counters: Counters { preemptions: 4, ..Counters::default() } },
             settings: &settings,
             log: &log,
             models: Path::new("/home/ines/models"),
@@ -181,6 +202,8 @@ mod tests {
             "Foretoken 1.2.3",
             "Memory: ",
             "no_folder",
+            "Engine restarts: 2",
+            "Preemptions: 4, 0 bytes swapped out",
             "~/models/a cannot be read",
             "hf_… in it",
             "1 stop texts",

@@ -56,6 +56,7 @@ pub(crate) async fn report(app: State<'_, Arc<App>>, handle: AppHandle) -> Resul
         let report = Report {
             version: &handle.package_info().version.to_string(),
             engine: &app.engine.state(),
+            activity: app.engine.activity(),
             settings: &app.settings.current(),
             log: &app.log,
             models: &app.places.folder(PlaceKind::Models),

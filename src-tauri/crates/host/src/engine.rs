@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use foretoken_protocol::{EngineState, ErrorReport, ModelInfo, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::activity::Activity;
 use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds};
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
@@ -16,6 +17,7 @@ use crate::watchdog::Timeouts;
 pub struct Engine {
     commands: mpsc::UnboundedSender<EngineCommand>,
     state: watch::Receiver<EngineState>,
+    activity: watch::Receiver<Activity>,
     ids: RequestIds,
 }
 
@@ -34,14 +36,21 @@ impl Engine {
     pub fn new(program: PathBuf, state_dir: PathBuf, timeouts: Timeouts) -> (Self, Supervisor) {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (publisher, state) = watch::channel(EngineState::Starting);
+        let (observed, activity) = watch::channel(Activity::default());
         let ids = RequestIds::default();
-        let supervisor = Supervisor::new(program, state_dir, timeouts, inbox, publisher, ids.clone());
-        (Self { commands, state, ids }, supervisor)
+        let supervisor =
+            Supervisor::new(program, state_dir, timeouts, inbox, (publisher, observed), ids.clone());
+        (Self { commands, state, activity, ids }, supervisor)
     }
 
     /// What the engine is doing.
     pub fn state(&self) -> EngineState {
         self.state.borrow().clone()
+    }
+
+    /// What engine processes have done so far.
+    pub fn activity(&self) -> Activity {
+        *self.activity.borrow()
     }
 
     /// For whoever follows what the engine is doing.

@@ -3,6 +3,7 @@
 //! [`Engine`] is what others speak to; its [`Supervisor`] runs beside it and owns the process. [`Tool`] runs the same
 //! program for one command at a time. Neither windows nor weights are known here.
 
+mod activity;
 mod command;
 mod engine;
 mod lines;
@@ -17,6 +18,7 @@ mod tests;
 mod tool;
 mod watchdog;
 
+pub use activity::Activity;
 pub use command::{Model, Prompt, SettingsFor};
 pub use engine::{Engine, Generation};
 pub use progress::{Begun, Progress, ProgressReceiver};

@@ -13,6 +13,7 @@ use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInf
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use crate::activity::Activity;
 use crate::command::{EngineCommand, Job, Model, RequestIds};
 use crate::process::{Ending, Process, Requests};
 use crate::progress::{Begun, Progress, ProgressSender};
@@ -36,6 +37,7 @@ pub struct Supervisor {
     timeouts: Timeouts,
     commands: mpsc::UnboundedReceiver<EngineCommand>,
     state: watch::Sender<EngineState>,
+    activity: watch::Sender<Activity>,
     ids: RequestIds,
     /// The process, once it has said that it is ready.
     link: Option<Link>,
@@ -94,7 +96,7 @@ impl Supervisor {
         state_dir: PathBuf,
         timeouts: Timeouts,
         commands: mpsc::UnboundedReceiver<EngineCommand>,
-        state: watch::Sender<EngineState>,
+        (state, activity): (watch::Sender<EngineState>, watch::Sender<Activity>),
         ids: RequestIds,
     ) -> Self {
         Self {
@@ -103,6 +105,7 @@ impl Supervisor {
             timeouts,
             commands,
             state,
+            activity,
             ids,
             link: None,
             model: None,
@@ -128,6 +131,7 @@ impl Supervisor {
         self.state.send_replace(EngineState::Starting);
         match Process::spawn(&self.program, &self.state_dir) {
             Ok(mut process) => {
+                self.activity.send_modify(|activity| activity.starts += 1);
                 let ending = self.attend(&mut process).await?;
                 let report = stopped(&ending);
                 tracing::error!("{report}");

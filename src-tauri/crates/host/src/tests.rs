@@ -179,6 +179,14 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
     assert!(matches!(end, Progress::Finished { .. }), "{end:?}");
+    assert_eq!(engine.activity().starts, 2);
+    // Told behind the reply. The first process would have counted two prompts.
+    let counted = async {
+        while engine.activity().counters.prefix_lookups != 1 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TIMEOUT, counted).await.unwrap();
 }
 
 #[tokio::test]

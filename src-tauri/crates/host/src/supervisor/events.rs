@@ -1,6 +1,6 @@
 //! What the engine's events change.
 
-use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, RequestId};
+use foretoken_protocol::{Counters, EngineState, ErrorReport, Event, ModelInfo, RequestId};
 use tokio::time::Instant;
 
 use super::{Link, Load, Supervisor};
@@ -72,7 +72,10 @@ impl Supervisor {
                 tracing::error!("the engine could not read a request: {error}");
                 false
             }
-            Event::Counters { .. } => true,
+            Event::Counters { counters } => {
+                self.activity.send_modify(|activity| activity.counters = counters);
+                true
+            }
             // Heartbeats have been heard.
             Event::Ready { .. } | Event::Heartbeat => false,
         }
@@ -95,6 +98,7 @@ impl Supervisor {
 
     fn loaded(&mut self, load: Load, model: ModelInfo) {
         self.model = Some(load.model);
+        self.activity.send_modify(|activity| activity.counters = Counters::default());
         if let Some(link) = &mut self.link {
             link.loaded = Some(Instant::now());
             let device = link.device.clone();

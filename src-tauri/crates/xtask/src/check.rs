@@ -54,7 +54,8 @@ const ALL: [Step; 16] = [
     ("Licences of npm packages", |workspace| licences::check_npm(workspace).map(|()| Outcome::Passed)),
     ("Third-party notices", |workspace| notices::check(workspace).map(|()| Outcome::Passed)),
     ("Known vulnerabilities of dependencies", vulnerabilities),
-    ("Build", |workspace| cargo(workspace, &["build", "--locked", "--workspace", "--bins"])),
+    // With what the tests need, or cargo would build all that shares a dependency with them once more, the engine too.
+    ("Build", |workspace| cargo(workspace, &["build", "--locked", "--workspace", "--bins", "--tests"])),
     ("Documentation tests", |workspace| {
         cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
     }),

@@ -26,16 +26,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
         return Ok(Outcome::Skipped(format!("this Rust toolchain has no target {}", tools::MACOS)));
     }
     let mut command = workspace.cargo();
-    command.args([
-        "clippy",
-        "--locked",
-        "--workspace",
-        "--all-targets",
-        "--target",
-        tools::MACOS,
-        "--target-dir",
-    ]);
-    command.arg(workspace.target().join("macos"));
+    command.args(["clippy", "--locked", "--workspace", "--all-targets", "--target", tools::MACOS]);
     #[cfg(target_os = "linux")]
     for setting in setup::mlx::macos_settings(workspace)? {
         command.arg("--config").arg(setting);

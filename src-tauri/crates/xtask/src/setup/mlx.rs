@@ -3,6 +3,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -34,7 +35,7 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
     let mlx = wheel.path().join("mlx");
 
     let compiler = process::read(workspace.command("c++").arg("--version"))?;
-    let library = Folder::new(native, "mlx-c", (&mlx, &sources.mlx_c, compiler, FORMAT, SYMBOLS));
+    let library = Folder::new(native.clone(), "mlx-c", (&mlx, &sources.mlx_c, compiler, FORMAT, SYMBOLS));
     library.prepare(&format!("mlx-c for MLX {version}"), |partial| {
         build_mlx_c(workspace, &sources.mlx_c, &mlx, partial)
     })?;
@@ -45,10 +46,14 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
         fs::write(&file, bindings::generate(&sources.mlx_c)?).map_err(Error::file(&file))
     })?;
 
+    let lib = mlx.join("lib");
+    let linker = native.join("cc");
+    let is_new = write(&linker, &linker_script(&lib))?;
+    fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)).map_err(Error::file(&linker))?;
     let config = workspace.root().join(".cargo/native.toml");
-    if write(&config, &cargo_config(&mlx.join("lib"), &library.path(), &generated.path()))? {
-        // The new link arguments make cargo build xtask again: now, rather than at the next start.
-        step("xtask with MLX's link arguments", false, || {
+    if write(&config, &cargo_config(&lib, &library.path(), &generated.path(), &linker))? || is_new {
+        // The new linker makes cargo build xtask again: now, rather than at the next start.
+        step("xtask with the linker that knows MLX", false, || {
             process::log(
                 workspace.cargo().args(["build", "--locked", "--package", "xtask"]),
                 &workspace.log(),
@@ -172,12 +177,18 @@ fn build_mlx_c(workspace: &Workspace, mlx_c: &Path, mlx: &Path, folder: &Path) -
     fs::remove_dir_all(&build).map_err(Error::file(&build))
 }
 
-/// Replaces the build script of mlx-sys by its results, and lets every program find libmlx.so.
-fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
+/// A linker that lets every program find libmlx.so. As a linker it is the same for programs of this machine and for the
+/// build scripts and macros of a build for another one, so cargo builds those once; a flag in `rustflags` is not.
+fn linker_script(mlx: &Path) -> String {
+    let rpath = mlx.display().to_string().replace('\'', r"'\''");
+    format!("#!/bin/sh\nexec cc \"$@\" -Wl,-rpath,'{rpath}'\n")
+}
+
+/// Replaces the build script of mlx-sys by its results, and the linker by the one that knows where MLX is.
+fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path, linker: &Path) -> String {
     // A JSON string is a TOML string.
     let string = |text: String| Value::from(text).to_string();
     let search = |folder: &Path| string(format!("native={}", folder.display()));
-    let rpath = string(format!("link-arg=-Wl,-rpath,{}", mlx.display()));
     format!(
         "# Written by `cargo xtask setup`: stands in for the build script of mlx-sys, which needs macOS.\n\
          [target.{TRIPLE}.mlx]\n\
@@ -186,11 +197,11 @@ fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
          rustc-env = {{ OUT_DIR = {} }}\n\
          \n\
          [target.{TRIPLE}]\n\
-         rustflags = [\"-C\", {rpath}]\n\
-         rustdocflags = [\"-C\", {rpath}]\n",
+         linker = {}\n",
         search(mlx_c),
         search(mlx),
         string(bindings.display().to_string()),
+        string(linker.display().to_string()),
     )
 }
 
@@ -205,11 +216,20 @@ mod tests {
     }
 
     #[test]
+    fn the_linker_quotes_the_folder() {
+        let script = linker_script(Path::new("/a 'quoted' folder"));
+        let arguments = script.replace("exec cc", "printf '%s\\n'");
+        let told =
+            process::read(std::process::Command::new("sh").args(["-c", &arguments, "cc", "-o", "x y"]));
+        assert_eq!(told.unwrap(), "-o\nx y\n-Wl,-rpath,/a 'quoted' folder\n");
+    }
+
+    #[test]
     fn cargo_reads_the_generated_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("native.toml");
         let path = Path::new("/a \"quoted\" folder");
-        write(&file, &cargo_config(path, Path::new("/c"), Path::new("/b"))).unwrap();
+        write(&file, &cargo_config(path, Path::new("/c"), Path::new("/b"), Path::new("/l"))).unwrap();
         let key = format!("target.{TRIPLE}.mlx.rustc-link-search");
         let get = ["-Zunstable-options", "config", "get", "--format", "json-value", &key, "--config"];
         let mut cargo = Workspace::locate().cargo();

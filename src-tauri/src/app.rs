@@ -156,7 +156,7 @@ impl App {
             reveal_drafts: settings.reveal_drafts,
             trouble: None,
         };
-        self.conversations.add_to(snapshot).await
+        self.conversations.complete(snapshot).await
     }
 
     /// Ends the engine and waits until what was written and chosen is stored.

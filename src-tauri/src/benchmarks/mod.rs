@@ -1,4 +1,4 @@
-//! How fast models are on this machine: measured by the engine program, kept in a history, and shown side by side.
+//! How fast models are on this machine: measured by the engine program and kept in a history.
 
 mod export;
 mod history;

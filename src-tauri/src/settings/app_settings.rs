@@ -1,4 +1,4 @@
-//! The settings of the running app: each change is kept in the file and told to the page.
+//! The settings of the running app, and the changes that the page is told of.
 
 use std::sync::Arc;
 

@@ -35,11 +35,11 @@ impl Engine {
     /// and started again where it is silent for longer than `timeouts` allows.
     pub fn new(program: PathBuf, state_dir: PathBuf, timeouts: Timeouts) -> (Self, Supervisor) {
         let (commands, inbox) = mpsc::unbounded_channel();
-        let (publisher, state) = watch::channel(EngineState::Starting);
-        let (observed, activity) = watch::channel(Activity::default());
+        let (state_sender, state) = watch::channel(EngineState::Starting);
+        let (activity_sender, activity) = watch::channel(Activity::default());
         let ids = RequestIds::default();
-        let supervisor =
-            Supervisor::new(program, state_dir, timeouts, inbox, (publisher, observed), ids.clone());
+        let senders = (state_sender, activity_sender);
+        let supervisor = Supervisor::new(program, state_dir, timeouts, inbox, senders, ids.clone());
         (Self { commands, state, activity, ids }, supervisor)
     }
 

@@ -30,11 +30,11 @@ const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg
 const LINTS: Step = ("Rust lints", |workspace| {
     cargo(workspace, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
 });
-/// Those of the shell need the engine's program and minutes; those of the whole need both and a window.
+/// Those of the shell and the host need the engine's program and minutes; those of the whole need both and a window.
 const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
-    let whole = ["--exclude", "foretoken", "--exclude", "foretoken-tests"];
+    let slow = ["--exclude", "foretoken", "--exclude", "foretoken-host", "--exclude", "foretoken-tests"];
     let run = ["nextest", "run", "--locked", "--workspace", "--lib", "--bins"];
-    cargo(workspace, &[&run[..], &whole].concat())
+    cargo(workspace, &[&run[..], &slow].concat())
 });
 
 /// What one wants to hear every few minutes.

@@ -241,10 +241,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let sockets = home.path().join("run");
         fs::DirBuilder::new().mode(0o700).create(&sockets).unwrap();
-        // The daemon ends with the session's bus.
+        // The daemon ends with the session's bus. Tests are named without their crate.
+        let (_, module) = module_path!().split_once("::").unwrap();
         let script = format!(
             "printf secret | {DAEMON} --unlock --components=secrets >/dev/null && \
-             exec \"$0\" --exact --ignored library::keychain::tests::round_trip"
+             exec \"$0\" --exact --ignored {module}::round_trip"
         );
         let output = Command::new("dbus-run-session")
             .args(["--", "sh", "-c", &script])

@@ -126,19 +126,19 @@ mod tests {
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
         let drafted = PositionStats { drafted: 30, accepted: 20 };
         let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };
-        let entries = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
-        entries.used(&model("/old/a"), Some(&plain), 7);
-        entries.tuned(Path::new("/old/a"), tuning.clone());
-        entries.used(&model("/older/b"), None, 8);
-        entries.moved(Path::new("/old"), Path::new("/new"));
+        let statistics = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
+        statistics.used(&model("/old/a"), Some(&plain), 7);
+        statistics.tuned(Path::new("/old/a"), tuning.clone());
+        statistics.used(&model("/older/b"), None, 8);
+        statistics.moved(Path::new("/old"), Path::new("/new"));
 
         let same = ModelStatistics::open(file.clone(), "M4, 16 GB".into());
         assert_eq!(same.last_used(Path::new("/new/a")), Some(7));
         assert_eq!(same.last_used(Path::new("/old/a")), None);
         assert_eq!(same.last_used(Path::new("/older/b")), Some(8));
         assert_eq!(same.tuning(Path::new("/new/a")), Some(tuning));
-        let speed = |entries: &ModelStatistics, folder: &str| {
-            entries.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
+        let speed = |statistics: &ModelStatistics, folder: &str| {
+            statistics.comparison(&model(folder), &reply).map(|plain| plain.tokens_per_second)
         };
         assert_eq!(speed(&same, "/new/a"), Some(11.0));
         assert_eq!(speed(&same, "/older/b"), None);

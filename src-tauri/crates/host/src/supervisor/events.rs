@@ -74,7 +74,7 @@ impl Supervisor {
             }
             Event::Counters { counters } => {
                 self.activity.send_modify(|activity| activity.counters = counters);
-                true
+                false
             }
             // Heartbeats have been heard.
             Event::Ready { .. } | Event::Heartbeat => false,

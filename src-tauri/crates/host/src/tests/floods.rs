@@ -33,8 +33,12 @@ async fn bytes_that_are_no_text_end_the_process() {
 
 #[tokio::test]
 async fn a_flood_of_messages_about_nothing_ends_the_process() {
-    let error = end_of(r#"exec yes '{"type":"counted","id":999999,"tokens":[]}'"#).await;
-    assert!(error.message.contains("10000 messages in a row"), "{error}");
+    for flood in
+        [r#"exec yes '{"type":"counted","id":999999,"tokens":[]}'"#, r#"exec yes '{"type":"counters"}'"#]
+    {
+        let error = end_of(flood).await;
+        assert!(error.message.contains("10000 messages in a row"), "{error}");
+    }
 }
 
 /// It is no sign of life: only the thread that computes gives one.

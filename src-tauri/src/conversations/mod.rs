@@ -76,7 +76,8 @@ impl Conversations {
         }
     }
 
-    /// Adds what the page shows of conversations when it opens. From then on the store is looked after in the background.
+    /// Adds what the page shows of conversations when it opens. From then on the store is looked after in the
+    /// background.
     pub(crate) async fn complete(&self, mut snapshot: Snapshot) -> Result<Snapshot, ErrorReport> {
         snapshot.trouble = self.store.trouble().await;
         if snapshot.trouble.is_none() {

@@ -16,6 +16,8 @@ use crate::process;
 use crate::workspace::Workspace;
 
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+/// Beside the configuration that names it, so that both stay when the build folder goes.
+const LINKER: &str = ".cargo/mlx-cc";
 const FORMAT: &str = include_str!("../../native/format.h");
 const SYMBOLS: &str = include_str!("../../native/x86_symbols.cpp");
 
@@ -47,11 +49,11 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
     })?;
 
     let lib = mlx.join("lib");
-    let linker = native.join("cc");
+    let linker = workspace.root().join(LINKER);
     let is_new = write(&linker, &linker_script(&lib))?;
     fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)).map_err(Error::file(&linker))?;
     let config = workspace.root().join(".cargo/native.toml");
-    if write(&config, &cargo_config(&lib, &library.path(), &generated.path(), &linker))? || is_new {
+    if write(&config, &cargo_config(&lib, &library.path(), &generated.path()))? || is_new {
         // The new linker makes cargo build xtask again: now, rather than at the next start.
         step("xtask with the linker that knows MLX", false, || {
             process::log(
@@ -181,11 +183,11 @@ fn build_mlx_c(workspace: &Workspace, mlx_c: &Path, mlx: &Path, folder: &Path) -
 /// build scripts and macros of a build for another one, so cargo builds those once; a flag in `rustflags` is not.
 fn linker_script(mlx: &Path) -> String {
     let rpath = mlx.display().to_string().replace('\'', r"'\''");
-    format!("#!/bin/sh\nexec cc \"$@\" -Wl,-rpath,'{rpath}'\n")
+    format!("#!/bin/sh\nexec cc \"$@\" -Xlinker -rpath -Xlinker '{rpath}'\n")
 }
 
 /// Replaces the build script of mlx-sys by its results, and the linker by the one that knows where MLX is.
-fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path, linker: &Path) -> String {
+fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
     // A JSON string is a TOML string.
     let string = |text: String| Value::from(text).to_string();
     let search = |folder: &Path| string(format!("native={}", folder.display()));
@@ -197,11 +199,10 @@ fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path, linker: &Path) -> Str
          rustc-env = {{ OUT_DIR = {} }}\n\
          \n\
          [target.{TRIPLE}]\n\
-         linker = {}\n",
+         linker = \"{LINKER}\"\n",
         search(mlx_c),
         search(mlx),
         string(bindings.display().to_string()),
-        string(linker.display().to_string()),
     )
 }
 
@@ -221,7 +222,7 @@ mod tests {
         let arguments = script.replace("exec cc", "printf '%s\\n'");
         let told =
             process::read(std::process::Command::new("sh").args(["-c", &arguments, "cc", "-o", "x y"]));
-        assert_eq!(told.unwrap(), "-o\nx y\n-Wl,-rpath,/a 'quoted' folder\n");
+        assert_eq!(told.unwrap(), "-o\nx y\n-Xlinker\n-rpath\n-Xlinker\n/a 'quoted' folder\n");
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("native.toml");
         let path = Path::new("/a \"quoted\" folder");
-        write(&file, &cargo_config(path, Path::new("/c"), Path::new("/b"), Path::new("/l"))).unwrap();
+        write(&file, &cargo_config(path, Path::new("/c"), Path::new("/b"))).unwrap();
         let key = format!("target.{TRIPLE}.mlx.rustc-link-search");
         let get = ["-Zunstable-options", "config", "get", "--format", "json-value", &key, "--config"];
         let mut cargo = Workspace::locate().cargo();

@@ -176,7 +176,7 @@ fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
 
 #[test]
 fn a_signal_that_ends_the_chat_leaves_the_terminal_as_it_was() {
-    for signal in [Signal::TERM, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
         let mut desk = Desk::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
         desk.type_line("a a a a a a a a a a a a");
         desk.read_to("Thinking: ");

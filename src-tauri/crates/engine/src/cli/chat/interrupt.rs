@@ -1,14 +1,15 @@
 //! Ctrl-C while a reply is written: it stops the reply instead of the program, and no other key disturbs the text. A
-//! thread of its own takes the signals, so that a reply that does not stop can be left, and the terminal is as it was
-//! before whichever of them ends the program.
+//! thread of its own takes the signals, so that a reply that does not stop can be left, and the terminal shows again
+//! what is typed whichever of them ends the program.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -40,12 +41,12 @@ impl Asked {
 impl Interrupt {
     /// From now on Ctrl-C stops replies.
     pub(super) fn listen(&mut self) -> io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
         let (asked, before) = (self.asked.clone(), tcgetattr(io::stdin())?);
         thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
                 if signal != SIGINT || asked.again(Instant::now()) {
-                    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+                    restore(&before);
                     let _ = emulate_default_handler(signal);
                 }
             }
@@ -78,8 +79,16 @@ impl Drop for Writing {
     fn drop(&mut self) {
         *self.asked.since() = None;
         if let Some(before) = &self.before {
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+            restore(before);
         }
+    }
+}
+
+/// Makes the terminal what it was, unless another program has it now: this one, in the background, would be stopped for
+/// trying, and the modes are the other's. Without job control there is no other.
+fn restore(before: &Termios) {
+    if tcgetpgrp(io::stdin()).map_or(true, |foreground| foreground == getpgrp()) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
     }
 }
 

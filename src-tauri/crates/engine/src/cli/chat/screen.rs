@@ -135,6 +135,8 @@ impl<W: Write> Screen<W> {
     pub(super) fn show(&mut self, progress: &Progress) -> io::Result<()> {
         if let Progress::Reading { done, total } = progress
             && *total >= LONG_PROMPT
+            // Read again in the middle of a reply, it would take the place of the text.
+            && self.part.is_none()
         {
             self.transient(&format!("Reading the prompt … {} %", 100 * done / total))?;
         }

@@ -96,7 +96,10 @@ fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
 
     let window = sandbox.open();
     window.click("open-models");
-    window.wait_until("it goes on by itself", || job_says(&window, "Downloading"));
+    // On a busy machine the rest has come before the window is there.
+    window.wait_until("it goes on by itself", || {
+        job_says(&window, "Downloading") || job_says(&window, "Measuring")
+    });
     skip_measurement(&window);
     assert!(row(&window, "Qwen3.5-0.8B-4bit").contains("Use"), "{:?}", window.texts("local-model"));
 }

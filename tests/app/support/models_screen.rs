@@ -45,8 +45,11 @@ pub(crate) fn job_says(window: &Window<'_>, words: &str) -> bool {
 /// Waits until the model of the one job is there and is being measured, and leaves that out: it takes long, and the
 /// model can be used without.
 pub(crate) fn skip_measurement(window: &Window<'_>) {
-    window.wait_until("the model is measured", || job_says(window, "Measuring"));
-    window.click("job-cancel");
+    window
+        .wait_until("the model is measured", || job_says(window, "Measuring") || window.is_shown("job-use"));
+    if !window.is_shown("job-use") {
+        window.click("job-cancel");
+    }
     window.wait_until("the model is ready", || window.is_shown("job-use"));
 }
 

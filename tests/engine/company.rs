@@ -237,11 +237,11 @@ fn weights_are_read_once_whoever_takes_part() {
     }
 }
 
-/// However many rows there are, whatever their depths, over so many tokens: every text is the solo one.
-fn each_reads_as_alone(tokens: usize) {
+/// So many rows beside each other, whatever their depths, over so many tokens: every text is the solo one.
+fn each_reads_as_alone(tokens: usize, counts: &[usize]) {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(15), 16, tokens);
-    for count in [1, 2, 4, 8, 16] {
+    let rows = known_rows(&model, &mut Dice::new(15), counts[counts.len() - 1], tokens);
+    for &count in counts {
         for depths in [&[0][..], &[3, 8, 1, 4, 2, 0, 8]] {
             let mut company = Company::new(&model);
             for (id, row) in rows.iter().enumerate().take(count) {
@@ -256,13 +256,15 @@ fn each_reads_as_alone(tokens: usize) {
 
 #[test]
 fn any_number_of_rows_reads_as_each_alone() {
-    each_reads_as_alone(200);
+    each_reads_as_alone(200, &[1, 2, 4, 8, 16]);
+    // Longer than the first buffers of the KV cache.
+    each_reads_as_alone(540, &[3]);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn any_number_of_long_rows_reads_as_each_alone() {
-    each_reads_as_alone(512);
+    each_reads_as_alone(600, &[1, 2, 4, 8, 16]);
 }
 
 /// A row whose drafts are all right takes the fewest steps there are, next to rows that reject everything.

@@ -31,18 +31,14 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
     assert_eq!(questions.len(), 200);
     let (mut drafted, mut accepted) = (vec![0u32; 3], vec![0u32; 3]);
     let mut different = Vec::new();
-    let (mut tokens, mut steps) = (0, [0; 4]);
     for (i, question) in questions.into_iter().enumerate() {
         // Every other question is answered after some thinking.
         let message = ChatMessage { role: Role::User, content: question.clone() };
         let prompt = session.chat_prompt(&[message], None, i % 2 == 1).unwrap();
         let plain = reply(&mut session, &prompt, sampling(i), Drafting::Off);
         assert!(plain.stats.positions.is_empty());
-        tokens += plain.ids.len();
-        steps[0] += plain.stats.steps;
         for depth in depths(i) {
             let other = reply(&mut session, &prompt, sampling(i), Drafting::Fixed { depth });
-            steps[usize::from(depth)] += other.stats.steps;
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
                 different.push(format!("depth {depth}: {question}"));
             }
@@ -56,7 +52,7 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
     }
     assert!(different.is_empty(), "{} replies differ: {different:#?}", different.len());
     let rates: Vec<f64> = accepted.iter().zip(&drafted).map(|(&a, &d)| f64::from(a) / f64::from(d)).collect();
-    println!("{tokens} tokens in {steps:?} steps at depths 0 to 3, accepted by position {rates:.3?}");
+    println!("accepted by position {rates:.3?}");
     rates
 }
 

@@ -21,7 +21,7 @@ enum Form {
     Slashes,
     /// `#` to the end of the line.
     Hash,
-    /// All of it but code, tables and comments of HTML.
+    /// All of it but code and tables.
     Prose,
 }
 

@@ -18,6 +18,8 @@ pub(crate) mod native_window;
 #[cfg(target_os = "linux")]
 pub(crate) mod notifications;
 #[cfg(target_os = "linux")]
+pub(crate) mod picture;
+#[cfg(target_os = "linux")]
 pub(crate) mod sandbox;
 #[cfg(target_os = "linux")]
 pub(crate) mod stored_chats;

@@ -1,6 +1,7 @@
 //! The app's window, in the words of somebody who uses it.
 
 use std::fs;
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::Child;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::dialog::Dialog;
+use crate::support::picture::{Colour, is_painted};
 use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::{WebDriver, keys};
 
@@ -20,6 +22,15 @@ const MARKED: &str = "[data-marked]";
 /// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question
 /// costs the app some milliseconds of computing.
 const POLL_INTERVAL: RangeInclusive<Duration> = Duration::from_millis(20)..=Duration::from_millis(200);
+
+/// The second frame begins when the first is drawn.
+const TWO_FRAMES: &str = "
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame();
+    await frame();";
+/// The background of the page, as red, green and blue.
+const BACKGROUND: &str = r"
+    return getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).map(Number);";
 
 pub(crate) struct Window<'sandbox> {
     pub(crate) driver: WebDriver,
@@ -229,12 +240,13 @@ impl<'sandbox> Window<'sandbox> {
         self.wait_until("the popover closes", || !self.is_popover_shown());
     }
 
-    /// Gives the window a size and waits until the page has it.
+    /// Gives the window a size and waits until the page has it and has drawn at least one frame in it.
     pub(crate) fn resize(&self, width: u32, height: u32) {
         self.driver.resize(width, height).expect("the window can be resized");
         self.wait_until(&format!("the page is {width}×{height}"), || {
             self.script("return [innerWidth, innerHeight]", json!([])) == json!([width, height])
         });
+        self.driver.async_script(TWO_FRAMES, json!([])).expect("the page draws");
     }
 
     pub(crate) fn is_popover_shown(&self) -> bool {
@@ -263,18 +275,15 @@ impl<'sandbox> Window<'sandbox> {
         self.wait(what, || is_so().then_some(()));
     }
 
-    /// Saves a picture of the page for people to look at.
+    /// Waits until the page is painted, and saves a picture of it for people to look at.
     pub(crate) fn picture(&self, name: &str) {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
-        let path = folder.join(format!("{}.png", name.replace("::", "-")));
-        let saved = fs::create_dir_all(&folder)
-            .map_err(|error| error.to_string())
-            .and_then(|()| self.driver.screenshot())
-            .and_then(|picture| fs::write(&path, picture).map_err(|error| error.to_string()));
-        match saved {
-            Ok(()) => println!("picture: {}", path.display()),
-            Err(error) => println!("no picture {name}: {error}"),
-        }
+        let background = self.script(BACKGROUND, json!([]));
+        let background: Colour = serde_json::from_value(background).expect("the page has a background");
+        let picture = self.wait(&format!("all of {name} is painted"), || {
+            let picture = self.driver.screenshot().expect("the page can be seen");
+            is_painted(&picture, background).then_some(picture)
+        });
+        save(name, &picture).unwrap_or_else(|error| panic!("no picture {name}: {error}"));
     }
 }
 
@@ -282,11 +291,29 @@ impl Drop for Window<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let test = std::thread::current();
-            self.picture(&format!("failed-{}", test.name().unwrap_or("test")));
+            let name = format!("failed-{}", test.name().unwrap_or("test"));
+            // As it is: a page that is not painted may be why.
+            let saved = self
+                .driver
+                .screenshot()
+                .and_then(|picture| save(&name, &picture).map_err(|error| error.to_string()));
+            if let Err(error) = saved {
+                println!("no picture {name}: {error}");
+            }
         }
         self.sandbox.kill_all();
         let _ = self.bus.wait();
     }
+}
+
+/// Puts a picture where people find it.
+fn save(name: &str, picture: &[u8]) -> io::Result<()> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
+    let path = folder.join(format!("{}.png", name.replace("::", "-")));
+    fs::create_dir_all(&folder)?;
+    fs::write(&path, picture)?;
+    println!("picture: {}", path.display());
+    Ok(())
 }
 
 fn selector(name: &str) -> String {

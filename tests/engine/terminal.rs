@@ -48,6 +48,10 @@ fn say(chat: &mut PtySession, line: &str, end: &str) -> String {
     told
 }
 
+fn size(columns: u16) -> Winsize {
+    Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
 /// A chat in a terminal whose screen is as large as a test says, and which nobody reads but the test.
 struct Desk {
     chat: Child,
@@ -70,8 +74,7 @@ impl Desk {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&screen).unwrap();
         unlockpt(&screen).unwrap();
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&screen, size).unwrap();
+        tcsetwinsize(&screen, size(columns)).unwrap();
         let name = PathBuf::from(ptsname(&screen, Vec::new()).unwrap().into_string().unwrap());
         let open = || {
             let mut options = OpenOptions::new();
@@ -97,6 +100,10 @@ impl Desk {
             seen.push(byte[0]);
         }
         String::from_utf8(seen).unwrap()
+    }
+
+    fn resize(&self, columns: u16) {
+        tcsetwinsize(&self.screen, size(columns)).unwrap();
     }
 
     fn type_line(&mut self, line: &str) {
@@ -184,7 +191,35 @@ fn a_signal_that_ends_the_chat_leaves_the_terminal_as_it_was() {
         desk.signal(signal);
         assert_eq!(desk.chat.wait().unwrap().signal(), Some(signal.as_raw()));
         assert!(desk.is_as_shells_expect(), "{signal:?}");
+        // What the shell writes is neither dim nor beside numbers of the reply.
+        write!(desk.terminal, "shell$").unwrap();
+        let told = desk.read_to("shell$");
+        assert!(told.ends_with("\x1b[0m\x1b[Jshell$"), "{signal:?}: {told:?}");
     }
+}
+
+/// In the background it does not touch the terminal, for which it would be stopped instead of ended.
+#[test]
+fn a_chat_that_a_shell_has_put_into_the_background_can_be_ended() {
+    let mut shell = Command::new("bash");
+    shell.args(["--noprofile", "--norc", "-i"]).env("PS1", "shell$ ").env("TERM", "xterm");
+    let mut shell = spawn_command(shell, Some(PATIENCE)).unwrap();
+    shell.exp_string("shell$ ").unwrap();
+    let (program, model) = (built("foretoken-engine"), demo_model());
+    let (program, model) = (program.display(), model.display());
+    shell
+        .send_line(&format!("'{program}' chat --model '{model}' --temperature 0 --frequency-penalty -20"))
+        .unwrap();
+    shell.exp_string(&format!("\n{PROMPT}")).unwrap();
+    shell.send("a a a a a a a a a a a a\r").unwrap();
+    shell.flush().unwrap();
+    shell.exp_string("Thinking: ").unwrap();
+    shell.send_control('z').unwrap();
+    shell.exp_string("Stopped").unwrap();
+    shell.send_line("kill %1; wait %1; echo ended with $?").unwrap();
+    shell.exp_string("ended with 143").unwrap();
+    shell.send_line("exit").unwrap();
+    shell.exp_eof().unwrap();
 }
 
 #[test]
@@ -226,6 +261,28 @@ fn how_many_drafts_are_accepted_is_shown_while_a_reply_is_written() {
             assert!(rest.starts_with("\x1b[J"), "{rest:?}");
         }
     }
+}
+
+#[test]
+fn numbers_are_below_the_text_after_the_terminal_has_become_narrower() {
+    const NARROW: u16 = 20;
+    let mut desk = Desk::new(100, &["--temperature", "0", "--depth", "2"], None);
+    desk.type_line("Tell me a story.");
+    let begin = desk.read_to("\x1b8");
+    desk.resize(NARROW);
+    let told = begin + &desk.read_to(STATUS);
+    // Each is what lies between going down a line and coming back, and behind it the text up to the next one.
+    let lines: Vec<(&str, &str)> =
+        told.split("\x1b7\x1b[B\r").skip(1).map(|rest| rest.split_once("\x1b8").unwrap()).collect();
+    let is_narrow = |line: &str| {
+        let numbers = line.trim_start_matches("\x1b[2m").trim_end_matches("\x1b[0m");
+        numbers.len() < usize::from(NARROW)
+    };
+    let changes: Vec<_> =
+        lines.windows(2).filter(|pair| is_narrow(pair[0].0) != is_narrow(pair[1].0)).collect();
+    let [change] = changes[..] else { panic!("{changes:?}") };
+    // Where the terminal has broken the line that was being written, only the next line tells.
+    assert!(!is_narrow(change[0].0) && change[0].1.contains('\n'), "{change:?}");
 }
 
 #[test]

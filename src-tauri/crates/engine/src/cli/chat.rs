@@ -74,7 +74,7 @@ impl Chat {
             interrupt: Interrupt::default(),
         };
         if is_terminal {
-            chat.interrupt.listen()?;
+            chat.interrupt.listen(look.reset())?;
             chat.screen.note(&report::greeting(&chat.conversation.session.info))?;
         }
         let mut was_interrupted = false;

@@ -1,14 +1,20 @@
 //! Ctrl-C while a reply is written: it stops the reply instead of the program, and no other key disturbs the text. A
 //! thread of its own takes the signals, so that a reply that does not stop can be left, and the terminal shows again
-//! what is typed whichever of them ends the program.
+//! what is typed, in its own style, whichever of them ends the program.
 
-use std::io;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use rustix::process::getpgrp;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr, ttyname};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -39,14 +45,21 @@ impl Asked {
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C stops replies.
-    pub(super) fn listen(&mut self) -> io::Result<()> {
+    /// From now on Ctrl-C stops replies. `reset` is written to the terminal when a signal ends the program.
+    pub(super) fn listen(&mut self, reset: String) -> io::Result<()> {
         let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP])?;
         let (asked, before) = (self.asked.clone(), tcgetattr(io::stdin())?);
+        let mut screen = reopened_screen();
         thread::Builder::new().name("signals".into()).spawn(move || {
             for signal in signals.forever() {
                 if signal != SIGINT || asked.again(Instant::now()) {
                     restore(&before);
+                    if let Ok(screen) = &mut screen
+                        && is_in_foreground()
+                    {
+                        // A screen that takes nothing more stays as it is.
+                        let _ = screen.write_all(reset.as_bytes());
+                    }
                     let _ = emulate_default_handler(signal);
                 }
             }
@@ -84,12 +97,26 @@ impl Drop for Writing {
     }
 }
 
-/// Makes the terminal what it was, unless another program has it now: this one, in the background, would be stopped for
-/// trying, and the modes are the other's. Without job control there is no other.
+/// Makes the terminal what it was, unless another program has it now: the modes are then the other's.
 fn restore(before: &Termios) {
-    if tcgetpgrp(io::stdin()).map_or(true, |foreground| foreground == getpgrp()) {
+    if is_in_foreground() {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
     }
+}
+
+/// Whether no other program has the terminal. In the background this one would be stopped for changing it. Without job
+/// control there is no other.
+fn is_in_foreground() -> bool {
+    tcgetpgrp(io::stdin()).map_or(true, |foreground| foreground == getpgrp())
+}
+
+/// The terminal of standard output for somebody who must not wait for it: the thread that writes a reply may be doing
+/// that for ever.
+fn reopened_screen() -> io::Result<File> {
+    let name = ttyname(io::stdout(), Vec::new())?;
+    let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+    let path = PathBuf::from(OsString::from_vec(name.into_bytes()));
+    OpenOptions::new().write(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// Makes the terminal show nothing of what is typed. Returns how it was before.

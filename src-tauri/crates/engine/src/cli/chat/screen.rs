@@ -19,6 +19,7 @@ use crate::cli::harmless;
 const LONG_PROMPT: usize = 1024;
 
 const RESET: &str = "\x1b[0m";
+const ERASE_BELOW: &str = "\x1b[J";
 const DIM: &str = "2";
 const RED: &str = "31";
 /// Green, cyan, magenta and yellow for drafts at positions 1, 2, 3 and further on.
@@ -41,6 +42,13 @@ impl Look {
         let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         let erases = is_terminal && env::var_os("TERM").is_some_and(|term| term != "dumb");
         Self { is_terminal, erases, colours: erases && !is_set("NO_COLOR") }
+    }
+
+    /// What ends the style of a reply that is left in the middle, and takes back what stands below it.
+    pub(super) fn reset(self) -> String {
+        let style = if self.colours { RESET } else { "" };
+        let below = if self.erases { ERASE_BELOW } else { "" };
+        format!("{style}{below}")
     }
 }
 
@@ -75,6 +83,8 @@ pub(super) struct Screen<W> {
     at_line_start: bool,
     /// Where in its line the text ends.
     cursor: Cursor,
+    /// How wide the terminal was when that was told last, if it was since the text began.
+    width: Option<usize>,
     /// Whether a line is shown that the next text takes the place of.
     has_transient: bool,
     /// Whether the numbers so far are shown below the text.
@@ -85,7 +95,7 @@ pub(super) struct Screen<W> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Cursor {
     column: usize,
-    /// Whether terminals may disagree on how wide something in the line is.
+    /// Whether terminals may disagree on where that is.
     is_doubtful: bool,
 }
 
@@ -126,6 +136,7 @@ impl<W: Write> Screen<W> {
             part: None,
             at_line_start: true,
             cursor: Cursor::default(),
+            width: None,
             has_transient: false,
             has_live: false,
         }
@@ -159,7 +170,7 @@ impl<W: Write> Screen<W> {
         if !self.at_line_start {
             writeln!(self.out)?;
         }
-        (self.at_line_start, self.cursor) = (true, Cursor::default());
+        (self.at_line_start, self.cursor, self.width) = (true, Cursor::default(), None);
         self.part = None;
         self.out.flush()
     }
@@ -181,10 +192,19 @@ impl<W: Write> Screen<W> {
         self.put(&harmless(&text.text))
     }
 
+    /// How wide the terminal is now. Where that has changed in the middle of a line, some terminals have broken the line
+    /// anew and others have not.
+    fn width(&mut self) -> Option<usize> {
+        let columns = (self.columns)()?;
+        let has_changed = self.width.replace(columns).is_some_and(|before| before != columns);
+        self.cursor.is_doubtful |= has_changed && self.cursor.column > 0;
+        Some(columns)
+    }
+
     /// Adds to the text.
     fn put(&mut self, text: &str) -> io::Result<()> {
         self.at_line_start = text.ends_with('\n');
-        if let Some(columns) = (self.columns)() {
+        if let Some(columns) = self.width() {
             self.cursor = text.chars().fold(self.cursor, |cursor, c| cursor.after(c, columns));
         }
         write!(self.out, "{text}")
@@ -267,7 +287,7 @@ impl<W: Write> Screen<W> {
     pub(super) fn transient(&mut self, text: &str) -> io::Result<()> {
         if self.look.erases {
             let (begin, end) = self.marks(DIM);
-            let line = self.clipped(&harmless(text));
+            let line = clipped(&harmless(text), (self.columns)().unwrap_or(usize::MAX));
             write!(self.out, "\r\x1b[2K{begin}{line}{end}")?;
             self.has_transient = true;
             self.out.flush()?;
@@ -275,23 +295,13 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// As much of a line as the terminal shows in one.
-    fn clipped(&self, line: &str) -> String {
-        let columns = (self.columns)().unwrap_or(usize::MAX);
-        let width = |column: &mut usize, c: char| {
-            *column += c.width().unwrap_or(0);
-            (*column < columns).then_some(c)
-        };
-        line.chars().scan(0, width).collect()
-    }
-
     /// Shows numbers in the line below the text, until more text comes, and leaves the cursor where it was.
     fn live(&mut self, numbers: &str) -> io::Result<()> {
         self.clear_live()?;
-        let is_clear = (self.columns)().is_some_and(|columns| self.cursor.is_within(columns));
-        if self.look.erases && is_clear {
+        let Some(columns) = self.width() else { return Ok(()) };
+        if self.look.erases && self.cursor.is_within(columns) {
             let (begin, end) = self.marks(DIM);
-            let line = self.clipped(numbers);
+            let line = clipped(numbers, columns);
             // One line down and up again, so that there is one; the place is kept, and returned to.
             write!(self.out, "\x1bD\x1b[A\x1b7\x1b[B\r{begin}{line}{end}\x1b8")?;
             self.has_live = true;
@@ -301,7 +311,7 @@ impl<W: Write> Screen<W> {
 
     /// Takes that line back.
     fn clear_live(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.has_live) { write!(self.out, "\x1b[J") } else { Ok(()) }
+        if std::mem::take(&mut self.has_live) { write!(self.out, "{ERASE_BELOW}") } else { Ok(()) }
     }
 
     /// Takes that line back.
@@ -314,12 +324,23 @@ impl<W: Write> Screen<W> {
     }
 }
 
+/// As much of a line as a terminal with so many columns shows in one.
+fn clipped(line: &str, columns: usize) -> String {
+    let width = |column: &mut usize, c: char| {
+        *column += c.width().unwrap_or(0);
+        (*column < columns).then_some(c)
+    };
+    line.chars().scan(0, width).collect()
+}
+
 fn colour(position: u8) -> &'static str {
     DRAFTS[usize::from(position).clamp(1, DRAFTS.len()) - 1]
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use foretoken_engine::session::ReplyToken;
     use foretoken_protocol::LiveStats;
     use proptest::prelude::*;
@@ -526,6 +547,31 @@ mod tests {
         assert_eq!(shown(PIPE, wide, Some(0.5), "One"), "One");
         // How wide these are, terminals do not agree.
         assert_eq!(shown(TERMINAL, wide, Some(0.5), "🦉"), "🦉");
+    }
+
+    #[test]
+    fn numbers_wait_for_the_next_line_where_the_width_has_changed() {
+        thread_local! {
+            static WIDTH: Cell<usize> = const { Cell::new(80) };
+        }
+        let mut screen = Screen::new(Vec::new(), TERMINAL, || Some(WIDTH.get()));
+        let mut shows = |text| {
+            screen.show(&tokens(text, Some(0.5))).unwrap();
+            screen.has_live
+        };
+        assert!(shows("A line"));
+        WIDTH.set(40);
+        assert!(!shows(""));
+        assert!(!shows(" and more of it"));
+        assert!(shows("\n"));
+        // Nothing is broken anew at the beginning of a line.
+        WIDTH.set(60);
+        assert!(shows("") && shows("Another"));
+        WIDTH.set(80);
+        assert!(!shows(""));
+        screen.end_reply().unwrap();
+        screen.show(&tokens("A reply", Some(0.5))).unwrap();
+        assert!(screen.has_live);
     }
 
     #[test]

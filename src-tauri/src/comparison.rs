@@ -1,7 +1,6 @@
 //! One question answered twice, without drafts and with them: one after the other, alone in the engine, each token with
 //! the time at which it came.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,8 +25,6 @@ const PULSE: Duration = Duration::from_millis(250);
 /// Tokens of a reply that does not count. It reads the prompt, which both others then find in the engine's memory, and
 /// lets the engine prepare all that it needs.
 const WARM_UP: u32 = 16;
-/// Seeds are drawn so that a JSON number holds them.
-const SEED_BITS: u32 = 53;
 
 /// Compares, one question at a time.
 pub(crate) struct Comparisons {
@@ -72,8 +69,10 @@ impl Comparisons {
         }
         let (messages, settings) = self.compared(source).await?;
         let question = messages.last().map(|message| message.content.clone()).unwrap_or_default();
-        let sampling =
-            Sampling { seed: settings.sampling.seed.or_else(|| Some(random_seed())), ..settings.sampling };
+        let sampling = Sampling {
+            seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
+            ..settings.sampling
+        };
         let drafting = match settings.drafting {
             Drafting::Off => Drafting::Auto,
             drafting => drafting,
@@ -250,11 +249,6 @@ fn verdict(sampling: &Sampling, plain: &ComparedReply, drafted: &ComparedReply) 
     }
     let same = plain_said.iter().zip(&drafted_said).take_while(|(plain, drafted)| plain == drafted).count();
     ComparisonVerdict::Different { after: same as u32 }
-}
-
-fn random_seed() -> u64 {
-    // The standard library seeds its hashers from the system's randomness.
-    RandomState::new().hash_one(()) >> (u64::BITS - SEED_BITS)
 }
 
 fn engine_busy() -> ErrorReport {

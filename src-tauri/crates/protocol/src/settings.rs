@@ -1,6 +1,8 @@
 //! The settings of one reply: sampling, draft depth, rule of acceptance, limits and stop texts; and the precision of a
 //! model's KV cache.
 
+use std::hash::{BuildHasher, RandomState};
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -94,6 +96,15 @@ impl Default for Sampling {
             acceptance: AcceptanceRule::default(),
             seed: None,
         }
+    }
+}
+
+impl Sampling {
+    /// Picks a seed where none was chosen: one that survives a trip through JavaScript's numbers.
+    pub fn random_seed() -> u64 {
+        const BITS: u32 = 53;
+        // The standard library seeds its hashers from the system's randomness.
+        RandomState::new().hash_one(()) >> (u64::BITS - BITS)
     }
 }
 

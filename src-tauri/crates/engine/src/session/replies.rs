@@ -3,12 +3,12 @@
 //! the making at a time, and each [`Session::pump`] advances all of them by at most one step.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, TokenLogprob, TokenLogprobs, TokenText,
+    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, Sampling, TokenLogprob, TokenLogprobs,
+    TokenText,
 };
 
 use super::{Session, TokenPrompt};
@@ -17,9 +17,6 @@ use crate::error::EngineError;
 use crate::mlx;
 use crate::sample::Logprobs;
 use crate::text::{ReplyText, Tokenizer};
-
-/// Seeds that are picked here survive a trip through JavaScript's numbers.
-const SEED_BITS: u32 = 53;
 
 /// What a reply is asked for with.
 #[derive(Debug, Clone)]
@@ -117,7 +114,7 @@ impl Session {
         self.check(&request)?;
         let ReplyRequest { prompt, settings, logprobs, asked } = request;
         let text = ReplyText::new(self.tokenizer().clone(), prompt.start, settings.stop)?;
-        let seed = settings.sampling.seed.unwrap_or_else(random_seed);
+        let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
         let spec = RowSpec {
@@ -318,9 +315,4 @@ fn readable(id: u32, logprobs: &Logprobs, tokenizer: &Tokenizer) -> TokenLogprob
         token: entry(id, logprobs.emitted),
         top: logprobs.top.iter().map(|&(id, logprob)| entry(id, logprob)).collect(),
     }
-}
-
-fn random_seed() -> u64 {
-    // The standard library seeds its hashers from the system's randomness.
-    RandomState::new().hash_one(()) >> (u64::BITS - SEED_BITS)
 }

@@ -1,7 +1,8 @@
 //! What the screens look like: nothing is cut off or out of reach at any size, light and dark. The pictures are for
 //! people.
 
-use crate::support::bad_models::bad_models;
+use foretoken_tests::bad_models::bad_models;
+
 use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;

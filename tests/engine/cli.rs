@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 
 use foretoken_engine::session::Session;
 use foretoken_protocol::{ChatMessage, ReplyStats, Role, TokenLogprob};
+use foretoken_tests::bad_models::bad_models;
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture, write_demo_with, write_demo_with_value};
 use foretoken_tests::programs::built;
 use safetensors::SafeTensors;
@@ -352,6 +353,27 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
     tell("a token to score", refusal(&["score", "--model", demo, "--ids", &unknown]));
     tell("no such folder", refusal(&["inspect", &nowhere]));
     insta::assert_snapshot!("refusals", told);
+}
+
+#[test]
+fn the_command_line_says_in_one_line_what_is_wrong_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut messages = Vec::new();
+    for bad in bad_models(folder.path()) {
+        let path = bad.path.to_str().unwrap();
+        let mut commands = vec![vec!["generate", "--prompt", "Hello", "--model", path]];
+        if !bad.only_for_chats {
+            commands.push(vec!["inspect", path]);
+        }
+        for arguments in commands {
+            let message = refusal(&arguments);
+            bad.assert_told(&message);
+            messages.push(message);
+        }
+    }
+    messages.sort();
+    messages.dedup();
+    assert_eq!(messages.len(), 6, "each kind has a message of its own: {messages:#?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! sampler by definition.
 
 pub mod agreement;
+pub mod bad_models;
 pub mod chats;
 pub mod dice;
 pub mod fixtures;

@@ -4,19 +4,32 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretoken_tests::fixtures::{copy_demo_model, edit_json};
 use safetensors::{SafeTensors, serialize_to_file};
 use serde_json::json;
 
+use crate::fixtures::{copy_demo_model, edit_json};
+
 /// A folder that is no usable model, and what a person must be told about it.
-pub(crate) struct BadModel {
-    pub(crate) path: PathBuf,
+#[derive(Debug)]
+pub struct BadModel {
+    /// The folder.
+    pub path: PathBuf,
     /// What the message names: the file, tensor or value that is wrong.
-    pub(crate) names: Vec<String>,
+    names: &'static [&'static str],
     /// What it says to do.
-    pub(crate) advice: &'static str,
+    advice: &'static str,
     /// Whether it can be inspected, and only not be talked to.
-    pub(crate) only_for_chats: bool,
+    pub only_for_chats: bool,
+}
+
+impl BadModel {
+    /// Checks that a message names what is wrong and says what to do.
+    pub fn assert_told(&self, message: &str) {
+        for name in self.names {
+            assert!(message.contains(name), "{}: {name:?} is not named in: {message}", self.path.display());
+        }
+        assert!(message.contains(self.advice), "{}: no advice in: {message}", self.path.display());
+    }
 }
 
 /// What is done to a copy of the demo model, and what must be told about it.
@@ -70,13 +83,13 @@ const KINDS: [Kind; 6] = [
 const EDITED_TEMPLATE: &str = "edited template";
 
 /// One folder of each kind.
-pub(crate) fn bad_models(parent: &Path) -> Vec<BadModel> {
+pub fn bad_models(parent: &Path) -> Vec<BadModel> {
     let bad = |kind: Kind| {
         let path = parent.join(kind.name);
         copy_demo_model(&path);
         (kind.spoil)(&path);
-        let names = kind.names.iter().map(|name| (*name).to_owned()).collect();
-        BadModel { path, names, advice: kind.advice, only_for_chats: kind.name == EDITED_TEMPLATE }
+        let Kind { name, names, advice, .. } = kind;
+        BadModel { path, names, advice, only_for_chats: name == EDITED_TEMPLATE }
     };
     KINDS.into_iter().map(bad).collect()
 }

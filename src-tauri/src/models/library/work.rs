@@ -15,8 +15,10 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::facts::Facts;
+use super::folders::IN_USE;
 use super::jobs::{Entry, Jobs, Step};
-use super::{IN_USE, ModelLibrary, State, converted_name, file, folder_name, now, tune};
+use super::new_jobs::converted_name;
+use super::{ModelLibrary, State, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
 use crate::blocking::blocking;
 

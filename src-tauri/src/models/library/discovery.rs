@@ -1,0 +1,124 @@
+//! What there is to get: searches of the Hub, recommendations, model cards and newer commits, each with whether it fits.
+
+use std::sync::Arc;
+
+use foretoken_models::{Catalogue, Hub, LibraryError};
+use foretoken_protocol::{ErrorReport, FitContext, KvPrecision, RemoteFilter, RemoteModel};
+
+use super::{ModelLibrary, fit, remote, work};
+use crate::blocking::blocking;
+
+impl ModelLibrary {
+    /// The models to recommend. With `refresh` the Hub is asked for newer commits of the models that are here, and a
+    /// newer list is fetched where the person has named a place for one.
+    pub(crate) async fn suggestions(&self, refresh: bool) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let source = self.catalogue.as_ref();
+        let mut catalogue = Catalogue::load(source);
+        if refresh {
+            let hub = self.hub()?;
+            if let Some(source) = source {
+                catalogue = Catalogue::refresh(hub, source).await?;
+            }
+            self.look_for_updates(hub).await?;
+        }
+        let context = self.context().chosen;
+        Ok(remote::suggestions(&catalogue, context, self.machine.model_bytes, |repo| self.installed(repo)))
+    }
+
+    /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.
+    pub(crate) async fn search(
+        &self,
+        filter: &RemoteFilter,
+        fresh: bool,
+    ) -> Result<Vec<RemoteModel>, ErrorReport> {
+        let query = remote::query(filter);
+        let kept = self.lock().last_search.clone().filter(|found| !fresh && found.is_for(&query));
+        let found = match kept {
+            Some(found) => found,
+            None => {
+                let found = remote::search(self.hub()?, &self.inspector, query).await?;
+                self.lock().last_search = Some(found.clone());
+                found
+            }
+        };
+        let context = self.context().chosen;
+        let (kv_precision, available) = (self.kv_precision(), self.machine.model_bytes);
+        Ok(found.shown(filter, context, kv_precision, available, |repo| self.installed(repo)))
+    }
+
+    /// The context that models are judged at.
+    pub(super) fn context(&self) -> FitContext {
+        fit::context(self.settings.current().fit_context)
+    }
+
+    /// How models keep keys and values.
+    pub(super) fn kv_precision(&self) -> KvPrecision {
+        self.settings.current().kv_precision
+    }
+
+    /// Tells the page new verdicts whether models fit, after a setting has changed that they depend on.
+    pub(crate) fn refresh_fit(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Chooses the context that models are judged at, in tokens.
+    pub(crate) async fn set_context(&self, context: u32) -> Result<(), ErrorReport> {
+        fit::check(context)?;
+        let writing = self.settings.update(|settings| settings.fit_context = Some(context));
+        self.changed.notify_one();
+        Ok(writing.written().await?)
+    }
+
+    /// What a model's makers write about it.
+    pub(crate) async fn model_card(&self, repo: &str) -> Result<String, ErrorReport> {
+        remote::model_card(self.hub()?, &repo.parse()?).await
+    }
+
+    /// Keeps a token for the Hub, or removes it.
+    pub(crate) async fn set_token(self: &Arc<Self>, text: Option<String>) -> Result<(), ErrorReport> {
+        let token = Arc::clone(&self.token);
+        blocking(move || token.set(text.as_deref())).await?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Asks for newer commits of the models that are here. What one repository says is noted in the log; a Hub that
+    /// does not answer at all is an error.
+    async fn look_for_updates(&self, hub: &Hub) -> Result<(), LibraryError> {
+        let local_models = self.lock().local_models.clone();
+        for model in local_models {
+            let (Some(repo), Some(revision)) = (&model.repo, &model.revision) else { continue };
+            let Ok(repo) = repo.parse() else { continue };
+            let wanted = self.wanted_revision(hub, &repo).await;
+            // Whoever has the newest commit is not led back to the one that the catalogue names.
+            let has_newest = wanted != work::NEWEST
+                && hub
+                    .model_info(&repo, work::NEWEST)
+                    .await
+                    .is_ok_and(|info| info.commit.as_str() == revision);
+            match hub.model_info(&repo, if has_newest { work::NEWEST } else { &wanted }).await {
+                Ok(info) => drop(self.lock().newest.insert(model.path, info.commit.to_string())),
+                // The others would have to wait as long for the same.
+                Err(
+                    error @ (LibraryError::Unreachable { .. }
+                    | LibraryError::Busy { .. }
+                    | LibraryError::Refused { status: 500.., .. }),
+                ) => return Err(error),
+                Err(error) => tracing::info!("{repo}: {error}"),
+            }
+        }
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    pub(super) fn hub(&self) -> Result<&Hub, ErrorReport> {
+        self.hub.as_ref().map_err(ErrorReport::clone)
+    }
+
+    /// Where the model of a repository is.
+    fn installed(&self, repo: &str) -> Option<String> {
+        let state = self.lock();
+        let model = state.local_models.iter().find(|model| model.repo.as_deref() == Some(repo))?;
+        Some(model.path.to_string_lossy().into_owned())
+    }
+}

@@ -9,7 +9,9 @@ mod replies;
 mod settings;
 mod window;
 
-use foretoken_protocol::{Action, MAX_XTC_THRESHOLD, Preferences};
+use foretoken_protocol::{Action, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences};
+use serde::Serialize;
+use serde_json::Value;
 use tauri::Wry;
 use tauri_specta::{Builder, collect_commands};
 
@@ -109,9 +111,17 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ACTIONS", ACTIONS)
         .constant("ATTACHMENT_BYTES", attachments::LARGEST)
         .constant("ATTACHMENT_FILES", attachments::MOST)
-        .constant("DEFAULT_GENERATION", Settings::default().generation)
+        .constant("DEFAULT_GENERATION", written(&Settings::default().generation))
         // The same on every system, as the bindings are.
         .constant("DEFAULT_PREFERENCES", Preferences { keep_running: false, ..Preferences::default() })
+        .constant("MAX_TEMPERATURE", MAX_TEMPERATURE)
+        .constant("MAX_TOP_K", MAX_TOP_K)
         .constant("MAX_XTC_THRESHOLD", MAX_XTC_THRESHOLD)
         .constant("ZOOMS", ZOOMS)
+}
+
+/// A value as the page is sent it. A 32-bit number that becomes a [`Value`] directly gets digits that it does not have.
+fn written(value: &impl Serialize) -> Value {
+    let text = serde_json::to_string(value).expect("a constant can be written");
+    serde_json::from_str(&text).expect("what was written can be read")
 }

@@ -229,9 +229,13 @@ export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
-export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.10000000149011612,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
 
 export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null} as const;
+
+export const MAX_TEMPERATURE = 100.0 as const;
+
+export const MAX_TOP_K = 4294967295 as const;
 
 export const MAX_XTC_THRESHOLD = 0.5 as const;
 
@@ -1470,7 +1474,7 @@ export type Role =
 
 /**  How the next token is drawn. Temperature 0 is greedy. */
 export type Sampling = {
-	/**  0 is greedy; otherwise logits are divided by it before the filters. */
+	/**  0 is greedy; otherwise logits are divided by it before the filters. At most [`MAX_TEMPERATURE`]. */
 	temperature: number,
 	/**  Keeps the smallest set of most likely tokens whose mass reaches this; 1 keeps all. */
 	top_p: number,

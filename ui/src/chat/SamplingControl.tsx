@@ -1,5 +1,11 @@
 import { useState } from "react";
-import { type GenerationSettings, MAX_XTC_THRESHOLD, type Sampling } from "../bridge/bindings";
+import {
+  type GenerationSettings,
+  MAX_TEMPERATURE,
+  MAX_TOP_K,
+  MAX_XTC_THRESHOLD,
+  type Sampling,
+} from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { isGreedy } from "../primitives/format";
 import { NumberField } from "../primitives/NumberField";
@@ -72,7 +78,7 @@ export function SamplingForm({ generation, change }: Props) {
             words="Higher is freer"
             value={sampling.temperature}
             min={0.01}
-            max={5}
+            max={MAX_TEMPERATURE}
             testId="temperature"
             onChange={(value) => value !== null && changeSampling({ temperature: value })}
           />
@@ -90,7 +96,7 @@ export function SamplingForm({ generation, change }: Props) {
             words="0 keeps all"
             value={sampling.top_k}
             min={0}
-            max={1_000_000}
+            max={MAX_TOP_K}
             whole
             testId="top-k"
             onChange={(value) => value !== null && changeSampling({ top_k: value })}

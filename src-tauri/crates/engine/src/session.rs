@@ -5,8 +5,8 @@ mod replies;
 use std::path::Path;
 
 use foretoken_protocol::{
-    ChatMessage, Counters, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TOP_LOGPROBS,
-    MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role, Sampling,
+    ChatMessage, Counters, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TEMPERATURE,
+    MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role, Sampling,
 };
 
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
@@ -238,7 +238,7 @@ pub fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
         ..
     } = settings.sampling;
     let rules = [
-        ("Temperature", temperature, 0.0, 100.0),
+        ("Temperature", temperature, 0.0, MAX_TEMPERATURE),
         ("Top-p", top_p, 0.0, 1.0),
         ("Min-p", min_p, 0.0, 1.0),
         ("The XTC probability", xtc_probability, 0.0, 1.0),

@@ -53,7 +53,7 @@ pub use preferences::{Appearance, Preferences};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_DEPTH, MAX_XTC_THRESHOLD, Sampling,
+    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling,
 };
 pub use stats::{
     Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,

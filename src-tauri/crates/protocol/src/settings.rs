@@ -11,6 +11,10 @@ pub const MAX_DEPTH: u8 = 8;
 /// The longest reply, thinking included, until the person chooses another: what Qwen recommends for most questions. The
 /// model's context may end one earlier.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_768;
+/// The highest [`Sampling::temperature`].
+pub const MAX_TEMPERATURE: f32 = 100.0;
+/// The highest [`Sampling::top_k`]. One that is larger than a model's vocabulary keeps all.
+pub const MAX_TOP_K: u32 = u32::MAX;
 /// The highest [`Sampling::xtc_threshold`]: at most one token is above a higher one, and that one stays.
 pub const MAX_XTC_THRESHOLD: f32 = 0.5;
 
@@ -57,7 +61,7 @@ pub enum KvPrecision {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
 pub struct Sampling {
-    /// 0 is greedy; otherwise logits are divided by it before the filters.
+    /// 0 is greedy; otherwise logits are divided by it before the filters. At most [`MAX_TEMPERATURE`].
     pub temperature: f32,
     /// Keeps the smallest set of most likely tokens whose mass reaches this; 1 keeps all.
     pub top_p: f32,

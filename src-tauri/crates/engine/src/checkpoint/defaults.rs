@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foretoken_protocol::{AcceptanceRule, Sampling};
+use foretoken_protocol::{AcceptanceRule, MAX_TEMPERATURE, MAX_TOP_K, Sampling};
 
 use super::CheckpointError;
 use super::json::{Keys, read_object};
@@ -42,9 +42,9 @@ pub fn sampling_defaults(dir: &Path) -> Result<Sampling, CheckpointError> {
         Ok(number.map_or(default, |number| number as f32))
     };
     Ok(Sampling {
-        temperature: number("temperature", 1.0, "a number from 0 to 100", 0.0, 100.0)?,
+        temperature: number("temperature", 1.0, "a number from 0 to 100", 0.0, MAX_TEMPERATURE.into())?,
         top_p: number("top_p", greedy.top_p, "a number from 0 to 1", 0.0, 1.0)?,
-        top_k: keys.integer("top_k", 0, u32::MAX.into())?.map_or(greedy.top_k, |top_k| top_k as u32),
+        top_k: keys.integer("top_k", 0, MAX_TOP_K.into())?.map_or(greedy.top_k, |top_k| top_k as u32),
         min_p: number("min_p", greedy.min_p, "a number from 0 to 1", 0.0, 1.0)?,
         xtc_probability: greedy.xtc_probability,
         xtc_threshold: greedy.xtc_threshold,

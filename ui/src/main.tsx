@@ -9,7 +9,7 @@ import { runner } from "./palette/table";
 import "./styles/index.css";
 
 /** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */
-const PATIENCE = 300;
+const FIRST_SNAPSHOT_TIMEOUT = 300;
 
 const place = document.getElementById("root");
 if (!place) throw new Error("The page has no place for the app.");
@@ -17,7 +17,7 @@ const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
 const run = runner(COMMANDS);
-Promise.race([start(run), new Promise((resolve) => setTimeout(resolve, PATIENCE))]).then(() =>
+Promise.race([start(run), new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]).then(() =>
   root.render(
     <StrictMode>
       <App run={run} />

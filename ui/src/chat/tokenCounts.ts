@@ -6,7 +6,7 @@ interface Count extends Attachment {
 }
 
 /** How many are kept. Each holds the text of a file. */
-const KEPT = 64;
+const CACHED_COUNTS = 64;
 
 /**
  * What models make of files. A file is known by its name and text: each time its chat is read, it is another object.
@@ -21,6 +21,6 @@ export class TokenCounts {
   }
 
   keep(model: string, { name, text }: Attachment, tokens: number): void {
-    this.#counts = [{ model, name, text, tokens }, ...this.#counts].slice(0, KEPT);
+    this.#counts = [{ model, name, text, tokens }, ...this.#counts].slice(0, CACHED_COUNTS);
   }
 }

@@ -5,9 +5,9 @@ import type { Run } from "./runs";
 /** Longer code stays plain: thousands of coloured pieces would make the page slow. */
 const LONGEST = 30_000;
 /** Milliseconds after which a grammar has lost its way. */
-const PATIENCE = 3_000;
+const HIGHLIGHT_TIMEOUT = 3_000;
 /** Characters of code whose pieces are kept, for when it comes into view again. */
-const KEPT = 2_000_000;
+const CACHED_CHARACTERS = 2_000_000;
 
 interface Job {
   key: string;
@@ -22,7 +22,7 @@ class Highlighter {
   #running: Job | null = null;
   readonly #jobs = new Map<string, Job>();
   readonly #read = new Map<string, readonly Run[] | null>();
-  #kept = 0;
+  #cached = 0;
 
   /** The pieces of `code`; null if they are not known yet, or not at all. */
   pieces(code: string, language: string): readonly Run[] | null {
@@ -59,7 +59,7 @@ class Highlighter {
       this.#worker = null;
       end(null);
     };
-    const timer = setTimeout(giveUp, PATIENCE);
+    const timer = setTimeout(giveUp, HIGHLIGHT_TIMEOUT);
     worker.onmessage = ({ data }: MessageEvent<readonly Run[] | null>) => end(data);
     worker.onerror = giveUp;
     worker.postMessage(job.task);
@@ -75,11 +75,11 @@ class Highlighter {
 
   #keep(key: string, runs: readonly Run[] | null): void {
     this.#read.set(key, runs);
-    this.#kept += key.length;
+    this.#cached += key.length;
     for (const oldest of this.#read.keys()) {
-      if (this.#kept <= KEPT) return;
+      if (this.#cached <= CACHED_CHARACTERS) return;
       this.#read.delete(oldest);
-      this.#kept -= oldest.length;
+      this.#cached -= oldest.length;
     }
   }
 }

@@ -12,7 +12,7 @@ const TRIES = [
 /** How far from the last one a mark is sought. */
 const MARKS = 200;
 /** Comparisons after which it is given up: texts that have so little in common are no source and no rendering. */
-const PATIENCE = 4_000_000;
+const MAX_COMPARISONS = 4_000_000;
 
 /** A character that marks of markdown are made of, or white space. All others are shown as they are written. */
 const isMark = (unit: number): boolean =>
@@ -38,11 +38,11 @@ export function align(source: string, rendered: string): Int32Array {
   const same = (a: number, b: number) =>
     source.charCodeAt(from[a] as number) === rendered.charCodeAt(to[b] as number);
 
-  let patience = PATIENCE;
+  let comparisonsLeft = MAX_COMPARISONS;
   const goOnAlike = (a: number, b: number, sure: number): boolean => {
     const length = Math.min(sure, Math.max(from.length - a, to.length - b));
     for (let i = 0; i < length; i += 1) {
-      patience -= 1;
+      comparisonsLeft -= 1;
       if (a + i >= from.length || b + i >= to.length || !same(a + i, b + i)) return false;
     }
     return true;
@@ -50,7 +50,7 @@ export function align(source: string, rendered: string): Int32Array {
 
   let a = 0;
   let b = 0;
-  while (a < from.length && b < to.length && patience > 0) {
+  while (a < from.length && b < to.length && comparisonsLeft > 0) {
     if (same(a, b)) {
       found[to[b] as number] = from[a] as number;
       a += 1;

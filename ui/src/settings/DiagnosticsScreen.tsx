@@ -10,7 +10,7 @@ import { setView, useStore } from "../state/store";
 /** How often the log is asked for what is new, in milliseconds. */
 const PULSE = 1000;
 /** How many lines are kept here. */
-const KEPT = 2000;
+const MAX_LINES = 2000;
 /** So near to its end, in pixels, the log is followed. */
 const NEAR = 24;
 
@@ -81,7 +81,7 @@ function useLog(): LogLine[] {
       try {
         const more = await shell.logLines(known);
         known = more.at(-1)?.number ?? known;
-        if (more.length > 0) setLines((lines) => [...lines, ...more].slice(-KEPT));
+        if (more.length > 0) setLines((lines) => [...lines, ...more].slice(-MAX_LINES));
       } catch (error) {
         setView({ settingsError: reportOf(error) });
       }

@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 /// How long a reply may take to stop before another Ctrl-C ends the program: longer than pressing it twice takes.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether a person wants the reply to stop. Until [`Interrupt::listen`], Ctrl-C ends the program.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Asked {
 
     /// Ctrl-C was pressed; says whether it was long ago that it was pressed first, and in vain.
     fn again(&self, now: Instant) -> bool {
-        now - *self.since().get_or_insert(now) >= PATIENCE
+        now - *self.since().get_or_insert(now) >= STOP_TIMEOUT
     }
 }
 
@@ -139,11 +139,11 @@ mod tests {
         assert!(!interrupt.is_asked_for());
         let pressed = Instant::now();
         assert!(!interrupt.asked.again(pressed) && interrupt.is_asked_for());
-        assert!(!interrupt.asked.again(pressed + PATIENCE / 2));
-        assert!(interrupt.asked.again(pressed + PATIENCE));
+        assert!(!interrupt.asked.again(pressed + STOP_TIMEOUT / 2));
+        assert!(interrupt.asked.again(pressed + STOP_TIMEOUT));
         // The reply has stopped after all.
         drop(writing);
-        assert!(!interrupt.is_asked_for() && !interrupt.asked.again(pressed + 2 * PATIENCE));
+        assert!(!interrupt.is_asked_for() && !interrupt.asked.again(pressed + 2 * STOP_TIMEOUT));
         let _writing = interrupt.begin();
         assert!(!interrupt.is_asked_for());
     }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use foretoken_tests::dice::Dice;
+use foretoken_tests::rng::Rng;
 
 use crate::support::endless_model::{open_endless_model, stable_prefix};
 use crate::support::sandbox::Sandbox;
@@ -26,7 +26,7 @@ fn fifty_deaths_in_mid_reply_lose_no_more_than_the_last_second() {
 /// Kills the app and the engine in turn, so many times in all.
 fn die(deaths: usize) {
     let sandbox = Sandbox::new(1280, 2400);
-    let mut dice = Dice::new(11);
+    let mut rng = Rng::new(11);
     let mut window = open(&sandbox);
     open_endless_model(&window, &sandbox);
     let mut kept: Vec<(String, String)> = Vec::new();
@@ -37,7 +37,7 @@ fn die(deaths: usize) {
         window.click("new-chat");
         window.wait_until("a new chat is open", || !window.is_shown("message-user"));
         window.ask(&question);
-        let seen = watch(&window, Duration::from_millis(dice.below(3000) as u64));
+        let seen = watch(&window, Duration::from_millis(rng.below(3000) as u64));
         let end = Instant::now();
         sandbox.kill(program);
         let must_stay = if program == "foretoken" {

@@ -8,10 +8,10 @@ use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Role, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, demo_questions, load, tiny_dense, write_raw};
 use foretoken_tests::known::samplings;
 use foretoken_tests::reference::{Step, rejection_shortfall};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 
@@ -26,7 +26,7 @@ fn rejecting(sampling: Sampling) -> Sampling {
 fn greedy_rows_and_rows_without_drafts_read_the_same_under_both_rules() {
     let model = tiny_dense(Stored::F32);
     for (i, sampling) in samplings().into_iter().enumerate() {
-        let coupled = RowSpec { sampling, seed: 4, ..greedy(&Dice::new(i as u64).prompt(9), 20) };
+        let coupled = RowSpec { sampling, seed: 4, ..greedy(&Rng::new(i as u64).prompt(9), 20) };
         let rejecting = RowSpec { sampling: rejecting(sampling), ..coupled.clone() };
         let depths: &[usize] = if sampling.temperature == 0.0 { &[0, 1, 3] } else { &[0] };
         for &depth in depths {
@@ -70,7 +70,7 @@ fn verdicts_and_tokens_follow_the_definition() {
     let mut most = 0.0f64;
     for (i, sampling) in cases.into_iter().enumerate() {
         for seed in 0..4 {
-            let prompt = Dice::new(seed).prompt(7);
+            let prompt = Rng::new(seed).prompt(7);
             let spec = RowSpec { sampling: rejecting(sampling), seed, ..greedy(&prompt, 40) };
             // What it will most likely say, so that most drafts stay.
             let continuation = alone(&model, &greedy(&prompt, 40), 0).tokens;
@@ -108,12 +108,12 @@ fn verdicts_and_tokens_follow_the_definition() {
 #[test]
 fn rows_keep_their_text_and_their_state_in_company() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(31);
+    let mut rng = Rng::new(31);
     let specs: Vec<RowSpec> = samplings()
         .into_iter()
         .enumerate()
         .map(|(i, sampling)| {
-            let prompt = dice.prompt(3 + i);
+            let prompt = rng.prompt(3 + i);
             let spec = RowSpec { sampling: rejecting(sampling), seed: i as u64, ..greedy(&prompt, 18) };
             let text = alone(&model, &spec, 0).tokens;
             if i % 3 == 0 { spec } else { forced(&spec, &text, 0.7) }
@@ -156,7 +156,7 @@ fn every_depth_reads_the_same_in_any_company_under_either_rule() {
             .into_iter()
             .enumerate()
             .map(|(i, rate)| {
-                let prompt = Dice::new(40 + i as u64).prompt(3 + i);
+                let prompt = Rng::new(40 + i as u64).prompt(3 + i);
                 let spec =
                     RowSpec { sampling: sampling[i % 2], seed: i as u64, ..greedy(&prompt, MAX_TOKENS) };
                 let text = alone(&model, &spec, 0).tokens;
@@ -216,7 +216,7 @@ fn openings(model: &Qwen, spec: &RowSpec, seeds: std::ops::Range<u64>, depth: us
 fn tokens_come_as_often_as_in_plain_sampling() {
     const REPLIES: u64 = 1000;
     let model = load(&demo_model());
-    let prompt: Vec<u32> = Dice::new(5).prompt(6);
+    let prompt: Vec<u32> = Rng::new(5).prompt(6);
     let sampling = rejecting(Sampling { temperature: 1.0, top_k: 12, ..Sampling::default() });
     let spec = RowSpec { sampling, ..greedy(&prompt, 4) };
     let plain = openings(&model, &spec, 0..REPLIES, 0);

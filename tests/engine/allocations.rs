@@ -10,9 +10,9 @@ use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{Progress, ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, endless_model, tiny_dense};
 use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{forced, greedy, read};
 
 #[global_allocator]
@@ -39,7 +39,7 @@ fn allocated<T>(work: impl FnOnce() -> T) -> (T, usize) {
 /// What a step of one row allocates behind a prompt of so many tokens: the median over its first steps, and over steps
 /// that come much later.
 fn of_a_step(model: &Qwen, prompt: usize, sampling: Sampling, depth: usize) -> [usize; 2] {
-    let spec = RowSpec { sampling, seed: 3, ..greedy(&Dice::new(5).prompt(prompt), 100_000) };
+    let spec = RowSpec { sampling, seed: 3, ..greedy(&Rng::new(5).prompt(prompt), 100_000) };
     let mut batch = Batch::default();
     // Drafts that are never right, so that all steps do the same.
     batch.join(read(model, 0, &forced(&spec, &[], 0.0))).unwrap();

@@ -7,9 +7,9 @@ use foretoken_engine::decode::{Batch, Row, RowId, RowSpec};
 use foretoken_engine::mlx;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{FinishReason, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, states};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ impl<'a> Company<'a> {
 #[test]
 fn every_kind_of_row_reads_the_same_alone_and_together() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(1), samplings().len(), 24);
+    let rows = known_rows(&model, &mut Rng::new(1), samplings().len(), 24);
     for depth in [0, 1, 2, 3, 4, 8] {
         for rate in [0.0, 0.5, 1.0] {
             let mut company = Company::new(&model);
@@ -77,7 +77,7 @@ fn every_kind_of_row_reads_the_same_alone_and_together() {
 #[test]
 fn order_does_not_matter() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(2), 4, 16);
+    let rows = known_rows(&model, &mut Rng::new(2), 4, 16);
     let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [3, 0, 1, 2]];
     for order in orders {
         let mut company = Company::new(&model);
@@ -94,7 +94,7 @@ fn order_does_not_matter() {
 #[test]
 fn any_row_may_leave_at_any_step() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(3), 4, 12);
+    let rows = known_rows(&model, &mut Rng::new(3), 4, 12);
     for leaver in 0..rows.len() {
         for at in 0..8 {
             let mut company = Company::new(&model);
@@ -117,7 +117,7 @@ fn any_row_may_leave_at_any_step() {
 fn rows_may_join_after_any_step(orders: usize) {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]];
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(4), 3, 28);
+    let rows = known_rows(&model, &mut Rng::new(4), 3, 28);
     // With no drafts for the first, it ends after 28 steps; the others join around that.
     for offset in 1..=40 {
         for order in ORDERS.into_iter().cycle().skip(offset).take(orders) {
@@ -161,10 +161,10 @@ fn room_left(row: &Row) -> usize {
 #[test]
 fn a_row_may_join_when_anothers_buffers_grow() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(13);
+    let mut rng = Rng::new(13);
     // There is room for 256 tokens of the reply, and then for 256 more.
-    let long = Known::new(&model, greedy(&dice.prompt(255), 275));
-    let others = known_rows(&model, &mut dice, 2, 12);
+    let long = Known::new(&model, greedy(&rng.prompt(255), 275));
+    let others = known_rows(&model, &mut rng, 2, 12);
     for depth in [0, 1, 4] {
         let mut joined_at = BTreeSet::new();
         for early in [0, depth, depth + 5] {
@@ -205,7 +205,7 @@ fn a_row_may_join_when_anothers_buffers_grow() {
 fn weights_are_read_once_whoever_takes_part() {
     const KINDS: [&str; 2] = ["QuantizedMatmul", "Matmul"];
     let model = tiny_dense(Stored::Q4);
-    let rows = known_rows(&model, &mut Dice::new(14), 3, 20);
+    let rows = known_rows(&model, &mut Rng::new(14), 3, 20);
     let batch = |depths: &[usize]| {
         let mut company = Company::new(&model);
         for (id, row) in rows.iter().enumerate().take(depths.len()) {
@@ -240,7 +240,7 @@ fn weights_are_read_once_whoever_takes_part() {
 /// So many rows beside each other, whatever their depths, over so many tokens: every text is the solo one.
 fn each_reads_as_alone(tokens: usize, counts: &[usize]) {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(15), counts[counts.len() - 1], tokens);
+    let rows = known_rows(&model, &mut Rng::new(15), counts[counts.len() - 1], tokens);
     for &count in counts {
         for depths in [&[0][..], &[3, 8, 1, 4, 2, 0, 8]] {
             let mut company = Company::new(&model);
@@ -271,7 +271,7 @@ fn any_number_of_long_rows_reads_as_each_alone() {
 #[test]
 fn nobody_vetoes() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(5), 4, 30);
+    let rows = known_rows(&model, &mut Rng::new(5), 4, 30);
     for depth in [1, 2, 3, 4, 8] {
         let mut company = Company::new(&model);
         for (id, row) in rows.iter().enumerate() {
@@ -292,7 +292,7 @@ fn nobody_vetoes() {
 #[test]
 fn stop_tokens_end_rows_among_accepted_drafts() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(6), 3, 24);
+    let rows = known_rows(&model, &mut Rng::new(6), 3, 24);
     for row in &rows {
         for (at, &stop) in row.tokens.iter().enumerate().take(12) {
             let end = row.tokens.iter().position(|&token| token == stop).unwrap();
@@ -309,7 +309,7 @@ fn stop_tokens_end_rows_among_accepted_drafts() {
 #[test]
 fn token_limits_hold_at_every_depth() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(7), 1, 10);
+    let rows = known_rows(&model, &mut Rng::new(7), 1, 10);
     for limit in 1..=10 {
         for depth in [0, 1, 2, 3, 8] {
             let spec = RowSpec { max_tokens: limit, ..forced(&rows[0].spec, &rows[0].tokens, 1.0) };
@@ -394,7 +394,7 @@ fn follow(model: &Qwen, pool: &[Known], events: &[Event]) -> Difference {
 #[test]
 fn random_schedules() {
     let model = tiny_dense(Stored::F32);
-    let pool = known_rows(&model, &mut Dice::new(12), POOL, 20);
+    let pool = known_rows(&model, &mut Rng::new(12), POOL, 20);
     let most = Cell::new(Difference::default());
     // Those found before are tried in other tests, by what they were.
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
@@ -409,12 +409,12 @@ fn random_schedules() {
 #[test]
 fn rows_of_the_demo_model_keep_their_text_in_company() {
     let model = load(&demo_model());
-    let mut dice = Dice::new(8);
+    let mut rng = Rng::new(8);
     let samplings = samplings();
     let rows: Vec<Known> = (0..4)
         .map(|i| {
-            let length = 3 + dice.below(20);
-            let prompt = (0..length).map(|_| dice.below(500) as u32).collect::<Vec<_>>();
+            let length = 3 + rng.below(20);
+            let prompt = (0..length).map(|_| rng.below(500) as u32).collect::<Vec<_>>();
             let spec = RowSpec { sampling: samplings[i], seed: i as u64, ..greedy(&prompt, 60) };
             let tokens = alone(&model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
             Known { spec, tokens }
@@ -439,7 +439,7 @@ fn rows_of_the_demo_model_keep_their_text_in_company() {
 fn xtc_never_excludes_exempt_tokens() {
     let model = tiny_dense(Stored::F32);
     let base = Sampling { temperature: 0.7, xtc_threshold: 0.001, ..Sampling::default() };
-    let plain = RowSpec { sampling: base, seed: 3, ..greedy(&Dice::new(9).prompt(8), 24) };
+    let plain = RowSpec { sampling: base, seed: 3, ..greedy(&Rng::new(9).prompt(8), 24) };
     let text = alone(&model, &plain, 0).tokens;
     let always = RowSpec { sampling: Sampling { xtc_probability: 1.0, ..base }, ..plain };
     let exempt = RowSpec { xtc_exempt: text.clone(), ..always.clone() };
@@ -459,7 +459,7 @@ fn penalised(sampling: &Sampling) -> bool {
 #[test]
 fn rows_that_draw_alike_share_their_operations() {
     let model = tiny_dense(Stored::F32);
-    let prompt = Dice::new(10).prompt(8);
+    let prompt = Rng::new(10).prompt(8);
     let primitives = |sampling: Sampling, rows: usize, depth: usize| -> usize {
         let mut batch = Batch::default();
         for id in 0..rows {

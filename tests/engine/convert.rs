@@ -23,12 +23,12 @@ use foretoken_protocol::{
     FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Role, Sampling, WeightFormat,
 };
 use foretoken_tests::agreement::F32_BOUND;
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{
     copy_demo_model, demo_model, edit_json, fixture, load, write_demo_with_value, write_raw, write_with_vocab,
 };
 use foretoken_tests::oracle::{Cases, mlx_lm_logits};
 use foretoken_tests::programs::built;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::states::relative_values;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -122,7 +122,7 @@ fn raw(dir: &TempDir) -> [PathBuf; 2] {
 }
 
 fn scored(model: &Path) -> Score {
-    score(&load(model), &Dice::new(7).prompt(96), 64).unwrap()
+    score(&load(model), &Rng::new(7).prompt(96), 64).unwrap()
 }
 
 fn off(got: &Array, expected: &Array) -> f32 {
@@ -248,7 +248,7 @@ fn mlx_lm_gives_the_same_logits_for_what_is_written() {
     ]
     .map(|name| (name, layouts.checkpoint(name)));
     let heads = ["own-file-delta", "moe-own-file-per-expert"].map(|name| (name, heads.checkpoint(name)));
-    let ids = Dice::new(7).prompt(64);
+    let ids = Rng::new(7).prompt(64);
     let mut written = Vec::new();
     for (name, source) in layouts.into_iter().chain(heads) {
         for (recipe, weights) in [("float", FLOAT), ("4-bit", affine(4)), ("mxfp8", WeightFormat::Mxfp8)] {

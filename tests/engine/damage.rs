@@ -12,9 +12,9 @@ mod linux {
     use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
     use foretoken_engine::model::Qwen;
     use foretoken_protocol::{Drafting, Sampling};
-    use foretoken_tests::dice::Dice;
     use foretoken_tests::fixtures::{Stored, tiny_dense};
     use foretoken_tests::known::Known;
+    use foretoken_tests::rng::Rng;
     use foretoken_tests::runs::greedy;
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -83,12 +83,12 @@ mod linux {
     #[test]
     fn what_cannot_be_read_back_is_read_again() {
         let model = tiny_dense(Stored::F32);
-        let mut dice = Dice::new(60);
+        let mut rng = Rng::new(60);
         let sampling = Sampling { temperature: 0.9, repetition_penalty: 1.1, ..Sampling::default() };
         // The first goes on long enough for the second to outgrow what was set aside for it, behind 12 tokens of its
         // reply.
         let rows = [(8, 240), (236, 24)].map(|(prompt, length)| {
-            Known::new(&model, RowSpec { sampling, seed: 7, ..greedy(&dice.prompt(prompt), length) })
+            Known::new(&model, RowSpec { sampling, seed: 7, ..greedy(&rng.prompt(prompt), length) })
         });
         let unharmed = run(&model, &rows, &mut || assert_eq!(temporary_files().len(), 1));
         assert_eq!(unharmed, 2 * model.layers.len() as u64, "each prompt is read once");

@@ -3,7 +3,7 @@
 use foretoken_engine::cache::DeltaState;
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::{DeltaDims, DeltaNet, Linear, Packed};
-use foretoken_tests::dice::Dice;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::states::relative_values;
 
 const DIMS: DeltaDims =
@@ -19,32 +19,32 @@ const BOUND: f32 = 2e-5;
 /// How strongly one token acts: inputs of beta's sigmoid and of the decay's softplus.
 #[derive(Debug, Clone, Copy)]
 struct Gates {
-    beta: fn(&mut Dice) -> f32,
-    decay: fn(&mut Dice) -> f32,
+    beta: fn(&mut Rng) -> f32,
+    decay: fn(&mut Rng) -> f32,
 }
 
 /// beta and decay in their middle range.
-const MILD: Gates = Gates { beta: |dice| dice.normal(), decay: |dice| dice.normal() - 3.0 };
+const MILD: Gates = Gates { beta: |rng| rng.normal(), decay: |rng| rng.normal() - 3.0 };
 /// Every token replaces what its key held, and nothing fades.
 const SHARP: Gates = Gates { beta: |_| 14.0, decay: |_| -16.0 };
 /// Everything is gone after a token or two.
-const FADING: Gates = Gates { beta: |dice| dice.normal(), decay: |dice| 6.0 + 4.0 * dice.normal() };
+const FADING: Gates = Gates { beta: |rng| rng.normal(), decay: |rng| 6.0 + 4.0 * rng.normal() };
 /// Some tokens wipe the state, others keep it whole.
-const UNEVEN: Gates = Gates { beta: |_| 8.0, decay: |dice| dice.one_of(&[-16.0, -16.0, -16.0, 8.0]) };
+const UNEVEN: Gates = Gates { beta: |_| 8.0, decay: |rng| rng.one_of(&[-16.0, -16.0, -16.0, 8.0]) };
 /// Some tokens wipe the state, others keep it; a wipe goes far below what a float of a chunk's summed decay could still
 /// tell apart from its neighbours.
-const WIPING: Gates = Gates { beta: |_| 2.0, decay: |dice| dice.one_of(&[-2.0, -2.0, -2.0, 400.0]) };
+const WIPING: Gates = Gates { beta: |_| 2.0, decay: |rng| rng.one_of(&[-2.0, -2.0, -2.0, 400.0]) };
 
 /// Inputs `[T, INPUT]`. `fresh_key`: how much of each token's query and key is its own, 0 for all the same.
 fn inputs(tokens: usize, fresh_key: f32, gates: Gates, seed: u64) -> Vec<f32> {
-    let mut dice = Dice::new(seed);
-    let shared: Vec<f32> = (0..QK).map(|_| dice.normal()).collect();
+    let mut rng = Rng::new(seed);
+    let shared: Vec<f32> = (0..QK).map(|_| rng.normal()).collect();
     let mut rows = Vec::with_capacity(tokens * INPUT);
     for _ in 0..tokens {
-        rows.extend(shared.iter().map(|&x| (1.0 - fresh_key) * x + fresh_key * dice.normal()));
-        rows.extend((0..2 * VALUES).map(|_| dice.normal()));
-        rows.extend((0..HEADS).map(|_| (gates.beta)(&mut dice)));
-        rows.extend((0..HEADS).map(|_| (gates.decay)(&mut dice)));
+        rows.extend(shared.iter().map(|&x| (1.0 - fresh_key) * x + fresh_key * rng.normal()));
+        rows.extend((0..2 * VALUES).map(|_| rng.normal()));
+        rows.extend((0..HEADS).map(|_| (gates.beta)(&mut rng)));
+        rows.extend((0..HEADS).map(|_| (gates.decay)(&mut rng)));
     }
     rows
 }
@@ -59,13 +59,13 @@ struct Weights {
 
 impl Weights {
     fn random() -> Self {
-        let mut dice = Dice::new(99);
+        let mut rng = Rng::new(99);
         let tap = |j: usize| if j == 3 { 0.8 } else { 0.0 };
         Self {
-            conv: (0..(QK + VALUES) * 4).map(|i| tap(i % 4) + 0.2 * dice.normal()).collect(),
-            a_log: (0..HEADS).map(|_| dice.normal()).collect(),
-            dt_bias: (0..HEADS).map(|_| 0.3 * dice.normal()).collect(),
-            norm: (0..32).map(|_| 1.0 + 0.1 * dice.normal()).collect(),
+            conv: (0..(QK + VALUES) * 4).map(|i| tap(i % 4) + 0.2 * rng.normal()).collect(),
+            a_log: (0..HEADS).map(|_| rng.normal()).collect(),
+            dt_bias: (0..HEADS).map(|_| 0.3 * rng.normal()).collect(),
+            norm: (0..32).map(|_| 1.0 + 0.1 * rng.normal()).collect(),
         }
     }
 

@@ -7,9 +7,9 @@ use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::WideLinear;
 use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, TokenPrompt};
 use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
@@ -134,7 +134,7 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
     let (mut drafted, mut accepted) = ([0; 2], [0; 2]);
     for (seed, sampling) in samplings().into_iter().enumerate() {
         let seed = seed as u64;
-        let spec = RowSpec { sampling, seed, ..greedy(&Dice::new(seed).prompt(8), 60) };
+        let spec = RowSpec { sampling, seed, ..greedy(&Rng::new(seed).prompt(8), 60) };
         let text = alone(&whole, &spec, 0).tokens;
         for (i, model) in [&copy, &whole].into_iter().enumerate() {
             let reply = alone(model, &spec, 3);

@@ -3,9 +3,9 @@
 use foretoken_engine::decode::Batch;
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{fixture, load, write_converted, write_raw};
 use foretoken_tests::reference::shortfall;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, F16_ROUNDING, fresh, states};
 
@@ -26,9 +26,9 @@ fn four_bits() -> Qwen {
 /// `tie` is what may lie between two logits that rounding makes equal.
 fn same_text_at_every_depth(model: &Qwen, tie: f64) {
     for seed in 0..2 {
-        let mut dice = Dice::new(seed);
-        let length = 1 + dice.below(80);
-        let spec = greedy(&dice.prompt(length), 48);
+        let mut rng = Rng::new(seed);
+        let length = 1 + rng.below(80);
+        let spec = greedy(&rng.prompt(length), 48);
         let plain = alone(model, &spec, 0).tokens;
         for depth in 1..=3 {
             // The head of a random model is mostly wrong, so known drafts go in its place too.
@@ -43,7 +43,7 @@ fn same_text_at_every_depth(model: &Qwen, tie: f64) {
 
 /// Compares a row's state with a fresh prefill of its tokens, after every step.
 fn states_stay_exact(model: &Qwen, bound: f32) {
-    let spec = greedy(&Dice::new(1).prompt(21), 33);
+    let spec = greedy(&Rng::new(1).prompt(21), 33);
     let continuation = alone(model, &spec, 0).tokens;
     let mut most = Difference::default();
     for (rate, depth) in [(0.0, 3), (0.5, 1), (0.5, 3), (0.5, 8), (1.0, 2)] {

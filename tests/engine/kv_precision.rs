@@ -9,8 +9,8 @@ use foretoken_engine::model::Qwen;
 use foretoken_engine::score::figures_with;
 use foretoken_engine::session::{Prepared, ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, Role, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{demo_model, load_keeping};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, fresh, states};
 
@@ -47,7 +47,7 @@ fn story(session: &mut Session) -> Vec<u32> {
 fn drafts_do_not_change_the_text() {
     let model = demo();
     for seed in 0..4 {
-        let prompt = Dice::new(seed).prompt(20 + 30 * seed as usize);
+        let prompt = Rng::new(seed).prompt(20 + 30 * seed as usize);
         for sampling in [Sampling { temperature: 0.0, ..Sampling::default() }, Sampling::default()] {
             let spec = RowSpec { sampling, seed, ..greedy(&prompt, 60) };
             let plain = alone(&model, &spec, 0).tokens;
@@ -62,7 +62,7 @@ fn drafts_do_not_change_the_text() {
 fn company_does_not_change_the_text() {
     let model = demo();
     let specs: Vec<_> =
-        (0..4).map(|seed| greedy(&Dice::new(seed).prompt(9 + 40 * seed as usize), 40)).collect();
+        (0..4).map(|seed| greedy(&Rng::new(seed).prompt(9 + 40 * seed as usize), 40)).collect();
     let expected: Vec<_> = specs.iter().map(|spec| alone(&model, spec, 2).tokens).collect();
     let mut batch = Batch::default();
     for (id, spec) in specs.iter().enumerate() {
@@ -85,7 +85,7 @@ fn company_does_not_change_the_text() {
 fn a_row_holds_the_keys_and_values_of_a_fresh_prefill() {
     let model = demo();
     for depth in [0, 1, 3, 8] {
-        let spec = greedy(&Dice::new(7).prompt(30), 40);
+        let spec = greedy(&Rng::new(7).prompt(30), 40);
         let mut batch = Batch::default();
         batch.join(read(&model, 0, &spec)).unwrap();
         let mut most = Difference::default();
@@ -129,7 +129,7 @@ fn a_second_turn_goes_on_from_the_prefix_cache() {
 
 /// Bytes of what a row of so many tokens holds of the trunk.
 fn held(model: &Qwen, tokens: usize) -> u64 {
-    let spec = greedy(&Dice::new(3).prompt(tokens), 1);
+    let spec = greedy(&Rng::new(3).prompt(tokens), 1);
     let task = read(model, 0, &spec);
     let mut batch = Batch::default();
     batch.join(task).unwrap();

@@ -11,9 +11,9 @@ use foretoken_engine::decode::{
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::{Embedding, Linear, Qwen};
 use foretoken_protocol::{Drafting, ErrorReport};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::{Known, known_rows};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy, read};
 
 /// The small random model with one number in the vector of `token` replaced. Its output head stays as it was.
@@ -73,7 +73,7 @@ fn own_token(rows: &[Known], which: usize) -> (u32, usize) {
 #[test]
 fn a_reply_ends_where_the_numbers_do_and_the_others_go_on() {
     let healthy = tiny_dense(Stored::F32);
-    let rows = known_rows(&healthy, &mut Dice::new(71), 7, 40);
+    let rows = known_rows(&healthy, &mut Rng::new(71), 7, 40);
     for which in [0, 1, 5] {
         let (token, place) = own_token(&rows, which);
         for (value, rate) in [(f32::INFINITY, 0.6), (f32::NAN, 1.0), (f32::NEG_INFINITY, 0.0)] {
@@ -99,8 +99,8 @@ fn a_reply_ends_where_the_numbers_do_and_the_others_go_on() {
 #[test]
 fn nothing_of_it_is_cached() {
     let healthy = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(72);
-    let prompt = dice.prompt(300);
+    let mut rng = Rng::new(72);
+    let prompt = rng.prompt(300);
     let spec = |prompt: &[u32]| RowSpec { message_starts: vec![100, 200], ..greedy(prompt, 30) };
     let rows = [Known::new(&healthy, spec(&prompt))];
     // Once written in the reply, once in the middle of the prompt, behind a place that would be cached.
@@ -116,7 +116,7 @@ fn nothing_of_it_is_cached() {
             }
             // Others are cached as ever.
             let other: Vec<u32> =
-                dice.prompt(250).iter().map(|&id| if id == token { 1 } else { id }).collect();
+                rng.prompt(250).iter().map(|&id| if id == token { 1 } else { id }).collect();
             let other = RowSpec { max_tokens: 2, ..spec(&other) };
             let outcome = run(&mut scheduler, &model, &[(other.clone(), drafting)]);
             assert!(outcome.failed.is_empty() && scheduler.prefixes().snapshots() > 0);
@@ -129,7 +129,7 @@ fn nothing_of_it_is_cached() {
 #[test]
 fn a_draft_that_is_not_taken_does_no_harm() {
     let healthy = tiny_dense(Stored::F32);
-    let rows = known_rows(&healthy, &mut Dice::new(73), 7, 30);
+    let rows = known_rows(&healthy, &mut Rng::new(73), 7, 30);
     for row in &rows {
         let bad = (0..900).find(|token| !row.tokens.contains(token) && !row.spec.prompt.contains(token));
         let bad = bad.unwrap();

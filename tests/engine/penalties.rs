@@ -7,9 +7,9 @@ use foretoken_engine::decode::RowSpec;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::reference::shortfall;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy};
 
 const TIE: f64 = 1e-4;
@@ -34,7 +34,7 @@ fn cases() -> Vec<Sampling> {
 /// A row whose prompt ends with what the model would write anyway, so that the prompt's tokens compete. `continued`:
 /// that much is the beginning of the reply.
 fn spec(model: &Qwen, sampling: Sampling, seed: u64, continued: bool) -> RowSpec {
-    let opening = Dice::new(seed).prompt(6);
+    let opening = Rng::new(seed).prompt(6);
     let written = alone(model, &greedy(&opening, 10), 0).tokens;
     let spec = greedy(&[&*opening, &written].concat(), 24);
     let reply_from = if continued { opening.len() } else { spec.reply_from };

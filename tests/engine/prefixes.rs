@@ -11,9 +11,9 @@ use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
 use foretoken_tests::chats::{Chat, START, Template};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, tiny_dense};
 use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, eager_policy, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, RowState, fresh, states};
 
@@ -92,9 +92,9 @@ impl<'a> Desk<'a> {
 #[test]
 fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(1);
-    let mut chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(PREFILL_CHUNK + 200));
-    chat.goes_on(&dice.prompt(70), dice.prompt(90));
+    let mut rng = Rng::new(1);
+    let mut chat = Chat::new(Template::DropsThoughts, rng.prompt(50), rng.prompt(PREFILL_CHUNK + 200));
+    chat.goes_on(&rng.prompt(70), rng.prompt(90));
     let first = spec(&chat, 1);
     let mut store = PrefixStore::default();
     store.set_budget(u64::MAX);
@@ -117,7 +117,7 @@ fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
             let mut prompt = first.prompt[..shared].to_vec();
             // Another token than the stored one, and a further message.
             prompt.push((first.prompt[shared] + 1) % 900);
-            prompt.extend(dice.prompt(80));
+            prompt.extend(rng.prompt(80));
             prompt.extend([START, 3, 4, 5]);
             let message_starts = (0..prompt.len()).filter(|&position| prompt[position] == START).collect();
             let spec = RowSpec { message_starts, ..greedy(&prompt, 1) };
@@ -142,10 +142,10 @@ fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
 fn only_what_is_new_is_read() {
     let model = tiny_dense(Stored::F32);
     for template in TEMPLATES {
-        let mut dice = Dice::new(2);
+        let mut rng = Rng::new(2);
         let mut desk = Desk::new(&model, ROOMY);
-        let system = dice.prompt(60);
-        let mut chat = Chat::new(template, system.clone(), dice.prompt(100));
+        let system = rng.prompt(60);
+        let mut chat = Chat::new(template, system.clone(), rng.prompt(100));
         let (mut end, mut before) = (0, Vec::new());
         for turn in 0..4 {
             let spec = spec(&chat, 48);
@@ -158,20 +158,20 @@ fn only_what_is_new_is_read() {
                 Template::DropsThoughts => chat.question_end(),
             };
             before.push((chat.clone(), chat.question_end()));
-            chat.goes_on(&reply, dice.prompt(100));
+            chat.goes_on(&reply, rng.prompt(100));
         }
         // The same question again, and another chat under the same system prompt.
         let (last, question_end) = before.last().unwrap();
         let (_, cached) = desk.reply(&spec(last, 48), Drafting::Auto);
         assert_eq!(cached, *question_end, "{template:?}");
-        let other = Chat::new(template, system, dice.prompt(80));
+        let other = Chat::new(template, system, rng.prompt(80));
         let (_, cached) = desk.reply(&spec(&other, 8), Drafting::Auto);
         assert_eq!(cached, 63, "{template:?}: the system prompt");
         // An earlier question, in other words. Of the reply before it all is cached that was fed.
         for _ in 0..4 {
             let mut edited = last.clone();
-            let question = dice.prompt(50);
-            let same = edited.edits(&mut dice, question);
+            let question = rng.prompt(50);
+            let same = edited.edits(&mut rng, question);
             let spec = spec(&edited, 8);
             let (reply, cached) = desk.reply(&spec, Drafting::Auto);
             assert!((same - 2..=same).contains(&cached), "{cached} of {same}");
@@ -202,8 +202,8 @@ fn drafts_are_as_good_as_before() {
 #[test]
 fn what_the_cache_spares_is_counted() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(7);
-    let chat = Chat::new(Template::DropsThoughts, dice.prompt(50), dice.prompt(200));
+    let mut rng = Rng::new(7);
+    let chat = Chat::new(Template::DropsThoughts, rng.prompt(50), rng.prompt(200));
     let mut desk = Desk::new(&model, ROOMY);
     desk.reply(&spec(&chat, 8), Drafting::Off);
     let first = desk.scheduler.counters();
@@ -217,33 +217,33 @@ fn what_the_cache_spares_is_counted() {
 /// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is
 /// too small. Returns tokens that were cached, and tokens of all prompts.
 fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
-    let mut dice = Dice::new(3000 + seed);
+    let mut rng = Rng::new(3000 + seed);
     let samplings = samplings();
-    let template = dice.one_of(&TEMPLATES);
+    let template = rng.one_of(&TEMPLATES);
     // From a few snapshots to all of them.
-    let prefix_cache_bytes = dice.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
-    let memory = dice.one_of(&[u64::MAX, 6 << 20]);
+    let prefix_cache_bytes = rng.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
+    let memory = rng.one_of(&[u64::MAX, 6 << 20]);
     let mut desk = Desk::new(model, Limits { memory, prefix_cache_bytes, ..ROOMY });
-    let system = dice.prompt(40);
-    let question = |dice: &mut Dice| {
-        let most = dice.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
-        let length = 1 + dice.below(most);
-        dice.prompt(length)
+    let system = rng.prompt(40);
+    let question = |rng: &mut Rng| {
+        let most = rng.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
+        let length = 1 + rng.below(most);
+        rng.prompt(length)
     };
     let mut chats: Vec<Chat> =
-        (0..2).map(|_| Chat::new(template, system.clone(), question(&mut dice))).collect();
+        (0..2).map(|_| Chat::new(template, system.clone(), question(&mut rng))).collect();
     let mut in_flight: BTreeMap<RowId, (usize, RowSpec, usize)> = BTreeMap::new();
     let (mut rounds, mut of_all) = (10, 0);
     while rounds > 0 || !in_flight.is_empty() {
-        while rounds > 0 && (in_flight.is_empty() || dice.below(4) == 0) {
+        while rounds > 0 && (in_flight.is_empty() || rng.below(4) == 0) {
             rounds -= 1;
-            let which = dice.below(chats.len());
+            let which = rng.below(chats.len());
             let spec = RowSpec {
-                sampling: dice.one_of(&samplings),
-                seed: dice.below(1000) as u64,
-                ..spec(&chats[which], 1 + dice.below(70))
+                sampling: rng.one_of(&samplings),
+                seed: rng.below(1000) as u64,
+                ..spec(&chats[which], 1 + rng.below(70))
             };
-            let depth = dice.below(4);
+            let depth = rng.below(4);
             let drafting = match depth {
                 0 => Drafting::Off,
                 depth => Drafting::Fixed { depth: depth as u8 },
@@ -258,7 +258,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
         let alone_in = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
         let all = desk.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
         assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
-        if dice.below(10) == 0 {
+        if rng.below(10) == 0 {
             for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
                 let difference = Difference::between(&state, &fresh(model, row.context()));
                 assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
@@ -268,7 +268,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
         let running: Vec<RowId> = desk.scheduler.batch().rows().iter().map(|row| row.id).collect();
         let mut ended: Vec<RowId> =
             in_flight.keys().copied().filter(|id| !busy.contains(id) && !running.contains(id)).collect();
-        if dice.below(40) == 0
+        if rng.below(40) == 0
             && let Some(&id) = in_flight.keys().next()
         {
             desk.scheduler.cancel(model, &[id]);
@@ -281,13 +281,13 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
             let expected = alone(model, &spec, depth).tokens;
             assert_eq!(tokens, expected[..tokens.len()], "seed {seed}, request {id}");
             let mut chat = chats[which].clone();
-            let next = question(&mut dice);
-            match dice.below(4) {
-                0 => _ = chat.edits(&mut dice, next),
+            let next = question(&mut rng);
+            match rng.below(4) {
+                0 => _ = chat.edits(&mut rng, next),
                 _ => chat.goes_on(&tokens, next),
             }
             // In its place, or as a branch beside it.
-            if dice.below(3) == 0 && chats.len() < 5 {
+            if rng.below(3) == 0 && chats.len() < 5 {
                 chats.push(chat);
             } else {
                 chats[which] = chat;

@@ -14,9 +14,9 @@ use foretoken_engine::session::{Prepared, ReplyRequest, Session};
 use foretoken_protocol::{
     ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
 };
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, eager_policy, forced, greedy};
 use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 use serde_json::json;
@@ -101,33 +101,33 @@ impl<'a> Desk<'a> {
 }
 
 /// What a policy may have learned.
-fn any_figures(dice: &mut Dice) -> PolicyState {
+fn any_figures(rng: &mut Rng) -> PolicyState {
     let mut time = 0.0;
     let passes: BTreeMap<usize, f64> = (1..=32)
         .map(|width| {
-            time += if dice.below(3) == 0 { 0.001 * dice.unit() } else { 0.0 } + 1e-6;
+            time += if rng.below(3) == 0 { 0.001 * rng.unit() } else { 0.0 } + 1e-6;
             (width, time)
         })
         .collect();
-    let accepted: Vec<_> = (0..8).map(|_| json!({ "right": 15.0 * dice.unit(), "all": 15.0 })).collect();
-    let cost = json!({ "passes": passes, "draft": 1e-5 * dice.unit() });
+    let accepted: Vec<_> = (0..8).map(|_| json!({ "right": 15.0 * rng.unit(), "all": 15.0 })).collect();
+    let cost = json!({ "passes": passes, "draft": 1e-5 * rng.unit() });
     serde_json::from_value(json!({ "cost": cost, "accepted": accepted })).unwrap()
 }
 
-fn any_drafting(dice: &mut Dice) -> Drafting {
-    match dice.below(4) {
+fn any_drafting(rng: &mut Rng) -> Drafting {
+    match rng.below(4) {
         0 => Drafting::Off,
-        1 => Drafting::Fixed { depth: dice.one_of(&[1, 2, 4, 8]) },
+        1 => Drafting::Fixed { depth: rng.one_of(&[1, 2, 4, 8]) },
         _ => Drafting::Auto,
     }
 }
 
 /// Rows of every kind, some of whose prompts take more than a chunk.
 fn pool(model: &Qwen) -> Vec<Known> {
-    let mut dice = Dice::new(1000);
-    let mut rows = known_rows(model, &mut dice, 12, 20);
+    let mut rng = Rng::new(1000);
+    let mut rows = known_rows(model, &mut rng, 12, 20);
     for length in [PREFILL_CHUNK + 1, PREFILL_CHUNK + 300] {
-        rows.push(Known::new(model, greedy(&dice.prompt(length), 20)));
+        rows.push(Known::new(model, greedy(&rng.prompt(length), 20)));
     }
     rows
 }
@@ -141,10 +141,10 @@ struct Leaving {
 
 impl Leaving {
     /// For one request in three, some of which have not been read or even admitted then.
-    fn any(dice: &mut Dice, max_tokens: usize) -> Option<Self> {
-        let tokens = dice.one_of(&[0, 0, 1, max_tokens / 2]);
-        let turns = dice.one_of(&[0, 0, 1, 5]);
-        (dice.below(3) == 0).then_some(Self { tokens, turns })
+    fn any(rng: &mut Rng, max_tokens: usize) -> Option<Self> {
+        let tokens = rng.one_of(&[0, 0, 1, max_tokens / 2]);
+        let turns = rng.one_of(&[0, 0, 1, 5]);
+        (rng.below(3) == 0).then_some(Self { tokens, turns })
     }
 
     /// Whether that is after this turn.
@@ -158,41 +158,41 @@ impl Leaving {
 
 /// Random requests, limits, policies and cancellations. Returns how many rows were completed and how many cancelled.
 fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
-    let mut dice = Dice::new(2000 + seed);
-    let rows: Vec<Known> = (0..3 + dice.below(4))
+    let mut rng = Rng::new(2000 + seed);
+    let rows: Vec<Known> = (0..3 + rng.below(4))
         .map(|_| {
-            let Known { spec, tokens } = &pool[dice.below(pool.len())];
-            let max_tokens = 4 + dice.below(17);
+            let Known { spec, tokens } = &pool[rng.below(pool.len())];
+            let max_tokens = 4 + rng.below(17);
             let spec = RowSpec { max_tokens, ..spec.clone() };
             Known { spec, tokens: tokens[..max_tokens].to_vec() }
         })
         .collect();
     let specs: Vec<RowSpec> = rows
         .iter()
-        .map(|row| match dice.below(4) {
+        .map(|row| match rng.below(4) {
             0 => row.spec.clone(),
-            _ => forced(&row.spec, &row.tokens, dice.one_of(&[0.0, 0.3, 0.8, 1.0])),
+            _ => forced(&row.spec, &row.tokens, rng.one_of(&[0.0, 0.3, 0.8, 1.0])),
         })
         .collect();
-    let roomy = Desk::limits_for(model, 1 + dice.below(3) as u64, &specs[0]);
-    let memory = dice.one_of(&[u64::MAX, roomy.memory]);
-    let max_stall = dice.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
+    let roomy = Desk::limits_for(model, 1 + rng.below(3) as u64, &specs[0]);
+    let memory = rng.one_of(&[u64::MAX, roomy.memory]);
+    let max_stall = rng.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
     let mut desk = Desk::new(model, Limits { memory, max_stall, ..Limits::default() });
     let mut to_come: Vec<usize> = (0..rows.len()).collect();
     let mut leaving: Vec<Option<Leaving>> =
-        rows.iter().map(|row| Leaving::any(&mut dice, row.spec.max_tokens)).collect();
+        rows.iter().map(|row| Leaving::any(&mut rng, row.spec.max_tokens)).collect();
     let (mut submitted, mut cancelled) = (Vec::new(), BTreeMap::new());
     while !to_come.is_empty() || !desk.scheduler.is_idle() {
-        while !to_come.is_empty() && (desk.scheduler.is_idle() || dice.below(3) == 0) {
+        while !to_come.is_empty() && (desk.scheduler.is_idle() || rng.below(3) == 0) {
             let id = to_come.remove(0);
-            let drafting = any_drafting(&mut dice);
+            let drafting = any_drafting(&mut rng);
             // The smallest limits refuse the longest prompts.
             if desk.scheduler.submit(id as RowId, specs[id].clone(), drafting).is_ok() {
                 submitted.push(id as RowId);
             }
         }
-        if dice.below(4) == 0 {
-            desk.scheduler.set_policy_state(any_figures(&mut dice));
+        if rng.below(4) == 0 {
+            desk.scheduler.set_policy_state(any_figures(&mut rng));
         }
         desk.pump();
         let alone = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
@@ -212,11 +212,11 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
                 desk.scheduler.cancel(model, &[row]);
             }
             // Those that never were there, or have ended.
-            if !is_there && dice.below(24) == 0 {
+            if !is_there && rng.below(24) == 0 {
                 desk.scheduler.cancel(model, &[row]);
             }
         }
-        if dice.below(6) == 0 {
+        if rng.below(6) == 0 {
             for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
                 let difference = Difference::between(&state, &fresh(model, row.context()));
                 assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
@@ -256,9 +256,9 @@ fn random_requests() {
 #[test]
 fn requests_wait_for_memory_in_order() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(11);
-    let spec = greedy(&dice.prompt(8), 12);
-    let large = greedy(&dice.prompt(1200), 12);
+    let mut rng = Rng::new(11);
+    let spec = greedy(&rng.prompt(8), 12);
+    let large = greedy(&rng.prompt(1200), 12);
     let bytes = |spec: &RowSpec| Footprint::of(&model).row(spec.prompt.len() + spec.max_tokens);
     let memory = bytes(&large).max(2 * bytes(&spec));
     assert!(3 * bytes(&spec) > memory && bytes(&large) + bytes(&spec) > memory);
@@ -295,11 +295,11 @@ fn requests_wait_for_memory_in_order() {
 #[test]
 fn only_prompts_that_never_fit_are_refused() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(12);
-    let short = greedy(&dice.prompt(8), 12);
+    let mut rng = Rng::new(12);
+    let short = greedy(&rng.prompt(8), 12);
     let limits = Desk::limits_for(&model, 1, &short);
     let mut desk = Desk::new(&model, limits);
-    let refused = desk.scheduler.submit(0, greedy(&dice.prompt(4000), 12), Drafting::Auto).unwrap_err();
+    let refused = desk.scheduler.submit(0, greedy(&rng.prompt(4000), 12), Drafting::Auto).unwrap_err();
     assert!(refused.needed > refused.available && refused.available == limits.memory);
     assert!(desk.scheduler.is_idle());
     // Twelve tokens are asked for, thousands would be allowed.
@@ -319,10 +319,10 @@ fn only_prompts_that_never_fit_are_refused() {
 #[test]
 fn prompts_are_read_between_the_steps_of_others() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(13);
+    let mut rng = Rng::new(13);
     // It outlasts the reading on any machine.
-    let running = greedy(&dice.prompt(5), 100_000);
-    let long = greedy(&dice.prompt(2 * PREFILL_CHUNK + 100), 10);
+    let running = greedy(&rng.prompt(5), 100_000);
+    let long = greedy(&rng.prompt(2 * PREFILL_CHUNK + 100), 10);
     let mut desk = Desk::new(&model, NO_STALL);
     desk.submit(0, &running, Drafting::Off);
     while !desk.is_running(0) {
@@ -352,11 +352,11 @@ fn prompts_are_read_between_the_steps_of_others() {
 #[test]
 fn a_short_prompt_overtakes_a_long_one() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(14);
+    let mut rng = Rng::new(14);
     let mut desk = Desk::new(&model, Limits::default());
-    desk.submit(0, &greedy(&dice.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
-    desk.submit(1, &greedy(&dice.prompt(20), 40), Drafting::Auto);
-    desk.submit(2, &greedy(&dice.prompt(20), 4), Drafting::Auto);
+    desk.submit(0, &greedy(&rng.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
+    desk.submit(1, &greedy(&rng.prompt(20), 40), Drafting::Auto);
+    desk.submit(2, &greedy(&rng.prompt(20), 4), Drafting::Auto);
     let mut first = None;
     while first.is_none() {
         desk.pump();
@@ -372,7 +372,7 @@ fn a_short_prompt_overtakes_a_long_one() {
 #[test]
 fn every_row_keeps_its_own_depth() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(15), 3, 30);
+    let rows = known_rows(&model, &mut Rng::new(15), 3, 30);
     let drafting = [1, 4, 2].map(|depth| Drafting::Fixed { depth });
     let mut desk = Desk::new(&model, NO_STALL);
     for (id, row) in rows.iter().enumerate() {
@@ -394,7 +394,7 @@ fn every_row_keeps_its_own_depth() {
 #[test]
 fn the_policy_decides_for_rows_that_leave_it_the_choice() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(16), 3, 24);
+    let rows = known_rows(&model, &mut Rng::new(16), 3, 24);
     let mut desk = Desk::new(&model, NO_STALL);
     for (id, row) in rows.iter().enumerate() {
         let drafting = if id == 1 { Drafting::Off } else { Drafting::Auto };
@@ -417,11 +417,11 @@ fn the_policy_decides_for_rows_that_leave_it_the_choice() {
 fn log_probabilities_follow_the_definition() {
     const TOP: usize = 5;
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(17);
+    let mut rng = Rng::new(17);
     let mut desk = Desk::new(&model, NO_STALL);
     let mut specs = Vec::new();
     for (id, sampling) in samplings().into_iter().enumerate() {
-        let spec = RowSpec { sampling, seed: 7, logprobs: Some(TOP), ..greedy(&dice.prompt(6), 12) };
+        let spec = RowSpec { sampling, seed: 7, logprobs: Some(TOP), ..greedy(&rng.prompt(6), 12) };
         let tokens = alone(&model, &RowSpec { logprobs: None, ..spec.clone() }, 0).tokens;
         let drafting = [Drafting::Off, Drafting::Fixed { depth: 3 }][id % 2];
         // A neighbour that asks for none.

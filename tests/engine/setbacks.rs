@@ -9,9 +9,9 @@ use foretoken_engine::decode::{
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load_keeping, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, eager_policy, forced, greedy, read};
 
 /// A scheduler, and what it has said.
@@ -91,7 +91,7 @@ impl<'a> Desk<'a> {
 
 /// Long rows: one greedy, the others drawn in several ways.
 fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
-    let mut dice = Dice::new(21);
+    let mut rng = Rng::new(21);
     let base = Sampling { temperature: 0.9, ..Sampling::default() };
     let samplings = [
         Sampling::default(),
@@ -99,7 +99,7 @@ fn long_rows(model: &Qwen, max_tokens: usize) -> Vec<Known> {
         Sampling { repetition_penalty: 1.2, frequency_penalty: 0.1, ..base },
     ];
     let row = |(i, sampling)| {
-        let spec = RowSpec { sampling, seed: 7 + i as u64, ..greedy(&dice.prompt(12 + i), max_tokens) };
+        let spec = RowSpec { sampling, seed: 7 + i as u64, ..greedy(&rng.prompt(12 + i), max_tokens) };
         let tokens = alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
         Known { spec, tokens }
     };
@@ -231,7 +231,7 @@ fn failing(spec: &RowSpec) -> RowSpec {
 fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
     let model = tiny_dense(Stored::F32);
     let count = samplings().len();
-    let rows = known_rows(&model, &mut Dice::new(22), count, 40);
+    let rows = known_rows(&model, &mut Rng::new(22), count, 40);
     for (bad, after) in [(vec![0], 0), (vec![3], 0), (vec![3], 12), (vec![count - 1], 25), (vec![1, 4], 7)] {
         let mut desk = Desk::new(&model, Limits::default());
         let drafting = |id: usize| [Drafting::Off, Drafting::Fixed { depth: 3 }, Drafting::Auto][id % 3];
@@ -259,7 +259,7 @@ fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
 #[test]
 fn several_rows_may_fail_in_one_step() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(24), 5, 20);
+    let rows = known_rows(&model, &mut Rng::new(24), 5, 20);
     for depth in [0, 3] {
         let mut batch = Batch::default();
         let mut written = vec![Vec::new(); rows.len()];
@@ -304,9 +304,9 @@ fn several_rows_may_fail_in_one_step() {
 #[test]
 fn steps_may_fail_while_others_are_read_and_join() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(25);
-    let rows = known_rows(&model, &mut dice, 5, 30);
-    let long = Known::new(&model, greedy(&dice.prompt(2 * PREFILL_CHUNK + 9), 12));
+    let mut rng = Rng::new(25);
+    let rows = known_rows(&model, &mut rng, 5, 30);
+    let long = Known::new(&model, greedy(&rng.prompt(2 * PREFILL_CHUNK + 9), 12));
     for after in [1, 5, 11, 17, 24] {
         let limits = Limits { max_stall: Duration::ZERO, ..Limits::default() };
         let mut desk = Desk::new(&model, limits);
@@ -333,7 +333,7 @@ fn steps_may_fail_while_others_are_read_and_join() {
 #[test]
 fn requests_may_come_and_go_while_a_failure_is_looked_for() {
     let model = tiny_dense(Stored::F32);
-    let rows = known_rows(&model, &mut Dice::new(23), 6, 30);
+    let rows = known_rows(&model, &mut Rng::new(23), 6, 30);
     let mut desk = Desk::new(&model, Limits::default());
     (0..3).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
     desk.turn_until(|desk| desk.tokens(0).len() >= 4);

@@ -9,9 +9,9 @@ use foretoken_engine::decode::{
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision};
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{eager_policy, greedy};
 
 /// Requests of the soak; the full one is `FORETOKEN_SOAK=10000`.
@@ -21,9 +21,9 @@ const COMPANY: usize = 6;
 
 fn cancelled_requests_free_everything_at_once(model: &Qwen) {
     let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
-    let mut dice = Dice::new(1);
-    let long = greedy(&dice.prompt(3 * PREFILL_CHUNK), 50);
-    let short = greedy(&dice.prompt(10), 50);
+    let mut rng = Rng::new(1);
+    let long = greedy(&rng.prompt(3 * PREFILL_CHUNK), 50);
+    let short = greedy(&rng.prompt(10), 50);
     let baseline = mlx::active_memory();
     for running in [0, 1, 3] {
         for turns in [0, 1, 2, 6, 20] {
@@ -63,7 +63,7 @@ fn a_calibration_leaves_nothing_behind(model: &Qwen) {
 
 fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
     let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
-    let mut dice = Dice::new(2);
+    let mut rng = Rng::new(2);
     let samplings = samplings();
     let baseline = mlx::active_memory();
     let (mut submitted, mut in_flight, mut done) = (0, Vec::<RowId>::new(), 0);
@@ -71,16 +71,16 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
     while done < requests {
         while submitted < requests && in_flight.len() < COMPANY && submitted / 100 == done / 100 {
             // Coming and going is what counts; now and then one stays longer.
-            let (prompt, reply) = if dice.below(16) == 0 { (40, 24) } else { (10, 6) };
-            let length = 1 + dice.below(prompt);
+            let (prompt, reply) = if rng.below(16) == 0 { (40, 24) } else { (10, 6) };
+            let length = 1 + rng.below(prompt);
             let spec = RowSpec {
-                sampling: dice.one_of(&samplings),
+                sampling: rng.one_of(&samplings),
                 seed: submitted as u64,
-                logprobs: (dice.below(8) == 0).then_some(3),
-                ..greedy(&dice.prompt(length), 1 + dice.below(reply))
+                logprobs: (rng.below(8) == 0).then_some(3),
+                ..greedy(&rng.prompt(length), 1 + rng.below(reply))
             };
-            let depth = 1 + dice.below(4) as u8;
-            let drafting = dice.one_of(&[Drafting::Off, Drafting::Auto, Drafting::Fixed { depth }]);
+            let depth = 1 + rng.below(4) as u8;
+            let drafting = rng.one_of(&[Drafting::Off, Drafting::Auto, Drafting::Fixed { depth }]);
             scheduler.submit(submitted as RowId, spec, drafting).unwrap();
             in_flight.push(submitted as RowId);
             submitted += 1;
@@ -99,8 +99,8 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
         let reserved = scheduler.reserved_bytes() as usize;
         assert!(held <= reserved + reserved / 20, "{held} bytes held, {reserved} set aside");
         highest = highest.max(held);
-        if dice.below(20) == 0 && !in_flight.is_empty() {
-            let id = dice.one_of(&in_flight);
+        if rng.below(20) == 0 && !in_flight.is_empty() {
+            let id = rng.one_of(&in_flight);
             scheduler.cancel(model, &[id]);
             ended.push(id);
         }
@@ -120,7 +120,7 @@ fn memory_stays_flat_over_many_requests(model: &Qwen, requests: usize) {
 
 /// The prefix cache is counted to the byte, more or less, and stays within its budget whatever comes.
 fn the_prefix_cache_stays_within_its_budget(model: &Qwen, requests: usize) {
-    let mut dice = Dice::new(3);
+    let mut rng = Rng::new(3);
     let baseline = mlx::active_memory();
     let bytes_of_one = Footprint::of(model).row(300);
     let limits =
@@ -129,16 +129,16 @@ fn the_prefix_cache_stays_within_its_budget(model: &Qwen, requests: usize) {
     let mut chats: Vec<Vec<u32>> = Vec::new();
     let mut highest = 0;
     for request in 0..requests {
-        let mut prompt = if chats.is_empty() { Vec::new() } else { chats[dice.below(chats.len())].clone() };
-        prompt.truncate(600 - dice.below(300));
+        let mut prompt = if chats.is_empty() { Vec::new() } else { chats[rng.below(chats.len())].clone() };
+        prompt.truncate(600 - rng.below(300));
         let mark = prompt.len();
-        let length = 40 + dice.below(100);
-        prompt.extend(dice.prompt(length));
+        let length = 40 + rng.below(100);
+        prompt.extend(rng.prompt(length));
         chats.push(prompt.clone());
         let spec =
-            RowSpec { message_starts: vec![mark, prompt.len() - 3], ..greedy(&prompt, 1 + dice.below(40)) };
+            RowSpec { message_starts: vec![mark, prompt.len() - 3], ..greedy(&prompt, 1 + rng.below(40)) };
         scheduler.submit(request as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
-        let turns = if dice.below(4) == 0 { dice.below(30) } else { usize::MAX };
+        let turns = if rng.below(4) == 0 { rng.below(30) } else { usize::MAX };
         for _ in 0..turns {
             if scheduler.is_idle() {
                 break;
@@ -198,14 +198,14 @@ fn appending_in_place(precision: KvPrecision) {
 
 /// Replies that outgrow what was set aside for them take no more than there is, whoever has to wait for that.
 fn replies_that_outgrow_their_memory_stay_within_it(model: &Qwen) {
-    let mut dice = Dice::new(4);
+    let mut rng = Rng::new(4);
     let baseline = mlx::active_memory();
     let memory = 3 * Footprint::of(model).row(30);
     for prefix_cache_bytes in [0, memory / 2] {
         let limits = Limits { memory, prefix_cache_bytes, reserve: 9, ..Limits::default() };
         let mut scheduler = Scheduler::new(model, limits, eager_policy());
         for id in 0..4 {
-            let spec = greedy(&dice.prompt(10), 250 + 20 * id);
+            let spec = greedy(&rng.prompt(10), 250 + 20 * id);
             scheduler.submit(id as RowId, spec, Drafting::Fixed { depth: 2 }).unwrap();
         }
         let mut waited_again = false;

@@ -3,16 +3,16 @@
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, load, tiny_dense};
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, F32_ROUNDING, fresh, states};
 
 /// A row whose text does not repeat itself: one that draws freely, where the greedy text of random weights falls into
 /// loops in which a wrong token would not show.
-fn varied(dice: &mut Dice, length: usize, max_tokens: usize) -> RowSpec {
+fn varied(rng: &mut Rng, length: usize, max_tokens: usize) -> RowSpec {
     let sampling = Sampling { temperature: 1.0, ..Sampling::default() };
-    RowSpec { sampling, seed: dice.below(1000) as u64, ..greedy(&dice.prompt(length), max_tokens) }
+    RowSpec { sampling, seed: rng.below(1000) as u64, ..greedy(&rng.prompt(length), max_tokens) }
 }
 
 /// Compares every row of a batch with a fresh prefill.
@@ -52,7 +52,7 @@ fn follow(
 
 fn one_row(stored: Stored) {
     let model = tiny_dense(stored);
-    let spec = varied(&mut Dice::new(1), 21, 33);
+    let spec = varied(&mut Rng::new(1), 21, 33);
     let continuation = alone(&model, &spec, 0).tokens;
     let mut most = Difference::default();
     for rate in [0.0, 0.5, 1.0] {
@@ -79,8 +79,8 @@ fn one_row_in_4_bits() {
 fn demo_rows(model: &Qwen, bound: f32) -> Difference {
     let mut most = Difference::default();
     for (seed, depth) in [(4, 1), (5, 2), (6, 3), (7, 8)] {
-        let mut dice = Dice::new(seed);
-        let prompt: Vec<u32> = (0..12).map(|_| dice.below(500) as u32).collect();
+        let mut rng = Rng::new(seed);
+        let prompt: Vec<u32> = (0..12).map(|_| rng.below(500) as u32).collect();
         let what = format!("demo model, depth {depth}");
         most = most.or(follow(model, &greedy(&prompt, 40), |_| depth, bound, &what));
     }
@@ -97,7 +97,7 @@ fn rows_of_the_demo_model() {
 #[test]
 fn a_pause_in_drafting_leaves_nothing_behind() {
     let model = tiny_dense(Stored::F32);
-    let spec = varied(&mut Dice::new(2), 5, 150);
+    let spec = varied(&mut Rng::new(2), 5, 150);
     let continuation = alone(&model, &spec, 0).tokens;
     let depth = |step| if (10..120).contains(&step) { 0 } else { step % 4 };
     let most = follow(&model, &forced(&spec, &continuation, 0.5), depth, F32_ROUNDING, "pause");
@@ -110,7 +110,7 @@ fn prompts_of_every_length() {
     let model = tiny_dense(Stored::F32);
     let mut most = Difference::default();
     for length in [1, 2, 3, 4, 63, 64, 65, 66, 129, 255, 256, 257] {
-        let spec = varied(&mut Dice::new(length as u64), length, 9);
+        let spec = varied(&mut Rng::new(length as u64), length, 9);
         let continuation = alone(&model, &spec, 0).tokens;
         let spec = forced(&spec, &continuation, 0.5);
         most = most.or(follow(&model, &spec, |_| 3, F32_ROUNDING, &format!("{length} tokens")));
@@ -122,13 +122,13 @@ fn prompts_of_every_length() {
 #[test]
 fn several_rows_that_join_and_leave() {
     let model = tiny_dense(Stored::F32);
-    let mut dice = Dice::new(3);
+    let mut rng = Rng::new(3);
     let specs: Vec<RowSpec> = [0.0, 0.5, 1.0, 0.8, 0.3, 1.0]
         .into_iter()
         .map(|rate| {
-            let length = 1 + dice.below(40);
-            let max_tokens = 14 + dice.below(20);
-            let spec = varied(&mut dice, length, max_tokens);
+            let length = 1 + rng.below(40);
+            let max_tokens = 14 + rng.below(20);
+            let spec = varied(&mut rng, length, max_tokens);
             let continuation = alone(&model, &spec, 0).tokens;
             forced(&spec, &continuation, rate)
         })
@@ -145,7 +145,7 @@ fn several_rows_that_join_and_leave() {
             batch.remove(&[1]).unwrap();
             check(&model, &batch, F32_ROUNDING, &mut most, "removal");
         }
-        let depths: Vec<usize> = batch.rows().iter().map(|_| dice.one_of(&[0, 1, 2, 3, 4, 8])).collect();
+        let depths: Vec<usize> = batch.rows().iter().map(|_| rng.one_of(&[0, 1, 2, 3, 4, 8])).collect();
         batch.step(&model, &depths).unwrap();
         check(&model, &batch, F32_ROUNDING, &mut most, &format!("step {step} at depths {depths:?}"));
     }

@@ -6,9 +6,9 @@ use foretoken_engine::decode::{Batch, RowId, RowSpec, SwappedRow};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::KvPrecision;
-use foretoken_tests::dice::Dice;
 use foretoken_tests::fixtures::{Stored, demo_model, load_keeping, tiny_dense};
 use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, F32_ROUNDING, RowState, fresh, states};
 
@@ -26,10 +26,10 @@ impl<'a> Rows<'a> {
     /// Row `i` draws by the sampling at `kind + i`. Half of the drafts are right.
     fn new(model: &'a Qwen, kind: usize) -> Self {
         let samplings = samplings();
-        let mut dice = Dice::new(40 + kind as u64);
+        let mut rng = Rng::new(40 + kind as u64);
         let spec = |i: usize| {
             let sampling = samplings[(kind + i) % samplings.len()];
-            RowSpec { sampling, seed: 9 + i as u64, ..greedy(&dice.prompt(1 + 7 * i), LENGTH) }
+            RowSpec { sampling, seed: 9 + i as u64, ..greedy(&rng.prompt(1 + 7 * i), LENGTH) }
         };
         let specs: Vec<RowSpec> = (0..4).map(spec).collect();
         let text = |spec: &RowSpec| alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
@@ -247,7 +247,7 @@ fn a_swapped_out_row_takes_no_memory() {
     let model = tiny_dense(Stored::F32);
     mlx::clear_cache();
     let mut batch = Batch::default();
-    batch.join(read(&model, 0, &greedy(&Dice::new(1).prompt(700), 20))).unwrap();
+    batch.join(read(&model, 0, &greedy(&Rng::new(1).prompt(700), 20))).unwrap();
     batch.step(&model, &[2]).unwrap();
     let held: usize = batch.rows()[0].cache().arrays().map(Array::nbytes).sum();
     let capacity = |batch: &Batch| batch.rows()[0].cache().kv[0].buffers()[0].dim(2);

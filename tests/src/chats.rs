@@ -1,6 +1,6 @@
 //! Chats as templates write them, of ordinary tokens of the small random model.
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 
 /// Begins every message.
 pub const START: u32 = 1000;
@@ -39,8 +39,8 @@ impl Chat {
 
     /// Asks another question in the place of one, and forgets what followed it. Returns how many tokens of the prompt
     /// stay the same: all before the question.
-    pub fn edits(&mut self, dice: &mut Dice, question: Vec<u32>) -> usize {
-        let which = 1 + 2 * dice.below(self.messages.len() / 2);
+    pub fn edits(&mut self, rng: &mut Rng, question: Vec<u32>) -> usize {
+        let which = 1 + 2 * rng.below(self.messages.len() / 2);
         self.messages.truncate(which);
         let before: usize = (0..which).map(|i| self.message(i).len()).sum();
         self.messages.push(question);

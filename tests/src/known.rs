@@ -4,8 +4,8 @@ use foretoken_engine::decode::RowSpec;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::Sampling;
 
-use crate::dice::Dice;
 use crate::reference::shortfall;
+use crate::rng::Rng;
 use crate::runs::{alone, greedy};
 
 /// Near ties within the rounding of f32 logits.
@@ -45,14 +45,14 @@ impl Known {
 }
 
 /// Rows of every kind with short prompts.
-pub fn known_rows(model: &Qwen, dice: &mut Dice, count: usize, max_tokens: usize) -> Vec<Known> {
+pub fn known_rows(model: &Qwen, rng: &mut Rng, count: usize, max_tokens: usize) -> Vec<Known> {
     let samplings = samplings();
     (0..count)
         .map(|i| {
-            let length = 1 + dice.below(24);
+            let length = 1 + rng.below(24);
             let sampling = samplings[i % samplings.len()];
-            let seed = dice.below(1 << 40) as u64;
-            Known::new(model, RowSpec { sampling, seed, ..greedy(&dice.prompt(length), max_tokens) })
+            let seed = rng.below(1 << 40) as u64;
+            Known::new(model, RowSpec { sampling, seed, ..greedy(&rng.prompt(length), max_tokens) })
         })
         .collect()
 }

@@ -4,12 +4,12 @@
 pub mod agreement;
 pub mod bad_models;
 pub mod chats;
-pub mod dice;
 pub mod fixtures;
 pub mod goldens;
 pub mod known;
 pub mod oracle;
 pub mod programs;
 pub mod reference;
+pub mod rng;
 pub mod runs;
 pub mod states;

@@ -40,9 +40,9 @@ const WORDS: [&str; 24] = [
 ];
 
 /// Words that look random and are the same each time.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn roll(&mut self) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize
@@ -92,9 +92,9 @@ fn measure() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chats.db");
     let mut store = Store::open(&path).unwrap();
-    let mut dice = Dice(1);
+    let mut rng = Rng(1);
     let made = folder.path().join("made.json");
-    fs::write(&made, many_chats(&mut dice)).unwrap();
+    fs::write(&made, many_chats(&mut rng)).unwrap();
     let start = Instant::now();
     let report = store.import(&made).unwrap();
     println!("import of {} messages: {:.0} ms", report.messages, start.elapsed().as_secs_f64() * 1e3);
@@ -103,7 +103,7 @@ fn measure() {
     let mut last = None;
     let long = store.create_chat("long").unwrap().id;
     for _ in 0..LONG_CHAT {
-        last = Some(store.add_user_message(long, last, &dice.text(100)).unwrap().id);
+        last = Some(store.add_user_message(long, last, &rng.text(100)).unwrap().id);
     }
     println!("add a message: {:.3} ms each", start.elapsed().as_secs_f64() * 1e3 / LONG_CHAT as f64);
 
@@ -128,7 +128,7 @@ fn measure() {
         assert_eq!(hits == 0, query == "absent");
     }
 
-    measure_replies(&mut store, long, last, &mut dice);
+    measure_replies(&mut store, long, last, &mut rng);
     time("delete and undo a chat of 2 000 messages", || {
         let deletion = store.delete_message(opened.messages[0].message.id).unwrap();
         store.undo_deletion(deletion).unwrap();
@@ -137,13 +137,13 @@ fn measure() {
 }
 
 /// Replies that grow, behind a message of a chat.
-fn measure_replies(store: &mut Store, chat: u32, last: Option<u32>, dice: &mut Dice) {
+fn measure_replies(store: &mut Store, chat: u32, last: Option<u32>, rng: &mut Rng) {
     let stop = MessageStatus::Finished { reason: FinishReason::Stop };
     let question = store.add_user_message(chat, last, "write at length").unwrap().id;
     let none = Provenance::default();
     for size in [2_000, 20_000, 200_000] {
         let reply = store.begin_reply(chat, question, "demo", &settings()).unwrap().id;
-        let text = dice.text(size / 7);
+        let text = rng.text(size / 7);
         time(&format!("add {} bytes to a reply", text.len()), || {
             store.append_to_reply(reply, &text, "", &none).unwrap()
         });
@@ -180,9 +180,9 @@ fn measure_files(store: Store, long: u32, folder: &Path, path: &Path) {
 }
 
 /// Chats of two questions and two replies each, as a file.
-fn many_chats(dice: &mut Dice) -> String {
+fn many_chats(rng: &mut Rng) -> String {
     let mut message = |parent: Option<u32>, role: &str, words: usize| {
-        json!({"parent": parent, "role": role, "text": dice.text(words), "thinking": "", "created_at": 1,
+        json!({"parent": parent, "role": role, "text": rng.text(words), "thinking": "", "created_at": 1,
                "status": {"state": "finished", "reason": "stop"}})
     };
     let chats: Vec<_> = (0..CHATS)

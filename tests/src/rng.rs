@@ -2,9 +2,9 @@
 
 /// A generator of 64-bit numbers (SplitMix64).
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// Seeded.
     pub fn new(seed: u64) -> Self {
         Self(seed)

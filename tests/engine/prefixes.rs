@@ -39,7 +39,7 @@ fn state(task: PrefillTask) -> RowState {
 }
 
 /// A scheduler with a prefix cache, and what it has said.
-struct Desk<'a> {
+struct Harness<'a> {
     model: &'a Qwen,
     scheduler: Scheduler,
     replies: BTreeMap<RowId, Reply>,
@@ -48,7 +48,7 @@ struct Desk<'a> {
     next: RowId,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Harness<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         let scheduler = Scheduler::new(model, limits, eager_policy());
         Self { model, scheduler, replies: BTreeMap::new(), cached: BTreeMap::new(), next: 0 }
@@ -143,13 +143,13 @@ fn only_what_is_new_is_read() {
     let model = tiny_dense(Stored::F32);
     for template in TEMPLATES {
         let mut rng = Rng::new(2);
-        let mut desk = Desk::new(&model, ROOMY);
+        let mut harness = Harness::new(&model, ROOMY);
         let system = rng.prompt(60);
         let mut chat = Chat::new(template, system.clone(), rng.prompt(100));
         let (mut end, mut before) = (0, Vec::new());
         for turn in 0..4 {
             let spec = spec(&chat, 48);
-            let (reply, cached) = desk.reply(&spec, Drafting::Off);
+            let (reply, cached) = harness.reply(&spec, Drafting::Off);
             assert_eq!(reply, alone(&model, &spec, 0).tokens, "{template:?}, turn {turn}");
             assert_eq!(cached, end, "{template:?}, turn {turn}");
             end = match template {
@@ -162,10 +162,10 @@ fn only_what_is_new_is_read() {
         }
         // The same question again, and another chat under the same system prompt.
         let (last, question_end) = before.last().unwrap();
-        let (_, cached) = desk.reply(&spec(last, 48), Drafting::Auto);
+        let (_, cached) = harness.reply(&spec(last, 48), Drafting::Auto);
         assert_eq!(cached, *question_end, "{template:?}");
         let other = Chat::new(template, system, rng.prompt(80));
-        let (_, cached) = desk.reply(&spec(&other, 8), Drafting::Auto);
+        let (_, cached) = harness.reply(&spec(&other, 8), Drafting::Auto);
         assert_eq!(cached, 63, "{template:?}: the system prompt");
         // An earlier question, in other words. Of the reply before it all is cached that was fed.
         for _ in 0..4 {
@@ -173,7 +173,7 @@ fn only_what_is_new_is_read() {
             let question = rng.prompt(50);
             let same = edited.edits(&mut rng, question);
             let spec = spec(&edited, 8);
-            let (reply, cached) = desk.reply(&spec, Drafting::Auto);
+            let (reply, cached) = harness.reply(&spec, Drafting::Auto);
             assert!((same - 2..=same).contains(&cached), "{cached} of {same}");
             assert_eq!(reply, alone(&model, &spec, 0).tokens);
         }
@@ -188,14 +188,14 @@ fn drafts_are_as_good_as_before() {
     let prompt = session.chat_prompt(&[message(Role::User, QUESTION)], None, false).unwrap().ids;
     let spec = RowSpec { message_starts: session.message_starts(&prompt), ..greedy(&prompt, 60) };
     let deep = Drafting::Fixed { depth: 3 };
-    let mut desk = Desk::new(&model, ROOMY);
+    let mut harness = Harness::new(&model, ROOMY);
     // The first does not draft itself.
-    let (cold, _) = desk.reply(&spec, Drafting::Off);
-    let (warm, cached) = desk.reply(&spec, deep);
+    let (cold, _) = harness.reply(&spec, Drafting::Off);
+    let (warm, cached) = harness.reply(&spec, deep);
     assert!(cached >= 32, "{cached}");
     assert_eq!(cold, warm);
     let expected = alone(&model, &spec, 3);
-    assert_eq!(desk.replies[&2], expected);
+    assert_eq!(harness.replies[&2], expected);
     assert!(expected.accepted[0] * 2 > expected.drafted[0]);
 }
 
@@ -204,12 +204,12 @@ fn what_the_cache_spares_is_counted() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(7);
     let chat = Chat::new(Template::DropsThoughts, rng.prompt(50), rng.prompt(200));
-    let mut desk = Desk::new(&model, ROOMY);
-    desk.reply(&spec(&chat, 8), Drafting::Off);
-    let first = desk.scheduler.counters();
+    let mut harness = Harness::new(&model, ROOMY);
+    harness.reply(&spec(&chat, 8), Drafting::Off);
+    let first = harness.scheduler.counters();
     assert_eq!((first.prefix_lookups, first.prefix_hits, first.prefix_hit_tokens), (1, 0, 0));
-    let (_, cached) = desk.reply(&spec(&chat, 8), Drafting::Off);
-    let second = desk.scheduler.counters();
+    let (_, cached) = harness.reply(&spec(&chat, 8), Drafting::Off);
+    let second = harness.scheduler.counters();
     assert!(cached > 0);
     assert_eq!((second.prefix_lookups, second.prefix_hits, second.prefix_hit_tokens), (2, 1, cached as u64));
 }
@@ -223,7 +223,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
     // From a few snapshots to all of them.
     let prefix_cache_bytes = rng.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
     let memory = rng.one_of(&[u64::MAX, 6 << 20]);
-    let mut desk = Desk::new(model, Limits { memory, prefix_cache_bytes, ..ROOMY });
+    let mut harness = Harness::new(model, Limits { memory, prefix_cache_bytes, ..ROOMY });
     let system = rng.prompt(40);
     let question = |rng: &mut Rng| {
         let most = rng.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
@@ -249,35 +249,36 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
                 depth => Drafting::Fixed { depth: depth as u8 },
             };
             of_all += spec.prompt.len();
-            let id = desk.submit(&spec, drafting);
+            let id = harness.submit(&spec, drafting);
             in_flight.insert(id, (which, spec, depth));
         }
-        desk.pump();
-        let prefixes = desk.scheduler.prefixes();
+        harness.pump();
+        let prefixes = harness.scheduler.prefixes();
         assert!(prefixes.bytes() <= prefix_cache_bytes, "seed {seed}");
-        let alone_in = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
-        let all = desk.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
+        let alone_in = harness.scheduler.prefilling().count() + harness.scheduler.batch().rows().len() == 1;
+        let all = harness.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
         assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
         if rng.below(10) == 0 {
-            for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
+            for (row, state) in harness.scheduler.batch().rows().iter().zip(states(harness.scheduler.batch()))
+            {
                 let difference = Difference::between(&state, &fresh(model, row.context()));
                 assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
             }
         }
-        let busy: Vec<RowId> = desk.scheduler.waiting().chain(desk.scheduler.prefilling()).collect();
-        let running: Vec<RowId> = desk.scheduler.batch().rows().iter().map(|row| row.id).collect();
+        let busy: Vec<RowId> = harness.scheduler.waiting().chain(harness.scheduler.prefilling()).collect();
+        let running: Vec<RowId> = harness.scheduler.batch().rows().iter().map(|row| row.id).collect();
         let mut ended: Vec<RowId> =
             in_flight.keys().copied().filter(|id| !busy.contains(id) && !running.contains(id)).collect();
         if rng.below(40) == 0
             && let Some(&id) = in_flight.keys().next()
         {
-            desk.scheduler.cancel(model, &[id]);
+            harness.scheduler.cancel(model, &[id]);
             ended.push(id);
         }
         ended.dedup();
         for id in ended {
             let (which, spec, depth) = in_flight.remove(&id).unwrap();
-            let tokens = desk.tokens(id).to_vec();
+            let tokens = harness.tokens(id).to_vec();
             let expected = alone(model, &spec, depth).tokens;
             assert_eq!(tokens, expected[..tokens.len()], "seed {seed}, request {id}");
             let mut chat = chats[which].clone();
@@ -294,7 +295,7 @@ fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
             }
         }
     }
-    (desk.cached.values().sum(), of_all)
+    (harness.cached.values().sum(), of_all)
 }
 
 #[test]

@@ -26,7 +26,7 @@ const NO_STALL: Limits =
     Limits { memory: u64::MAX, reserve: 4096, prefix_cache_bytes: 0, max_stall: Duration::ZERO };
 
 /// A scheduler, and what it has said.
-struct Desk<'a> {
+struct Harness<'a> {
     model: &'a Qwen,
     scheduler: Scheduler,
     replies: BTreeMap<RowId, Reply>,
@@ -37,7 +37,7 @@ struct Desk<'a> {
     places: BTreeMap<RowId, usize>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Harness<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         Self {
             model,
@@ -174,69 +174,74 @@ fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
             _ => forced(&row.spec, &row.tokens, rng.one_of(&[0.0, 0.3, 0.8, 1.0])),
         })
         .collect();
-    let roomy = Desk::limits_for(model, 1 + rng.below(3) as u64, &specs[0]);
+    let roomy = Harness::limits_for(model, 1 + rng.below(3) as u64, &specs[0]);
     let memory = rng.one_of(&[u64::MAX, roomy.memory]);
     let max_stall = rng.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
-    let mut desk = Desk::new(model, Limits { memory, max_stall, ..Limits::default() });
+    let mut harness = Harness::new(model, Limits { memory, max_stall, ..Limits::default() });
     let mut to_come: Vec<usize> = (0..rows.len()).collect();
     let mut leaving: Vec<Option<Leaving>> =
         rows.iter().map(|row| Leaving::any(&mut rng, row.spec.max_tokens)).collect();
     let (mut submitted, mut cancelled) = (Vec::new(), BTreeMap::new());
-    while !to_come.is_empty() || !desk.scheduler.is_idle() {
-        while !to_come.is_empty() && (desk.scheduler.is_idle() || rng.below(3) == 0) {
+    while !to_come.is_empty() || !harness.scheduler.is_idle() {
+        while !to_come.is_empty() && (harness.scheduler.is_idle() || rng.below(3) == 0) {
             let id = to_come.remove(0);
             let drafting = any_drafting(&mut rng);
             // The smallest limits refuse the longest prompts.
-            if desk.scheduler.submit(id as RowId, specs[id].clone(), drafting).is_ok() {
+            if harness.scheduler.submit(id as RowId, specs[id].clone(), drafting).is_ok() {
                 submitted.push(id as RowId);
             }
         }
         if rng.below(4) == 0 {
-            desk.scheduler.set_policy_state(any_figures(&mut rng));
+            harness.scheduler.set_policy_state(any_figures(&mut rng));
         }
-        desk.pump();
-        let alone = desk.scheduler.prefilling().count() + desk.scheduler.batch().rows().len() == 1;
-        assert!(alone || desk.scheduler.reserved_bytes() <= memory, "seed {seed}");
-        assert!(desk.scheduler.prefilling().count() <= 2);
+        harness.pump();
+        let alone = harness.scheduler.prefilling().count() + harness.scheduler.batch().rows().len() == 1;
+        assert!(alone || harness.scheduler.reserved_bytes() <= memory, "seed {seed}");
+        assert!(harness.scheduler.prefilling().count() <= 2);
         for (id, row) in rows.iter().enumerate() {
-            let tokens = desk.tokens(id);
+            let tokens = harness.tokens(id);
             assert_eq!(tokens, &row.tokens[..tokens.len()], "seed {seed}, row {id}");
         }
         for (id, leaving) in leaving.iter_mut().enumerate() {
-            let (row, tokens) = (id as RowId, desk.tokens(id).len());
+            let (row, tokens) = (id as RowId, harness.tokens(id).len());
             let is_there = submitted.contains(&row)
-                && !desk.finished.contains_key(&row)
+                && !harness.finished.contains_key(&row)
                 && !cancelled.contains_key(&row);
             if is_there && leaving.as_mut().is_some_and(|leaving| leaving.is_now(tokens)) {
                 cancelled.insert(row, tokens);
-                desk.scheduler.cancel(model, &[row]);
+                harness.scheduler.cancel(model, &[row]);
             }
             // Those that never were there, or have ended.
             if !is_there && rng.below(24) == 0 {
-                desk.scheduler.cancel(model, &[row]);
+                harness.scheduler.cancel(model, &[row]);
             }
         }
         if rng.below(6) == 0 {
-            for (row, state) in desk.scheduler.batch().rows().iter().zip(states(desk.scheduler.batch())) {
+            for (row, state) in harness.scheduler.batch().rows().iter().zip(states(harness.scheduler.batch()))
+            {
                 let difference = Difference::between(&state, &fresh(model, row.context()));
                 assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
             }
         }
     }
-    let in_order: Vec<RowId> = submitted.iter().copied().filter(|id| desk.admitted.contains(id)).collect();
-    assert_eq!(desk.admitted, in_order, "seed {seed}: first come, first served");
+    let in_order: Vec<RowId> = submitted.iter().copied().filter(|id| harness.admitted.contains(id)).collect();
+    assert_eq!(harness.admitted, in_order, "seed {seed}: first come, first served");
     for (id, row) in rows.iter().enumerate() {
         let complete = submitted.contains(&(id as RowId)) && !cancelled.contains_key(&(id as RowId));
-        assert_eq!(complete, desk.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
+        assert_eq!(complete, harness.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
         if complete {
-            assert_eq!(desk.tokens(id), row.tokens, "seed {seed}, row {id}");
+            assert_eq!(harness.tokens(id), row.tokens, "seed {seed}, row {id}");
         }
     }
     for (&row, &tokens) in &cancelled {
-        assert_eq!(desk.tokens(row as usize).len(), tokens, "seed {seed}, row {row} went on");
+        assert_eq!(harness.tokens(row as usize).len(), tokens, "seed {seed}, row {row} went on");
     }
-    assert_eq!((desk.scheduler.reserved_bytes(), desk.scheduler.resident_bytes()), (0, 0), "seed {seed}");
-    (desk.finished.len(), cancelled.len())
+    assert_eq!(
+        (harness.scheduler.reserved_bytes(), harness.scheduler.resident_bytes()),
+        (0, 0),
+        "seed {seed}"
+    );
+    (harness.finished.len(), cancelled.len())
 }
 
 #[test]
@@ -262,33 +267,33 @@ fn requests_wait_for_memory_in_order() {
     let bytes = |spec: &RowSpec| Footprint::of(&model).row(spec.prompt.len() + spec.max_tokens);
     let memory = bytes(&large).max(2 * bytes(&spec));
     assert!(3 * bytes(&spec) > memory && bytes(&large) + bytes(&spec) > memory);
-    let mut desk = Desk::new(&model, Limits { memory, ..Limits::default() });
+    let mut harness = Harness::new(&model, Limits { memory, ..Limits::default() });
     let solo = |spec: &RowSpec| alone(&model, spec, 0).tokens;
     for id in 0..5 {
-        desk.submit(id, if id == 3 { &large } else { &spec }, Drafting::Off);
+        harness.submit(id, if id == 3 { &large } else { &spec }, Drafting::Off);
     }
-    desk.pump();
-    assert_eq!(desk.admitted, [0, 1]);
-    assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [2, 3, 4]);
-    assert_eq!(desk.places, BTreeMap::from([(2, 0), (3, 1), (4, 2)]));
+    harness.pump();
+    assert_eq!(harness.admitted, [0, 1]);
+    assert_eq!(harness.scheduler.waiting().collect::<Vec<_>>(), [2, 3, 4]);
+    assert_eq!(harness.places, BTreeMap::from([(2, 0), (3, 1), (4, 2)]));
 
     // Whoever waits may leave.
-    desk.scheduler.cancel(&model, &[2]);
-    desk.pump();
-    assert_eq!((desk.places[&3], desk.places[&4]), (0, 1));
-    while !desk.admitted.contains(&3) {
-        assert!(!desk.admitted.contains(&4), "nobody passes");
-        desk.pump();
+    harness.scheduler.cancel(&model, &[2]);
+    harness.pump();
+    assert_eq!((harness.places[&3], harness.places[&4]), (0, 1));
+    while !harness.admitted.contains(&3) {
+        assert!(!harness.admitted.contains(&4), "nobody passes");
+        harness.pump();
     }
     assert!(
-        desk.finished.contains_key(&0) && desk.finished.contains_key(&1),
+        harness.finished.contains_key(&0) && harness.finished.contains_key(&1),
         "the large one needs all there is"
     );
-    desk.finish();
-    assert_eq!(desk.admitted, [0, 1, 3, 4]);
-    assert_eq!((desk.tokens(3), desk.tokens(4)), (&*solo(&large), &*solo(&spec)));
-    assert!(desk.tokens(2).is_empty());
-    assert_eq!(desk.scheduler.reserved_bytes(), 0);
+    harness.finish();
+    assert_eq!(harness.admitted, [0, 1, 3, 4]);
+    assert_eq!((harness.tokens(3), harness.tokens(4)), (&*solo(&large), &*solo(&spec)));
+    assert!(harness.tokens(2).is_empty());
+    assert_eq!(harness.scheduler.reserved_bytes(), 0);
 }
 
 /// A prompt that would not even fit alone is refused; a reply that might not is begun.
@@ -297,21 +302,21 @@ fn only_prompts_that_never_fit_are_refused() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(12);
     let short = greedy(&rng.prompt(8), 12);
-    let limits = Desk::limits_for(&model, 1, &short);
-    let mut desk = Desk::new(&model, limits);
-    let refused = desk.scheduler.submit(0, greedy(&rng.prompt(4000), 12), Drafting::Auto).unwrap_err();
+    let limits = Harness::limits_for(&model, 1, &short);
+    let mut harness = Harness::new(&model, limits);
+    let refused = harness.scheduler.submit(0, greedy(&rng.prompt(4000), 12), Drafting::Auto).unwrap_err();
     assert!(refused.needed > refused.available && refused.available == limits.memory);
-    assert!(desk.scheduler.is_idle());
+    assert!(harness.scheduler.is_idle());
     // Twelve tokens are asked for, thousands would be allowed.
     let endless = RowSpec { max_tokens: 4000, ..short.clone() };
     let end = alone(&model, &short, 0).tokens;
-    desk.submit(1, &RowSpec { stop_ids: vec![end[11]], ..endless }, Drafting::Off);
-    desk.submit(2, &short, Drafting::Off);
-    desk.pump();
-    assert_eq!(desk.admitted, [1], "who is alone is let in, and nobody beside");
-    desk.finish();
-    assert_eq!(desk.finished[&1], FinishReason::Stop);
-    assert_eq!(desk.tokens(2), end);
+    harness.submit(1, &RowSpec { stop_ids: vec![end[11]], ..endless }, Drafting::Off);
+    harness.submit(2, &short, Drafting::Off);
+    harness.pump();
+    assert_eq!(harness.admitted, [1], "who is alone is let in, and nobody beside");
+    harness.finish();
+    assert_eq!(harness.finished[&1], FinishReason::Stop);
+    assert_eq!(harness.tokens(2), end);
 }
 
 /// Between two steps of a running row at most one layer of a prompt is run where no stall is allowed; the prompt is
@@ -323,28 +328,28 @@ fn prompts_are_read_between_the_steps_of_others() {
     // It outlasts the reading on any machine.
     let running = greedy(&rng.prompt(5), 100_000);
     let long = greedy(&rng.prompt(2 * PREFILL_CHUNK + 100), 10);
-    let mut desk = Desk::new(&model, NO_STALL);
-    desk.submit(0, &running, Drafting::Off);
-    while !desk.is_running(0) {
-        desk.pump();
+    let mut harness = Harness::new(&model, NO_STALL);
+    harness.submit(0, &running, Drafting::Off);
+    while !harness.is_running(0) {
+        harness.pump();
     }
-    desk.submit(1, &long, Drafting::Off);
-    let begin = desk.scheduler.layers_run();
+    harness.submit(1, &long, Drafting::Off);
+    let begin = harness.scheduler.layers_run();
     let mut turns = 0;
-    while !desk.is_running(1) {
-        let before = (desk.scheduler.layers_run(), desk.tokens(0).len());
-        desk.pump();
+    while !harness.is_running(1) {
+        let before = (harness.scheduler.layers_run(), harness.tokens(0).len());
+        harness.pump();
         turns += 1;
-        assert!(desk.scheduler.layers_run() <= before.0 + 1);
-        assert_eq!(desk.tokens(0).len(), before.1 + 1, "a step in every turn");
+        assert!(harness.scheduler.layers_run() <= before.0 + 1);
+        assert_eq!(harness.tokens(0).len(), before.1 + 1, "a step in every turn");
     }
-    let layers = (desk.scheduler.layers_run() - begin) as usize;
+    let layers = (harness.scheduler.layers_run() - begin) as usize;
     assert_eq!(layers, 3 * model.layers.len(), "three chunks");
     assert!(turns >= layers);
-    desk.scheduler.cancel(&model, &[0]);
-    desk.finish();
-    assert_eq!(desk.tokens(1), alone(&model, &long, 0).tokens);
-    let written = desk.tokens(0);
+    harness.scheduler.cancel(&model, &[0]);
+    harness.finish();
+    assert_eq!(harness.tokens(1), alone(&model, &long, 0).tokens);
+    let written = harness.tokens(0);
     assert_eq!(written, alone(&model, &greedy(&running.prompt, written.len()), 0).tokens);
 }
 
@@ -353,19 +358,19 @@ fn prompts_are_read_between_the_steps_of_others() {
 fn a_short_prompt_overtakes_a_long_one() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(14);
-    let mut desk = Desk::new(&model, Limits::default());
-    desk.submit(0, &greedy(&rng.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
-    desk.submit(1, &greedy(&rng.prompt(20), 40), Drafting::Auto);
-    desk.submit(2, &greedy(&rng.prompt(20), 4), Drafting::Auto);
+    let mut harness = Harness::new(&model, Limits::default());
+    harness.submit(0, &greedy(&rng.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
+    harness.submit(1, &greedy(&rng.prompt(20), 40), Drafting::Auto);
+    harness.submit(2, &greedy(&rng.prompt(20), 4), Drafting::Auto);
     let mut first = None;
     while first.is_none() {
-        desk.pump();
-        assert!(desk.scheduler.prefilling().count() <= 2);
-        first = (0..3).find(|&id| desk.is_running(id));
+        harness.pump();
+        assert!(harness.scheduler.prefilling().count() <= 2);
+        first = (0..3).find(|&id| harness.is_running(id));
     }
     assert_eq!(first, Some(1));
-    desk.finish();
-    assert_eq!(desk.admitted, [0, 1, 2]);
+    harness.finish();
+    assert_eq!(harness.admitted, [0, 1, 2]);
 }
 
 /// Rows that share steps draft to different depths, and after everybody else has left the last one still drafts.
@@ -374,19 +379,19 @@ fn every_row_keeps_its_own_depth() {
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Rng::new(15), 3, 30);
     let drafting = [1, 4, 2].map(|depth| Drafting::Fixed { depth });
-    let mut desk = Desk::new(&model, NO_STALL);
+    let mut harness = Harness::new(&model, NO_STALL);
     for (id, row) in rows.iter().enumerate() {
-        desk.submit(id, &forced(&row.spec, &row.tokens, [1.0, 0.0, 0.5][id]), drafting[id]);
+        harness.submit(id, &forced(&row.spec, &row.tokens, [1.0, 0.0, 0.5][id]), drafting[id]);
     }
-    desk.finish();
-    let deepest: Vec<usize> = (0..3).map(|id| desk.replies[&id].drafted.len()).collect();
+    harness.finish();
+    let deepest: Vec<usize> = (0..3).map(|id| harness.replies[&id].drafted.len()).collect();
     assert_eq!(deepest, [1, 4, 2]);
-    let slow = &desk.replies[&1];
+    let slow = &harness.replies[&1];
     assert_eq!(slow.steps, 30, "it accepts nothing");
     // All but the last steps, whose budget is short, and the first, where a prompt of one token leaves nothing to read.
     assert!(slow.drafted[3] >= 25, "{:?}", slow.drafted);
     for (id, row) in rows.iter().enumerate() {
-        assert_eq!(desk.tokens(id), row.tokens, "row {id}");
+        assert_eq!(harness.tokens(id), row.tokens, "row {id}");
     }
 }
 
@@ -395,21 +400,21 @@ fn every_row_keeps_its_own_depth() {
 fn the_policy_decides_for_rows_that_leave_it_the_choice() {
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Rng::new(16), 3, 24);
-    let mut desk = Desk::new(&model, NO_STALL);
+    let mut harness = Harness::new(&model, NO_STALL);
     for (id, row) in rows.iter().enumerate() {
         let drafting = if id == 1 { Drafting::Off } else { Drafting::Auto };
         let prompt = [vec![3, 5], row.spec.prompt.clone()].concat();
         let spec = RowSpec { prompt, ..row.spec.clone() };
         let tokens = alone(&model, &spec, 0).tokens;
-        desk.submit(id, &forced(&spec, &tokens, 1.0), drafting);
+        harness.submit(id, &forced(&spec, &tokens, 1.0), drafting);
     }
-    desk.finish();
+    harness.finish();
     // How long they go on with it follows from what this machine takes for a step.
     for id in [0, 2] {
-        let reply = &desk.replies[&id];
+        let reply = &harness.replies[&id];
         assert!(!reply.drafted.is_empty() && reply.steps < 24, "{reply:?}");
     }
-    assert_eq!((desk.replies[&1].steps, desk.replies[&1].drafted.len()), (24, 0));
+    assert_eq!((harness.replies[&1].steps, harness.replies[&1].drafted.len()), (24, 0));
 }
 
 /// Log-probabilities are those of the model itself, whatever is drawn from it and however it was drafted.
@@ -418,7 +423,7 @@ fn log_probabilities_follow_the_definition() {
     const TOP: usize = 5;
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(17);
-    let mut desk = Desk::new(&model, NO_STALL);
+    let mut harness = Harness::new(&model, NO_STALL);
     let mut specs = Vec::new();
     for (id, sampling) in samplings().into_iter().enumerate() {
         let spec = RowSpec { sampling, seed: 7, logprobs: Some(TOP), ..greedy(&rng.prompt(6), 12) };
@@ -426,14 +431,14 @@ fn log_probabilities_follow_the_definition() {
         let drafting = [Drafting::Off, Drafting::Fixed { depth: 3 }][id % 2];
         // A neighbour that asks for none.
         let spec = RowSpec { logprobs: spec.logprobs.filter(|_| id != 4), ..spec };
-        desk.submit(id, &forced(&spec, &tokens, 0.7), drafting);
+        harness.submit(id, &forced(&spec, &tokens, 0.7), drafting);
         specs.push(spec);
     }
     let mut reports: BTreeMap<RowId, Vec<Logprobs>> = BTreeMap::new();
-    while !desk.scheduler.is_idle() {
-        for event in desk.scheduler.pump(&model) {
+    while !harness.scheduler.is_idle() {
+        for event in harness.scheduler.pump(&model) {
             if let SchedulerEvent::Advanced { advance, .. } = event {
-                desk.replies.entry(advance.row).or_default().add(&advance);
+                harness.replies.entry(advance.row).or_default().add(&advance);
                 let expected = if advance.row == 4 { 0 } else { advance.tokens.len() };
                 assert_eq!(advance.logprobs.len(), expected);
                 reports.entry(advance.row).or_default().extend(advance.logprobs);
@@ -441,13 +446,13 @@ fn log_probabilities_follow_the_definition() {
         }
     }
     for (id, spec) in specs.iter().enumerate().filter(|(id, _)| *id != 4) {
-        let text = [&spec.prompt, desk.tokens(id)].concat();
+        let text = [&spec.prompt, harness.tokens(id)].concat();
         let logits = score(&model, &text, PREFILL_CHUNK).unwrap().logits;
         let vocab = logits.dim(1) as usize;
         let logits = logits.to_vec::<f32>().unwrap();
         let rows = logits.chunks(vocab).skip(spec.prompt.len() - 1);
         for ((row, &token), Logprobs { emitted, top }) in
-            rows.zip(desk.tokens(id)).zip(&reports[&(id as RowId)])
+            rows.zip(harness.tokens(id)).zip(&reports[&(id as RowId)])
         {
             let mass = row.iter().map(|&l| f64::from(l).exp()).sum::<f64>().ln();
             let log_p = |token: u32| f64::from(row[token as usize]) - mass;

@@ -15,7 +15,7 @@ use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, eager_policy, forced, greedy, read};
 
 /// A scheduler, and what it has said.
-struct Desk<'a> {
+struct Harness<'a> {
     model: &'a Qwen,
     scheduler: Scheduler,
     tokens: BTreeMap<RowId, Vec<u32>>,
@@ -28,7 +28,7 @@ struct Desk<'a> {
     turns: usize,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Harness<'a> {
     fn new(model: &'a Qwen, limits: Limits) -> Self {
         Self {
             model,
@@ -126,24 +126,24 @@ fn outgrow_memory(model: &Qwen) {
         [(0, Some(0.7), Limits::default().max_stall), (memory / 2, None, Duration::ZERO)]
     {
         let limits = Limits { memory, prefix_cache_bytes, reserve: 9, max_stall };
-        let mut desk = Desk::new(model, limits);
+        let mut harness = Harness::new(model, limits);
         let drafting = [Drafting::Fixed { depth: 4 }, Drafting::Auto, Drafting::Fixed { depth: 2 }];
         for (id, row) in rows.iter().enumerate() {
             match rate {
-                None => desk.submit(id, &row.spec, Drafting::Off),
-                Some(rate) => desk.submit(id, &forced(&row.spec, &row.tokens, rate), drafting[id]),
+                None => harness.submit(id, &row.spec, Drafting::Off),
+                Some(rate) => harness.submit(id, &forced(&row.spec, &row.tokens, rate), drafting[id]),
             }
         }
-        desk.turn_until(|desk| desk.scheduler.batch().rows().len() == 3);
-        let read = desk.scheduler.layers_run();
+        harness.turn_until(|harness| harness.scheduler.batch().rows().len() == 3);
+        let read = harness.scheduler.layers_run();
         let (mut holding, mut moving) = (0, 0);
-        while !desk.scheduler.is_idle() {
-            let written = [0, 1].map(|id| desk.tokens(id).len());
-            desk.pump();
-            holding += usize::from(desk.scheduler.resident_bytes() > 0);
-            moving += usize::from(desk.scheduler.prefilling().next().is_some());
+        while !harness.scheduler.is_idle() {
+            let written = [0, 1].map(|id| harness.tokens(id).len());
+            harness.pump();
+            holding += usize::from(harness.scheduler.resident_bytes() > 0);
+            moving += usize::from(harness.scheduler.prefilling().next().is_some());
             for (id, row) in rows.iter().enumerate() {
-                let tokens = desk.tokens(id);
+                let tokens = harness.tokens(id);
                 assert_eq!(tokens, &row.tokens[..tokens.len()], "row {id}, rate {rate:?}");
                 if let Some(&before) = written.get(id) {
                     assert!(tokens.len() > before || before == row.tokens.len(), "row {id} was held up");
@@ -153,15 +153,15 @@ fn outgrow_memory(model: &Qwen) {
         // Each of its layers takes a turn, out of memory and back.
         assert_eq!(holding.min(moving) >= 4, max_stall.is_zero(), "{holding} and {moving} turns");
         for (id, row) in rows.iter().enumerate() {
-            assert_eq!(desk.tokens(id), row.tokens, "row {id}, rate {rate:?}");
+            assert_eq!(harness.tokens(id), row.tokens, "row {id}, rate {rate:?}");
         }
-        println!("interrupted: {:?}, {} turns", desk.interrupted, desk.turns);
-        assert_eq!(desk.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
-        assert!(desk.interrupted[&2] <= 2, "nobody has to wait again and again");
-        assert_eq!(desk.scheduler.layers_run(), read, "nothing is read again");
-        assert_eq!(desk.scheduler.reserved_bytes(), 0);
-        let counters = desk.scheduler.counters();
-        assert!(counters.preemptions >= desk.interrupted[&2] as u64, "{counters:?}");
+        println!("interrupted: {:?}, {} turns", harness.interrupted, harness.turns);
+        assert_eq!(harness.interrupted.keys().copied().collect::<Vec<_>>(), [2], "the older ones go on");
+        assert!(harness.interrupted[&2] <= 2, "nobody has to wait again and again");
+        assert_eq!(harness.scheduler.layers_run(), read, "nothing is read again");
+        assert_eq!(harness.scheduler.reserved_bytes(), 0);
+        let counters = harness.scheduler.counters();
+        assert!(counters.preemptions >= harness.interrupted[&2] as u64, "{counters:?}");
         assert!(counters.swapped_out_bytes > 0, "{counters:?}");
         assert_eq!(counters.swapped_in_bytes, counters.swapped_out_bytes, "all comes back");
     }
@@ -176,20 +176,20 @@ fn a_request_that_waits_again_may_leave() {
     let slowly = Limits { memory, reserve: 9, max_stall: Duration::ZERO, ..Limits::default() };
     let at_once = Limits { max_stall: Limits::default().max_stall, ..slowly };
     for (limits, when_stored) in [(at_once, true), (slowly, false), (slowly, true)] {
-        let mut desk = Desk::new(&model, limits);
-        (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));
-        desk.turn_until(|desk| {
-            desk.interrupted.contains_key(&1) && (!when_stored || desk.scheduler.resident_bytes() == 0)
+        let mut harness = Harness::new(&model, limits);
+        (0..2).for_each(|id| harness.submit(id, &rows[id].spec, Drafting::Off));
+        harness.turn_until(|harness| {
+            harness.interrupted.contains_key(&1) && (!when_stored || harness.scheduler.resident_bytes() == 0)
         });
-        assert_eq!(desk.scheduler.resident_bytes() == 0, when_stored);
-        assert_eq!(desk.scheduler.waiting().collect::<Vec<_>>(), [1]);
-        desk.scheduler.cancel(&model, &[1]);
-        assert_eq!(desk.scheduler.resident_bytes(), 0);
-        let written = desk.tokens(1).len();
-        desk.turn_until(|desk| desk.scheduler.is_idle());
-        assert_eq!(desk.tokens(0), rows[0].tokens);
-        assert!(written > 0 && desk.tokens(1).len() == written);
-        assert_eq!(desk.finished, [0]);
+        assert_eq!(harness.scheduler.resident_bytes() == 0, when_stored);
+        assert_eq!(harness.scheduler.waiting().collect::<Vec<_>>(), [1]);
+        harness.scheduler.cancel(&model, &[1]);
+        assert_eq!(harness.scheduler.resident_bytes(), 0);
+        let written = harness.tokens(1).len();
+        harness.turn_until(|harness| harness.scheduler.is_idle());
+        assert_eq!(harness.tokens(0), rows[0].tokens);
+        assert!(written > 0 && harness.tokens(1).len() == written);
+        assert_eq!(harness.finished, [0]);
     }
 }
 
@@ -201,24 +201,24 @@ fn a_row_that_is_wanted_back_turns_round() {
     let memory = 2 * Footprint::of(&model).row(40);
     let limits = Limits { memory, reserve: 9, max_stall: Duration::ZERO, ..Limits::default() };
     for leaves in [false, true] {
-        let mut desk = Desk::new(&model, limits);
-        (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Off));
-        desk.turn_until(|desk| desk.interrupted.contains_key(&1));
-        let held = desk.scheduler.resident_bytes();
+        let mut harness = Harness::new(&model, limits);
+        (0..2).for_each(|id| harness.submit(id, &rows[id].spec, Drafting::Off));
+        harness.turn_until(|harness| harness.interrupted.contains_key(&1));
+        let held = harness.scheduler.resident_bytes();
         assert!(held > 0);
-        let read = desk.scheduler.layers_run();
-        desk.scheduler.cancel(&model, &[0]);
-        desk.turn_until(|desk| {
-            desk.scheduler.prefilling().eq([1]) || !desk.scheduler.batch().rows().is_empty()
+        let read = harness.scheduler.layers_run();
+        harness.scheduler.cancel(&model, &[0]);
+        harness.turn_until(|harness| {
+            harness.scheduler.prefilling().eq([1]) || !harness.scheduler.batch().rows().is_empty()
         });
         if leaves {
-            desk.scheduler.cancel(&model, &[1]);
-            assert!(desk.scheduler.is_idle() && desk.scheduler.reserved_bytes() == 0);
+            harness.scheduler.cancel(&model, &[1]);
+            assert!(harness.scheduler.is_idle() && harness.scheduler.reserved_bytes() == 0);
             continue;
         }
-        desk.turn_until(|desk| desk.scheduler.is_idle());
-        assert_eq!(desk.tokens(1), rows[1].tokens);
-        assert_eq!(desk.scheduler.layers_run(), read, "nothing is read again");
+        harness.turn_until(|harness| harness.scheduler.is_idle());
+        assert_eq!(harness.tokens(1), rows[1].tokens);
+        assert_eq!(harness.scheduler.layers_run(), read, "nothing is read again");
     }
 }
 
@@ -233,25 +233,28 @@ fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
     let count = samplings().len();
     let rows = known_rows(&model, &mut Rng::new(22), count, 40);
     for (bad, after) in [(vec![0], 0), (vec![3], 0), (vec![3], 12), (vec![count - 1], 25), (vec![1, 4], 7)] {
-        let mut desk = Desk::new(&model, Limits::default());
+        let mut harness = Harness::new(&model, Limits::default());
         let drafting = |id: usize| [Drafting::Off, Drafting::Fixed { depth: 3 }, Drafting::Auto][id % 3];
         for (id, row) in rows.iter().enumerate().filter(|(id, _)| !bad.contains(id)) {
-            desk.submit(id, &forced(&row.spec, &row.tokens, 0.6), drafting(id));
+            harness.submit(id, &forced(&row.spec, &row.tokens, 0.6), drafting(id));
         }
-        desk.turn_until(|desk| desk.tokens(2).len() >= after);
+        harness.turn_until(|harness| harness.tokens(2).len() >= after);
         for &id in &bad {
-            desk.submit(id, &failing(&rows[id].spec), drafting(id));
+            harness.submit(id, &failing(&rows[id].spec), drafting(id));
         }
-        desk.turn_until(|desk| desk.scheduler.is_idle());
+        harness.turn_until(|harness| harness.scheduler.is_idle());
         for (id, row) in rows.iter().enumerate() {
             if bad.contains(&id) {
-                assert!(desk.failed.contains_key(&(id as RowId)) && desk.tokens(id).is_empty(), "row {id}");
+                assert!(
+                    harness.failed.contains_key(&(id as RowId)) && harness.tokens(id).is_empty(),
+                    "row {id}"
+                );
             } else {
-                assert_eq!(desk.tokens(id), row.tokens, "row {id} beside {bad:?} after {after}");
+                assert_eq!(harness.tokens(id), row.tokens, "row {id} beside {bad:?} after {after}");
             }
         }
-        assert_eq!(desk.failed.len(), bad.len(), "{:?}", desk.failed);
-        println!("{bad:?} after {after}: {} turns, {:?}", desk.turns, desk.failed);
+        assert_eq!(harness.failed.len(), bad.len(), "{:?}", harness.failed);
+        println!("{bad:?} after {after}: {} turns, {:?}", harness.turns, harness.failed);
     }
 }
 
@@ -309,23 +312,23 @@ fn steps_may_fail_while_others_are_read_and_join() {
     let long = Known::new(&model, greedy(&rng.prompt(2 * PREFILL_CHUNK + 9), 12));
     for after in [1, 5, 11, 17, 24] {
         let limits = Limits { max_stall: Duration::ZERO, ..Limits::default() };
-        let mut desk = Desk::new(&model, limits);
-        (0..2).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
-        desk.turn_until(|desk| desk.tokens(0).len() >= 4);
-        desk.submit(5, &long.spec, Drafting::Auto);
-        let begin = desk.scheduler.layers_run();
-        desk.turn_until(|desk| desk.scheduler.layers_run() >= begin + after);
-        assert!(desk.scheduler.prefilling().any(|id| id == 5));
+        let mut harness = Harness::new(&model, limits);
+        (0..2).for_each(|id| harness.submit(id, &rows[id].spec, Drafting::Auto));
+        harness.turn_until(|harness| harness.tokens(0).len() >= 4);
+        harness.submit(5, &long.spec, Drafting::Auto);
+        let begin = harness.scheduler.layers_run();
+        harness.turn_until(|harness| harness.scheduler.layers_run() >= begin + after);
+        assert!(harness.scheduler.prefilling().any(|id| id == 5));
         for id in [2, 3] {
-            desk.submit(id, &failing(&rows[id].spec), Drafting::Fixed { depth: 2 });
+            harness.submit(id, &failing(&rows[id].spec), Drafting::Fixed { depth: 2 });
         }
-        desk.submit(4, &rows[4].spec, Drafting::Fixed { depth: 2 });
-        desk.turn_until(|desk| desk.scheduler.is_idle());
+        harness.submit(4, &rows[4].spec, Drafting::Fixed { depth: 2 });
+        harness.turn_until(|harness| harness.scheduler.is_idle());
         for id in [0, 1, 4] {
-            assert_eq!(desk.tokens(id), rows[id].tokens, "row {id}, after {after} layers");
+            assert_eq!(harness.tokens(id), rows[id].tokens, "row {id}, after {after} layers");
         }
-        assert_eq!(desk.tokens(5), long.tokens, "after {after} layers");
-        assert_eq!(desk.failed.keys().copied().collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(harness.tokens(5), long.tokens, "after {after} layers");
+        assert_eq!(harness.failed.keys().copied().collect::<Vec<_>>(), [2, 3]);
     }
 }
 
@@ -334,19 +337,19 @@ fn steps_may_fail_while_others_are_read_and_join() {
 fn requests_may_come_and_go_while_a_failure_is_looked_for() {
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Rng::new(23), 6, 30);
-    let mut desk = Desk::new(&model, Limits::default());
-    (0..3).for_each(|id| desk.submit(id, &rows[id].spec, Drafting::Auto));
-    desk.turn_until(|desk| desk.tokens(0).len() >= 4);
-    desk.submit(3, &failing(&rows[3].spec), Drafting::Off);
-    desk.turn_until(|desk| desk.scheduler.batch().rows().is_empty());
-    desk.submit(4, &rows[4].spec, Drafting::Auto);
-    desk.scheduler.cancel(&model, &[1]);
-    let written = desk.tokens(1).to_vec();
-    desk.submit(5, &failing(&rows[5].spec), Drafting::Off);
-    desk.turn_until(|desk| desk.scheduler.is_idle());
+    let mut harness = Harness::new(&model, Limits::default());
+    (0..3).for_each(|id| harness.submit(id, &rows[id].spec, Drafting::Auto));
+    harness.turn_until(|harness| harness.tokens(0).len() >= 4);
+    harness.submit(3, &failing(&rows[3].spec), Drafting::Off);
+    harness.turn_until(|harness| harness.scheduler.batch().rows().is_empty());
+    harness.submit(4, &rows[4].spec, Drafting::Auto);
+    harness.scheduler.cancel(&model, &[1]);
+    let written = harness.tokens(1).to_vec();
+    harness.submit(5, &failing(&rows[5].spec), Drafting::Off);
+    harness.turn_until(|harness| harness.scheduler.is_idle());
     for id in [0, 2, 4] {
-        assert_eq!(desk.tokens(id), rows[id].tokens, "row {id}");
+        assert_eq!(harness.tokens(id), rows[id].tokens, "row {id}");
     }
-    assert_eq!((desk.tokens(1), &*written), (&*written, &rows[1].tokens[..written.len()]));
-    assert_eq!(desk.failed.keys().copied().collect::<Vec<_>>(), [3, 5]);
+    assert_eq!((harness.tokens(1), &*written), (&*written, &rows[1].tokens[..written.len()]));
+    assert_eq!(harness.failed.keys().copied().collect::<Vec<_>>(), [3, 5]);
 }

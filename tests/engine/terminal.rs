@@ -53,7 +53,7 @@ fn size(columns: u16) -> Winsize {
 }
 
 /// A chat in a terminal whose screen is as large as a test says, and which nobody reads but the test.
-struct Desk {
+struct PtyChat {
     chat: Child,
     /// What the chat writes comes out here, and what a person types goes in.
     screen: File,
@@ -61,14 +61,14 @@ struct Desk {
     name: PathBuf,
 }
 
-impl Drop for Desk {
+impl Drop for PtyChat {
     fn drop(&mut self) {
         let _ = self.chat.kill();
         let _ = self.chat.wait();
     }
 }
 
-impl Desk {
+impl PtyChat {
     /// A chat with the demo model at its first prompt. Without `errors` these go to the terminal too.
     fn new(columns: u16, arguments: &[&str], errors: Option<File>) -> Self {
         let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -86,9 +86,9 @@ impl Desk {
             .stderr(errors.unwrap_or_else(open))
             .spawn()
             .unwrap();
-        let mut desk = Self { chat, screen: screen.into(), terminal: open(), name };
-        desk.read_to(PROMPT);
-        desk
+        let mut pty = Self { chat, screen: screen.into(), terminal: open(), name };
+        pty.read_to(PROMPT);
+        pty
     }
 
     /// What comes to the screen up to these characters.
@@ -184,16 +184,16 @@ fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
 #[test]
 fn a_signal_that_ends_the_chat_leaves_the_terminal_as_it_was() {
     for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
-        let mut desk = Desk::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
-        desk.type_line("a a a a a a a a a a a a");
-        desk.read_to("Thinking: ");
-        assert!(!desk.is_as_shells_expect());
-        desk.signal(signal);
-        assert_eq!(desk.chat.wait().unwrap().signal(), Some(signal.as_raw()));
-        assert!(desk.is_as_shells_expect(), "{signal:?}");
+        let mut pty = PtyChat::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
+        pty.type_line("a a a a a a a a a a a a");
+        pty.read_to("Thinking: ");
+        assert!(!pty.is_as_shells_expect());
+        pty.signal(signal);
+        assert_eq!(pty.chat.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert!(pty.is_as_shells_expect(), "{signal:?}");
         // What the shell writes is neither dim nor beside numbers of the reply.
-        write!(desk.terminal, "shell$").unwrap();
-        let told = desk.read_to("shell$");
+        write!(pty.terminal, "shell$").unwrap();
+        let told = pty.read_to("shell$");
         assert!(told.ends_with("\x1b[0m\x1b[Jshell$"), "{signal:?}: {told:?}");
     }
 }
@@ -224,27 +224,27 @@ fn a_chat_that_a_shell_has_put_into_the_background_can_be_ended() {
 
 #[test]
 fn ctrl_c_leaves_a_chat_that_does_not_heed_the_one_before() {
-    let mut desk = Desk::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
-    desk.type_line("a a a a a a a a a a a a");
-    desk.read_to("Thinking: ");
-    desk.fill();
+    let mut pty = PtyChat::new(80, &["--temperature", "0", "--frequency-penalty", "-20"], None);
+    pty.type_line("a a a a a a a a a a a a");
+    pty.read_to("Thinking: ");
+    pty.fill();
     let status: ExitStatus = loop {
-        desk.signal(Signal::INT);
+        pty.signal(Signal::INT);
         sleep(Duration::from_millis(50));
-        if let Some(status) = desk.chat.try_wait().unwrap() {
+        if let Some(status) = pty.chat.try_wait().unwrap() {
             break status;
         }
     };
     assert_eq!(status.signal(), Some(Signal::INT.as_raw()));
-    assert!(desk.is_as_shells_expect());
+    assert!(pty.is_as_shells_expect());
 }
 
 #[test]
 fn how_many_drafts_are_accepted_is_shown_while_a_reply_is_written() {
     for columns in [100, 30] {
-        let mut desk = Desk::new(columns, &["--temperature", "0", "--depth", "2"], None);
-        desk.type_line("Tell me a story.");
-        let told = desk.read_to(STATUS);
+        let mut pty = PtyChat::new(columns, &["--temperature", "0", "--depth", "2"], None);
+        pty.type_line("Tell me a story.");
+        let told = pty.read_to(STATUS);
         // Between going down a line and coming back.
         let lines: Vec<&str> = told
             .split("\x1b7\x1b[B\r")
@@ -266,11 +266,11 @@ fn how_many_drafts_are_accepted_is_shown_while_a_reply_is_written() {
 #[test]
 fn numbers_are_below_the_text_after_the_terminal_has_become_narrower() {
     const NARROW: u16 = 20;
-    let mut desk = Desk::new(100, &["--temperature", "0", "--depth", "2"], None);
-    desk.type_line("Tell me a story.");
-    let begin = desk.read_to("\x1b8");
-    desk.resize(NARROW);
-    let told = begin + &desk.read_to(STATUS);
+    let mut pty = PtyChat::new(100, &["--temperature", "0", "--depth", "2"], None);
+    pty.type_line("Tell me a story.");
+    let begin = pty.read_to("\x1b8");
+    pty.resize(NARROW);
+    let told = begin + &pty.read_to(STATUS);
     // Each is what lies between going down a line and coming back, and behind it the text up to the next one.
     let lines: Vec<(&str, &str)> =
         told.split("\x1b7\x1b[B\r").skip(1).map(|rest| rest.split_once("\x1b8").unwrap()).collect();
@@ -288,8 +288,8 @@ fn numbers_are_below_the_text_after_the_terminal_has_become_narrower() {
 #[test]
 fn errors_that_go_to_a_file_are_text() {
     let log = tempfile::NamedTempFile::new().unwrap();
-    let desk = Desk::new(80, &[], Some(log.reopen().unwrap()));
-    drop(desk);
+    let pty = PtyChat::new(80, &[], Some(log.reopen().unwrap()));
+    drop(pty);
     let logged = std::fs::read_to_string(log.path()).unwrap();
     assert!(!logged.contains('\x1b'), "{logged:?}");
 }

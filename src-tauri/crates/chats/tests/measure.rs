@@ -43,7 +43,7 @@ const WORDS: [&str; 24] = [
 struct Rng(u64);
 
 impl Rng {
-    fn roll(&mut self) -> usize {
+    fn next(&mut self) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize
     }
@@ -51,10 +51,10 @@ impl Rng {
     fn text(&mut self, words: usize) -> String {
         let mut text = String::new();
         for _ in 0..words {
-            text.push_str(WORDS[self.roll() % WORDS.len()]);
+            text.push_str(WORDS[self.next() % WORDS.len()]);
             // As many rare words as texts have.
-            if self.roll().is_multiple_of(4) {
-                text.push_str(&format!("{:x}", self.roll() % 50_000));
+            if self.next().is_multiple_of(4) {
+                text.push_str(&format!("{:x}", self.next() % 50_000));
             }
             text.push(' ');
         }

@@ -215,87 +215,147 @@ fn what_the_cache_spares_is_counted() {
 }
 
 /// Several chats at once, continued, edited, taken up again and cancelled, beside each other and in a memory that is
-/// too small. Returns tokens that were cached, and tokens of all prompts.
-fn fuzz(model: &Qwen, seed: u64) -> (usize, usize) {
-    let mut rng = Rng::new(3000 + seed);
-    let samplings = samplings();
-    let template = rng.one_of(&TEMPLATES);
-    // From a few snapshots to all of them.
-    let prefix_cache_bytes = rng.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
-    let memory = rng.one_of(&[u64::MAX, 6 << 20]);
-    let mut harness = Harness::new(model, Limits { memory, prefix_cache_bytes, ..ROOMY });
-    let system = rng.prompt(40);
-    let question = |rng: &mut Rng| {
-        let most = rng.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
-        let length = 1 + rng.below(most);
-        rng.prompt(length)
-    };
-    let mut chats: Vec<Chat> =
-        (0..2).map(|_| Chat::new(template, system.clone(), question(&mut rng))).collect();
-    let mut in_flight: BTreeMap<RowId, (usize, RowSpec, usize)> = BTreeMap::new();
-    let (mut rounds, mut of_all) = (10, 0);
-    while rounds > 0 || !in_flight.is_empty() {
-        while rounds > 0 && (in_flight.is_empty() || rng.below(4) == 0) {
-            rounds -= 1;
-            let which = rng.below(chats.len());
-            let spec = RowSpec {
-                sampling: rng.one_of(&samplings),
-                seed: rng.below(1000) as u64,
-                ..spec(&chats[which], 1 + rng.below(70))
-            };
-            let depth = rng.below(4);
-            let drafting = match depth {
-                0 => Drafting::Off,
-                depth => Drafting::Fixed { depth: depth as u8 },
-            };
-            of_all += spec.prompt.len();
-            let id = harness.submit(&spec, drafting);
-            in_flight.insert(id, (which, spec, depth));
-        }
-        harness.pump();
-        let prefixes = harness.scheduler.prefixes();
-        assert!(prefixes.bytes() <= prefix_cache_bytes, "seed {seed}");
-        let alone_in = harness.scheduler.prefilling().count() + harness.scheduler.batch().rows().len() == 1;
-        let all = harness.scheduler.reserved_bytes().saturating_add(prefixes.bytes());
-        assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
-        if rng.below(10) == 0 {
-            for (row, state) in harness.scheduler.batch().rows().iter().zip(states(harness.scheduler.batch()))
-            {
-                let difference = Difference::between(&state, &fresh(model, row.context()));
-                assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
+/// too small.
+struct RandomChats<'a> {
+    seed: u64,
+    rng: Rng,
+    limits: Limits,
+    harness: Harness<'a>,
+    chats: Vec<Chat>,
+    in_flight: BTreeMap<RowId, Asked>,
+    /// Tokens of all prompts.
+    prompted: usize,
+}
+
+/// A request of a chat, and to which depth it drafts.
+struct Asked {
+    chat: usize,
+    spec: RowSpec,
+    depth: usize,
+}
+
+/// A question, some of which take more than a chunk.
+fn any_question(rng: &mut Rng) -> Vec<u32> {
+    let most = rng.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
+    let length = 1 + rng.below(most);
+    rng.prompt(length)
+}
+
+impl<'a> RandomChats<'a> {
+    fn new(model: &'a Qwen, seed: u64) -> Self {
+        let mut rng = Rng::new(3000 + seed);
+        let template = rng.one_of(&TEMPLATES);
+        // From a few snapshots to all of them.
+        let prefix_cache_bytes = rng.one_of(&[u64::MAX, 4 << 20, 1 << 20]);
+        let memory = rng.one_of(&[u64::MAX, 6 << 20]);
+        let limits = Limits { memory, prefix_cache_bytes, ..ROOMY };
+        let system = rng.prompt(40);
+        let chats = (0..2).map(|_| Chat::new(template, system.clone(), any_question(&mut rng))).collect();
+        let harness = Harness::new(model, limits);
+        Self { seed, rng, limits, harness, chats, in_flight: BTreeMap::new(), prompted: 0 }
+    }
+
+    /// Returns tokens that were cached, and tokens of all prompts.
+    fn run(mut self) -> (usize, usize) {
+        let mut to_come = 10;
+        while to_come > 0 || !self.in_flight.is_empty() {
+            while to_come > 0 && (self.in_flight.is_empty() || self.rng.below(4) == 0) {
+                to_come -= 1;
+                self.ask();
+            }
+            self.harness.pump();
+            self.check_memory();
+            if self.rng.below(10) == 0 {
+                self.check_states();
+            }
+            for id in self.ended() {
+                let asked = self.in_flight.remove(&id).unwrap();
+                let tokens = self.check_text(id, &asked);
+                self.go_on(asked.chat, &tokens);
             }
         }
-        let busy: Vec<RowId> = harness.scheduler.waiting().chain(harness.scheduler.prefilling()).collect();
-        let running: Vec<RowId> = harness.scheduler.batch().rows().iter().map(|row| row.id).collect();
-        let mut ended: Vec<RowId> =
-            in_flight.keys().copied().filter(|id| !busy.contains(id) && !running.contains(id)).collect();
-        if rng.below(40) == 0
-            && let Some(&id) = in_flight.keys().next()
+        (self.harness.cached.values().sum(), self.prompted)
+    }
+
+    /// Asks the last question of a chat.
+    fn ask(&mut self) {
+        let rng = &mut self.rng;
+        let chat = rng.below(self.chats.len());
+        let spec = RowSpec {
+            sampling: rng.one_of(&samplings()),
+            seed: rng.below(1000) as u64,
+            ..spec(&self.chats[chat], 1 + rng.below(70))
+        };
+        let depth = rng.below(4);
+        let drafting = match depth {
+            0 => Drafting::Off,
+            depth => Drafting::Fixed { depth: depth as u8 },
+        };
+        self.prompted += spec.prompt.len();
+        let id = self.harness.submit(&spec, drafting);
+        self.in_flight.insert(id, Asked { chat, spec, depth });
+    }
+
+    /// Memory stays within its limits; only a row that is alone may take more.
+    fn check_memory(&self) {
+        let (seed, Limits { memory, prefix_cache_bytes, .. }) = (self.seed, self.limits);
+        let scheduler = &self.harness.scheduler;
+        let prefixes = scheduler.prefixes();
+        assert!(prefixes.bytes() <= prefix_cache_bytes, "seed {seed}");
+        let alone_in = scheduler.prefilling().count() + scheduler.batch().rows().len() == 1;
+        let all = scheduler.reserved_bytes().saturating_add(prefixes.bytes());
+        assert!(all <= memory || alone_in && prefixes.bytes() == 0, "seed {seed}: {all} of {memory}");
+    }
+
+    /// Each row's state is that of a fresh prefill.
+    fn check_states(&self) {
+        let (seed, batch) = (self.seed, self.harness.scheduler.batch());
+        for (row, state) in batch.rows().iter().zip(states(batch)) {
+            let difference = Difference::between(&state, &fresh(self.harness.model, row.context()));
+            assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
+        }
+    }
+
+    /// The requests that have ended, with one that is cancelled now and then.
+    fn ended(&mut self) -> Vec<RowId> {
+        let Harness { model, scheduler, .. } = &mut self.harness;
+        let busy: Vec<RowId> = scheduler.waiting().chain(scheduler.prefilling()).collect();
+        let running: Vec<RowId> = scheduler.batch().rows().iter().map(|row| row.id).collect();
+        let is_there = |id: &RowId| busy.contains(id) || running.contains(id);
+        let mut ended: Vec<RowId> = self.in_flight.keys().copied().filter(|id| !is_there(id)).collect();
+        if self.rng.below(40) == 0
+            && let Some(&id) = self.in_flight.keys().next()
         {
-            harness.scheduler.cancel(model, &[id]);
+            scheduler.cancel(model, &[id]);
             ended.push(id);
         }
         ended.dedup();
-        for id in ended {
-            let (which, spec, depth) = in_flight.remove(&id).unwrap();
-            let tokens = harness.tokens(id).to_vec();
-            let expected = alone(model, &spec, depth).tokens;
-            assert_eq!(tokens, expected[..tokens.len()], "seed {seed}, request {id}");
-            let mut chat = chats[which].clone();
-            let next = question(&mut rng);
-            match rng.below(4) {
-                0 => _ = chat.edits(&mut rng, next),
-                _ => chat.goes_on(&tokens, next),
-            }
-            // In its place, or as a branch beside it.
-            if rng.below(3) == 0 && chats.len() < 5 {
-                chats.push(chat);
-            } else {
-                chats[which] = chat;
-            }
+        ended
+    }
+
+    /// What was written is what the request gives alone, as far as it went.
+    fn check_text(&self, id: RowId, Asked { spec, depth, .. }: &Asked) -> Vec<u32> {
+        let tokens = self.harness.tokens(id).to_vec();
+        let expected = alone(self.harness.model, spec, *depth).tokens;
+        assert_eq!(tokens, expected[..tokens.len()], "seed {}, request {id}", self.seed);
+        tokens
+    }
+
+    /// A chat goes on behind its reply, or with its question in other words: in its place, or as a branch beside it.
+    fn go_on(&mut self, which: usize, reply: &[u32]) {
+        let Self { rng, chats, .. } = self;
+        let mut chat = chats[which].clone();
+        let next = any_question(rng);
+        match rng.below(4) {
+            0 => _ = chat.edits(rng, next),
+            _ => chat.goes_on(reply, next),
+        }
+        if rng.below(3) == 0 && chats.len() < 5 {
+            chats.push(chat);
+        } else {
+            chats[which] = chat;
         }
     }
-    (harness.cached.values().sum(), of_all)
 }
 
 #[test]
@@ -306,7 +366,7 @@ fn random_chats() {
     let model = tiny_dense(Stored::F32);
     let (mut cached, mut of_all) = (0, 0);
     for seed in 0..seeds {
-        let (some, all) = fuzz(&model, seed);
+        let (some, all) = RandomChats::new(&model, seed).run();
         (cached, of_all) = (cached + some, of_all + all);
     }
     println!("{cached} of {of_all} tokens were cached");

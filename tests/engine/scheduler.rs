@@ -1,6 +1,6 @@
 //! Requests come and go, wait, are read and drafted for as it happens: nothing of it shows in what a row reads like.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -156,92 +156,141 @@ impl Leaving {
     }
 }
 
-/// Random requests, limits, policies and cancellations. Returns how many rows were completed and how many cancelled.
-fn fuzz(model: &Qwen, pool: &[Known], seed: u64) -> (usize, usize) {
-    let mut rng = Rng::new(2000 + seed);
-    let rows: Vec<Known> = (0..3 + rng.below(4))
-        .map(|_| {
-            let Known { spec, tokens } = &pool[rng.below(pool.len())];
-            let max_tokens = 4 + rng.below(17);
-            let spec = RowSpec { max_tokens, ..spec.clone() };
-            Known { spec, tokens: tokens[..max_tokens].to_vec() }
-        })
-        .collect();
-    let specs: Vec<RowSpec> = rows
-        .iter()
-        .map(|row| match rng.below(4) {
-            0 => row.spec.clone(),
-            _ => forced(&row.spec, &row.tokens, rng.one_of(&[0.0, 0.3, 0.8, 1.0])),
-        })
-        .collect();
-    let roomy = Harness::limits_for(model, 1 + rng.below(3) as u64, &specs[0]);
-    let memory = rng.one_of(&[u64::MAX, roomy.memory]);
-    let max_stall = rng.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
-    let mut harness = Harness::new(model, Limits { memory, max_stall, ..Limits::default() });
-    let mut to_come: Vec<usize> = (0..rows.len()).collect();
-    let mut leaving: Vec<Option<Leaving>> =
-        rows.iter().map(|row| Leaving::any(&mut rng, row.spec.max_tokens)).collect();
-    let (mut submitted, mut cancelled) = (Vec::new(), BTreeMap::new());
-    while !to_come.is_empty() || !harness.scheduler.is_idle() {
-        while !to_come.is_empty() && (harness.scheduler.is_idle() || rng.below(3) == 0) {
-            let id = to_come.remove(0);
-            let drafting = any_drafting(&mut rng);
-            // The smallest limits refuse the longest prompts.
-            if harness.scheduler.submit(id as RowId, specs[id].clone(), drafting).is_ok() {
-                submitted.push(id as RowId);
+/// Random requests, limits, policies and cancellations.
+struct RandomRequests<'a> {
+    seed: u64,
+    rng: Rng,
+    memory: u64,
+    harness: Harness<'a>,
+    /// What each request writes alone.
+    rows: Vec<Known>,
+    specs: Vec<RowSpec>,
+    leaving: Vec<Option<Leaving>>,
+    to_come: VecDeque<usize>,
+    submitted: Vec<RowId>,
+    /// With the tokens that each had then.
+    cancelled: BTreeMap<RowId, usize>,
+}
+
+impl<'a> RandomRequests<'a> {
+    fn new(model: &'a Qwen, pool: &[Known], seed: u64) -> Self {
+        let mut rng = Rng::new(2000 + seed);
+        let rows: Vec<Known> = (0..3 + rng.below(4))
+            .map(|_| {
+                let Known { spec, tokens } = &pool[rng.below(pool.len())];
+                let max_tokens = 4 + rng.below(17);
+                let spec = RowSpec { max_tokens, ..spec.clone() };
+                Known { spec, tokens: tokens[..max_tokens].to_vec() }
+            })
+            .collect();
+        let specs: Vec<RowSpec> = rows
+            .iter()
+            .map(|row| match rng.below(4) {
+                0 => row.spec.clone(),
+                _ => forced(&row.spec, &row.tokens, rng.one_of(&[0.0, 0.3, 0.8, 1.0])),
+            })
+            .collect();
+        let roomy = Harness::limits_for(model, 1 + rng.below(3) as u64, &specs[0]);
+        let memory = rng.one_of(&[u64::MAX, roomy.memory]);
+        let max_stall = rng.one_of(&[Duration::ZERO, Duration::from_millis(5)]);
+        let harness = Harness::new(model, Limits { memory, max_stall, ..Limits::default() });
+        let leaving = rows.iter().map(|row| Leaving::any(&mut rng, row.spec.max_tokens)).collect();
+        let to_come = (0..rows.len()).collect();
+        let (submitted, cancelled) = (Vec::new(), BTreeMap::new());
+        Self { seed, rng, memory, harness, rows, specs, leaving, to_come, submitted, cancelled }
+    }
+
+    /// Returns how many rows were completed and how many cancelled.
+    fn run(mut self) -> (usize, usize) {
+        while !self.to_come.is_empty() || !self.harness.scheduler.is_idle() {
+            self.submit();
+            if self.rng.below(4) == 0 {
+                self.harness.scheduler.set_policy_state(any_figures(&mut self.rng));
+            }
+            self.harness.pump();
+            self.check_turn();
+            self.cancel();
+            if self.rng.below(6) == 0 {
+                self.check_states();
             }
         }
-        if rng.below(4) == 0 {
-            harness.scheduler.set_policy_state(any_figures(&mut rng));
+        self.check_end();
+        (self.harness.finished.len(), self.cancelled.len())
+    }
+
+    fn submit(&mut self) {
+        let Self { rng, harness, .. } = self;
+        while let Some(&id) = self.to_come.front()
+            && (harness.scheduler.is_idle() || rng.below(3) == 0)
+        {
+            self.to_come.pop_front();
+            let drafting = any_drafting(rng);
+            // The smallest limits refuse the longest prompts.
+            if harness.scheduler.submit(id as RowId, self.specs[id].clone(), drafting).is_ok() {
+                self.submitted.push(id as RowId);
+            }
         }
-        harness.pump();
+    }
+
+    /// Memory is kept to, and every row reads so far what it reads alone.
+    fn check_turn(&self) {
+        let Self { seed, harness, .. } = self;
         let alone = harness.scheduler.prefilling().count() + harness.scheduler.batch().rows().len() == 1;
-        assert!(alone || harness.scheduler.reserved_bytes() <= memory, "seed {seed}");
+        assert!(alone || harness.scheduler.reserved_bytes() <= self.memory, "seed {seed}");
         assert!(harness.scheduler.prefilling().count() <= 2);
-        for (id, row) in rows.iter().enumerate() {
+        for (id, row) in self.rows.iter().enumerate() {
             let tokens = harness.tokens(id);
             assert_eq!(tokens, &row.tokens[..tokens.len()], "seed {seed}, row {id}");
         }
-        for (id, leaving) in leaving.iter_mut().enumerate() {
+    }
+
+    /// Cancels what is to leave now, and now and then what is not there.
+    fn cancel(&mut self) {
+        let Self { rng, harness, submitted, cancelled, .. } = self;
+        for (id, leaving) in self.leaving.iter_mut().enumerate() {
             let (row, tokens) = (id as RowId, harness.tokens(id).len());
             let is_there = submitted.contains(&row)
                 && !harness.finished.contains_key(&row)
                 && !cancelled.contains_key(&row);
             if is_there && leaving.as_mut().is_some_and(|leaving| leaving.is_now(tokens)) {
                 cancelled.insert(row, tokens);
-                harness.scheduler.cancel(model, &[row]);
+                harness.scheduler.cancel(harness.model, &[row]);
             }
             // Those that never were there, or have ended.
             if !is_there && rng.below(24) == 0 {
-                harness.scheduler.cancel(model, &[row]);
-            }
-        }
-        if rng.below(6) == 0 {
-            for (row, state) in harness.scheduler.batch().rows().iter().zip(states(harness.scheduler.batch()))
-            {
-                let difference = Difference::between(&state, &fresh(model, row.context()));
-                assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
+                harness.scheduler.cancel(harness.model, &[row]);
             }
         }
     }
-    let in_order: Vec<RowId> = submitted.iter().copied().filter(|id| harness.admitted.contains(id)).collect();
-    assert_eq!(harness.admitted, in_order, "seed {seed}: first come, first served");
-    for (id, row) in rows.iter().enumerate() {
-        let complete = submitted.contains(&(id as RowId)) && !cancelled.contains_key(&(id as RowId));
-        assert_eq!(complete, harness.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
-        if complete {
-            assert_eq!(harness.tokens(id), row.tokens, "seed {seed}, row {id}");
+
+    /// Each row's state is that of a fresh prefill.
+    fn check_states(&self) {
+        let (seed, batch) = (self.seed, self.harness.scheduler.batch());
+        for (row, state) in batch.rows().iter().zip(states(batch)) {
+            let difference = Difference::between(&state, &fresh(self.harness.model, row.context()));
+            assert!(difference.most() < F32_ROUNDING, "seed {seed}, row {}: {difference}", row.id);
         }
     }
-    for (&row, &tokens) in &cancelled {
-        assert_eq!(harness.tokens(row as usize).len(), tokens, "seed {seed}, row {row} went on");
+
+    /// Requests were admitted in order; who was not cancelled is complete, and nothing is left of anybody.
+    fn check_end(&self) {
+        let Self { seed, harness, rows, submitted, cancelled, .. } = self;
+        let in_order: Vec<RowId> =
+            submitted.iter().copied().filter(|id| harness.admitted.contains(id)).collect();
+        assert_eq!(harness.admitted, in_order, "seed {seed}: first come, first served");
+        for (id, row) in rows.iter().enumerate() {
+            let complete = submitted.contains(&(id as RowId)) && !cancelled.contains_key(&(id as RowId));
+            assert_eq!(complete, harness.finished.contains_key(&(id as RowId)), "seed {seed}, row {id}");
+            if complete {
+                assert_eq!(harness.tokens(id), row.tokens, "seed {seed}, row {id}");
+            }
+        }
+        for (&row, &tokens) in cancelled {
+            assert_eq!(harness.tokens(row as usize).len(), tokens, "seed {seed}, row {row} went on");
+        }
+        let kept = (harness.scheduler.reserved_bytes(), harness.scheduler.resident_bytes());
+        assert_eq!(kept, (0, 0), "seed {seed}");
     }
-    assert_eq!(
-        (harness.scheduler.reserved_bytes(), harness.scheduler.resident_bytes()),
-        (0, 0),
-        "seed {seed}"
-    );
-    (harness.finished.len(), cancelled.len())
 }
 
 #[test]
@@ -251,8 +300,9 @@ fn random_requests() {
     let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
     let model = tiny_dense(Stored::F32);
     let pool = pool(&model);
-    let (complete, cancelled) =
-        (0..seeds).map(|seed| fuzz(&model, &pool, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let (complete, cancelled) = (0..seeds)
+        .map(|seed| RandomRequests::new(&model, &pool, seed).run())
+        .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     println!("{complete} rows completed, {cancelled} cancelled");
     assert!(complete as u64 >= 2 * seeds && cancelled as u64 >= seeds, "{complete} and {cancelled}");
 }

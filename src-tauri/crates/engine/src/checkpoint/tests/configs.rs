@@ -6,9 +6,9 @@ use super::assert_error;
 use crate::checkpoint::Config;
 use crate::checkpoint::fixture::Fixture;
 
-#[test]
-fn impossible_configs_name_the_key_and_the_value() {
-    for (key, value) in [
+/// Numbers and kinds of layers, heads and channels, each with the key of the config that holds it.
+fn impossible_sizes() -> Vec<(&'static str, Value)> {
+    vec![
         ("hidden_size", json!(0)),
         ("hidden_size", json!(-64)),
         ("hidden_size", json!(64.5)),
@@ -37,14 +37,32 @@ fn impossible_configs_name_the_key_and_the_value() {
         ("mtp_num_hidden_layers", json!(-1)),
         ("tie_word_embeddings", json!("yes")),
         ("dtype", json!("int4")),
+        ("hidden_size", Value::Null),
+        ("linear_key_head_dim", Value::Null),
+        ("max_position_embeddings", Value::Null),
+        ("num_experts", json!(1u64 << 40)),
+        ("num_experts", json!("many")),
+    ]
+}
+
+/// How positions are rotated.
+fn impossible_positions() -> Vec<(&'static str, Value)> {
+    vec![
         ("rope_parameters", json!([1])),
         ("rope_parameters", json!({"rope_theta": 0})),
         ("rope_parameters", json!({"rope_theta": 1e7, "partial_rotary_factor": 0.05})),
         ("rope_parameters", json!({"rope_theta": 1e7, "partial_rotary_factor": 2})),
         ("rope_parameters", Value::Null),
-        ("hidden_size", Value::Null),
-        ("linear_key_head_dim", Value::Null),
-        ("max_position_embeddings", Value::Null),
+        ("rope_scaling", json!({"rope_type": "yarn"})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 0.5})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "beta_fast": 0})),
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "truncate": 1})),
+    ]
+}
+
+/// How weights are stored.
+fn impossible_quantizations() -> Vec<(&'static str, Value)> {
+    vec![
         ("quantization", json!(4)),
         ("quantization", json!({"bits": 7})),
         ("quantization", json!({"bits": 4, "group_size": 0})),
@@ -52,13 +70,12 @@ fn impossible_configs_name_the_key_and_the_value() {
         ("quantization", json!({"mode": "ternary"})),
         ("quantization", json!({"mode": "mxfp4", "bits": 8})),
         ("quantization", json!({"mode": "nvfp4", "group_size": 32})),
-        ("num_experts", json!(1u64 << 40)),
-        ("num_experts", json!("many")),
-        ("rope_scaling", json!({"rope_type": "yarn"})),
-        ("rope_scaling", json!({"rope_type": "yarn", "factor": 0.5})),
-        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "beta_fast": 0})),
-        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4, "truncate": 1})),
-    ] {
+    ]
+}
+
+#[test]
+fn impossible_configs_name_the_key_and_the_value() {
+    for (key, value) in [impossible_sizes(), impossible_positions(), impossible_quantizations()].concat() {
         let fixture = Fixture::raw().set(key, value.clone());
         let result = Config::parse(fixture.config.as_object().unwrap());
         let error = result.expect_err(&format!("{key} {value}"));

@@ -2,7 +2,7 @@
 
 use foretoken_engine::cache::DeltaState;
 use foretoken_engine::mlx::{Array, Dtype};
-use foretoken_engine::model::{DeltaDims, DeltaNet, Linear, Packed};
+use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed};
 use foretoken_tests::rng::Rng;
 use foretoken_tests::states::relative_values;
 
@@ -76,7 +76,7 @@ impl Weights {
             let mut matrix = vec![0.0; width * INPUT];
             (0..width).for_each(|i| matrix[i * INPUT + start + i] = 1.0);
             start += width;
-            Linear::dense(array(&matrix, &[width as i32, INPUT as i32])).unwrap()
+            Matrix::dense(array(&matrix, &[width as i32, INPUT as i32])).unwrap()
         };
         let projections = [pass(QK + VALUES), pass(VALUES), pass(HEADS), pass(HEADS)];
         let mut identity = vec![0.0; VALUES * VALUES];
@@ -88,7 +88,7 @@ impl Weights {
             array(&self.dt_bias, &[heads]),
             array(&self.norm, &[32]),
         ];
-        let out = Linear::dense(array(&identity, &[VALUES as i32, VALUES as i32])).unwrap();
+        let out = Matrix::dense(array(&identity, &[VALUES as i32, VALUES as i32])).unwrap();
         DeltaNet::new(DIMS, Dtype::Float32, projections, tensors, out).unwrap()
     }
 

@@ -9,7 +9,7 @@ use foretoken_engine::decode::{
     Batch, KnownDrafts, Limits, Policy, RowError, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::mlx::{Array, Dtype};
-use foretoken_engine::model::{Embedding, Linear, Qwen};
+use foretoken_engine::model::{Embedding, Matrix, Qwen};
 use foretoken_protocol::{Drafting, ErrorReport};
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::{Known, known_rows};
@@ -23,7 +23,7 @@ fn poisoned(token: u32, value: f32) -> Qwen {
     let mut values = table.to_vec::<f32>().unwrap();
     values[token as usize * table.dim(1) as usize] = value;
     let table = Array::from_slice(&values, table.shape()).unwrap();
-    model.embed_tokens = Embedding::new(Linear::dense(table).unwrap(), Dtype::Float32);
+    model.embed_tokens = Embedding::new(Matrix::dense(table).unwrap(), Dtype::Float32);
     model
 }
 

@@ -3,7 +3,7 @@
 //! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
 //! transformers.
 
-use super::linear::{Linear, Projections};
+use super::matrix::{Matrix, Projections};
 use super::packed::Packed;
 use super::rope::Rope;
 use super::wide::WideLinear;
@@ -47,7 +47,7 @@ impl Attention {
     pub fn new(
         dims: AttentionDims,
         rope: Rope,
-        [q_proj, k_proj, v_proj, o_proj]: [Linear; 4],
+        [q_proj, k_proj, v_proj, o_proj]: [Matrix; 4],
         q_norm: Array,
         k_norm: Array,
     ) -> Result<Self> {
@@ -194,7 +194,7 @@ mod tests {
     /// appended to the cache.
     fn run(rope: Rope, norms: [Array; 2], split: bool) -> Vec<f32> {
         let dims = AttentionDims { heads: 2, kv_heads: 1, head_dim: 8, eps: 1e-6 };
-        let linear = |rows, seed| Linear::dense(matrix(&[rows, 16], seed)).unwrap();
+        let linear = |rows, seed| Matrix::dense(matrix(&[rows, 16], seed)).unwrap();
         let projections = [linear(32, 1), linear(8, 2), linear(8, 3), linear(16, 4)];
         let [q_norm, k_norm] = norms;
         let attention = Attention::new(dims, rope, projections, q_norm, k_norm).unwrap();

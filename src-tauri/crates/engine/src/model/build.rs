@@ -4,7 +4,7 @@ use super::LoadError;
 use super::weights::{LoadProgress, Weights, report};
 use super::wide::WideLinear;
 use super::{
-    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Linear, Mixer, Mlp, Moe,
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Matrix, Mixer, Mlp, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
 use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, QuantSpec};
@@ -74,13 +74,13 @@ impl Builder<'_> {
         })
     }
 
-    fn draft_head(&self, head: &Linear, spec: QuantSpec) -> Result<Option<Linear>, LoadError> {
+    fn draft_head(&self, head: &Matrix, spec: QuantSpec) -> Result<Option<Matrix>, LoadError> {
         let QuantSpec { group_size, bits, .. } = spec;
         let copy =
             head.quantized_copy(group_size as i32, bits as i32, DraftHead::ROWS_AT_ONCE, self.dtype)?;
         mlx::eval(copy.arrays())?;
         // A GPU that runs out of memory has been seen to leave zeros without an error.
-        let Linear::Quantized { scales, .. } = &copy else { return Ok(Some(copy)) };
+        let Matrix::Quantized { scales, .. } = &copy else { return Ok(Some(copy)) };
         let scales = scales.astype(Dtype::Float32)?.reshape(&[-1])?;
         if scales.multiply(&scales)?.max(0, false)?.to_vec::<f32>()? == [0.0] {
             tracing::warn!("the copy of the output head is empty; drafts are made with the head itself");
@@ -196,7 +196,7 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         names: [&str; N],
-    ) -> Result<[super::Linear; N], LoadError> {
+    ) -> Result<[super::Matrix; N], LoadError> {
         let linears: Vec<_> = names
             .iter()
             .map(|name| self.weights.linear(&format!("{path}.{name}")))

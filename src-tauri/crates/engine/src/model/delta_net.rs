@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::linear::{Linear, Projections};
+use super::matrix::{Matrix, Projections};
 use super::packed::Packed;
 use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
@@ -76,9 +76,9 @@ impl DeltaNet {
     pub fn new(
         dims: DeltaDims,
         dtype: Dtype,
-        projections: [Linear; 4],
+        projections: [Matrix; 4],
         [conv1d, a_log, dt_bias, norm]: [Array; 4],
-        out_proj: Linear,
+        out_proj: Matrix,
     ) -> Result<Self> {
         let inv = (dims.key_dim as f32).powf(-0.5);
         // One entry for each query and each key of a value head.

@@ -1,6 +1,6 @@
 //! The gated MLP of decoder layers and experts, SwiGLU (arXiv 2002.05202): `down(silu(gate(x)) ⊙ up(x))`.
 
-use super::linear::{Linear, Projections};
+use super::matrix::{Matrix, Projections};
 use super::wide::WideLinear;
 use crate::mlx::{Array, Gather, Result};
 
@@ -13,7 +13,7 @@ pub struct Mlp {
 
 impl Mlp {
     /// From its three matrices.
-    pub fn new(gate_proj: Linear, up_proj: Linear, down_proj: Linear) -> Result<Self> {
+    pub fn new(gate_proj: Matrix, up_proj: Matrix, down_proj: Matrix) -> Result<Self> {
         let gate_up = Projections::new(vec![gate_proj, up_proj])?;
         Ok(Self { gate_up, down_proj: WideLinear::new(down_proj)? })
     }

@@ -2,7 +2,7 @@
 //! shared expert is added. The reference is `Qwen3NextSparseMoeBlock` of Hugging Face transformers.
 
 use super::Mlp;
-use super::linear::Linear;
+use super::matrix::Matrix;
 use crate::mlx::{self, Array, Gather, Result};
 
 /// From this many pairs of token and expert on, pairs are sorted by expert: those of one expert then share one read of
@@ -25,9 +25,9 @@ pub struct MoeDims {
 #[derive(Debug)]
 pub struct Moe {
     dims: MoeDims,
-    gate: Linear,
+    gate: Matrix,
     switch_mlp: Mlp,
-    shared: Option<(Mlp, Linear)>,
+    shared: Option<(Mlp, Matrix)>,
 }
 
 impl Moe {
@@ -35,9 +35,9 @@ impl Moe {
     /// down_proj `[E, H, I]`; `shared`, shared_expert and shared_expert_gate `[1, H]`.
     pub fn new(
         dims: MoeDims,
-        gate: Linear,
-        [gate_proj, up_proj, down_proj]: [Linear; 3],
-        shared: Option<(Mlp, Linear)>,
+        gate: Matrix,
+        [gate_proj, up_proj, down_proj]: [Matrix; 3],
+        shared: Option<(Mlp, Matrix)>,
     ) -> Result<Self> {
         Ok(Self { dims, gate, switch_mlp: Mlp::new(gate_proj, up_proj, down_proj)?, shared })
     }
@@ -138,7 +138,7 @@ mod tests {
 
     /// A matrix or a stack of matrices, as the layer holds it and as plain numbers.
     struct Weight {
-        linear: Linear,
+        linear: Matrix,
         values: Vec<f64>,
         columns: usize,
     }
@@ -151,7 +151,7 @@ mod tests {
             let (linear, used) = match storage {
                 Storage::Dense(dtype) => {
                     let weight = weight.astype(dtype).unwrap();
-                    (Linear::dense(weight.clone()).unwrap(), weight)
+                    (Matrix::dense(weight.clone()).unwrap(), weight)
                 }
                 Storage::Quantized(group_size, bits, mode) => {
                     let mut parts = mlx::quantize(&weight, group_size, bits, mode).unwrap().into_iter();
@@ -166,7 +166,7 @@ mod tests {
                         mode,
                         Dtype::Float32,
                     );
-                    (Linear::Quantized { weight, scales, biases, group_size, bits, mode }, used.unwrap())
+                    (Matrix::Quantized { weight, scales, biases, group_size, bits, mode }, used.unwrap())
                 }
             };
             Self { linear, values: host(&used), columns }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
 
-use super::linear::Embedding;
+use super::matrix::Embedding;
 use super::packed::Packed;
 use super::wide::WideLinear;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};

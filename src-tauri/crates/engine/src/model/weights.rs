@@ -9,7 +9,7 @@ use super::LoadError;
 use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
 use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
-use crate::model::Linear;
+use crate::model::Matrix;
 
 /// Called with bytes read and bytes to read, between tensors and then between layers; may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
@@ -52,16 +52,16 @@ impl Weights {
 
     /// Takes the matrix of a module out, or the stack of its experts' matrices; a dense one if the layout does not say
     /// otherwise.
-    pub(super) fn linear(&mut self, path: &str) -> Result<Linear, LoadError> {
+    pub(super) fn linear(&mut self, path: &str) -> Result<Matrix, LoadError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
-            return Ok(Linear::dense(weight)?);
+            return Ok(Matrix::dense(weight)?);
         };
         let biases = match spec.mode {
             QuantMode::Affine => Some(self.tensor(&format!("{path}.biases"))?),
             _ => None,
         };
-        Ok(Linear::Quantized {
+        Ok(Matrix::Quantized {
             weight,
             scales: self.tensor(&format!("{path}.scales"))?,
             biases,

@@ -1,7 +1,7 @@
 //! Linear layers cut along their outputs into one piece for each stream. On the CPU MLX runs a stream on one processor,
 //! so long products are computed on several at once; on GPUs nothing is cut.
 
-use super::linear::Linear;
+use super::matrix::Matrix;
 use crate::mlx::{self, Array, Gather, Result};
 
 /// Outputs of a piece come in multiples of this, so that vector instructions stay full.
@@ -11,14 +11,14 @@ const UNIT: i32 = 16;
 /// same to the bit in a piece and in the whole.
 #[derive(Debug, Clone)]
 pub struct WideLinear {
-    whole: Linear,
+    whole: Matrix,
     /// Some outputs each, sharing the whole's memory; none where it is never cut.
-    pieces: Vec<Linear>,
+    pieces: Vec<Matrix>,
 }
 
 impl WideLinear {
     /// Cuts a layer. Stacks stay whole.
-    pub fn new(whole: Linear) -> Result<Self> {
+    pub fn new(whole: Matrix) -> Result<Self> {
         let mut pieces = Vec::new();
         if mlx::streams() > 1 && !whole.is_stack() {
             for piece in mlx::pieces(whole.out_features(), UNIT) {
@@ -44,13 +44,13 @@ impl WideLinear {
     }
 
     /// The layer in one piece.
-    pub fn whole(&self) -> &Linear {
+    pub fn whole(&self) -> &Matrix {
         &self.whole
     }
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        std::iter::once(&self.whole).chain(&self.pieces).flat_map(Linear::arrays).collect()
+        std::iter::once(&self.whole).chain(&self.pieces).flat_map(Matrix::arrays).collect()
     }
 }
 
@@ -64,14 +64,14 @@ mod tests {
         Array::from_slice(&values, &[rows, columns]).unwrap()
     }
 
-    fn linears() -> Vec<Linear> {
+    fn linears() -> Vec<Matrix> {
         let weight = matrix(1500, 256);
         let quantized = mlx::quantize(&weight, 64, 4, QuantMode::Affine).unwrap();
         let [packed, scales, biases] = quantized.try_into().unwrap();
         vec![
-            Linear::dense(weight.clone()).unwrap(),
-            Linear::dense(weight.astype(Dtype::Bfloat16).unwrap()).unwrap(),
-            Linear::Quantized {
+            Matrix::dense(weight.clone()).unwrap(),
+            Matrix::dense(weight.astype(Dtype::Bfloat16).unwrap()).unwrap(),
+            Matrix::Quantized {
                 weight: packed,
                 scales,
                 biases: Some(biases),
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn what_is_short_or_a_stack_stays_whole() {
-        let short = WideLinear::new(Linear::dense(matrix(32, 32)).unwrap()).unwrap();
+        let short = WideLinear::new(Matrix::dense(matrix(32, 32)).unwrap()).unwrap();
         assert_eq!(mlx::primitives([&short.forward(&matrix(1, 32)).unwrap()]).unwrap()["Matmul"], 1);
         let stack = matrix(96, 32).reshape(&[3, 32, 32]).unwrap();
-        assert!(WideLinear::new(Linear::dense(stack).unwrap()).unwrap().pieces.is_empty());
+        assert!(WideLinear::new(Matrix::dense(stack).unwrap()).unwrap().pieces.is_empty());
     }
 }

@@ -6,7 +6,7 @@ use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
 /// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
 #[derive(Debug, Clone)]
-pub enum Linear {
+pub enum Matrix {
     /// W in the compute type.
     Dense {
         /// `[out, in]`.
@@ -31,7 +31,7 @@ pub enum Linear {
     },
 }
 
-impl Linear {
+impl Matrix {
     /// From a matrix `[out, in]`, or a stack `[E, out, in]`.
     pub fn dense(weight: Array) -> Result<Self> {
         let transposed = weight.swapaxes(-2, -1)?;
@@ -191,7 +191,7 @@ pub struct Projections {
 
 impl Projections {
     /// From the single projections, in the order of their outputs.
-    pub fn new(parts: Vec<Linear>) -> Result<Self> {
+    pub fn new(parts: Vec<Matrix>) -> Result<Self> {
         let mut cuts: Vec<i32> = parts
             .iter()
             .scan(0, |end, part| {
@@ -200,7 +200,7 @@ impl Projections {
             })
             .collect();
         cuts.pop();
-        let fused = match Linear::fuse(&parts)? {
+        let fused = match Matrix::fuse(&parts)? {
             Some(one) => vec![one],
             None => parts,
         };
@@ -247,28 +247,28 @@ impl Projections {
     }
 }
 
-fn wide(linears: Vec<Linear>) -> Result<Vec<WideLinear>> {
+fn wide(linears: Vec<Matrix>) -> Result<Vec<WideLinear>> {
     linears.into_iter().map(WideLinear::new).collect()
 }
 
 /// The token embedding: ids to vectors; also the output head of models that tie the two.
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    table: Linear,
+    table: Matrix,
     dtype: Dtype,
 }
 
 impl Embedding {
     /// The table `[V, H]` in any format; looked-up rows come in `dtype`.
-    pub fn new(table: Linear, dtype: Dtype) -> Self {
+    pub fn new(table: Matrix, dtype: Dtype) -> Self {
         Self { table, dtype }
     }
 
     /// ids `[T]` → `[T, H]`.
     pub fn forward(&self, ids: &Array) -> Result<Array> {
         match &self.table {
-            Linear::Dense { weight, .. } => mlx::take(weight, ids, 0),
-            Linear::Quantized { weight, scales, biases, group_size, bits, mode } => {
+            Matrix::Dense { weight, .. } => mlx::take(weight, ids, 0),
+            Matrix::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 let rows = |a: &Array| mlx::take(a, ids, 0);
                 let biases = biases.as_ref().map(rows).transpose()?;
                 mlx::dequantize(
@@ -285,7 +285,7 @@ impl Embedding {
     }
 
     /// The table as an output head.
-    pub fn as_head(&self) -> Linear {
+    pub fn as_head(&self) -> Matrix {
         self.table.clone()
     }
 
@@ -305,20 +305,20 @@ mod tests {
         Array::from_slice(&values, &[rows, 64]).unwrap()
     }
 
-    fn quantized(rows: i32, seed: i32, bits: i32) -> Linear {
+    fn quantized(rows: i32, seed: i32, bits: i32) -> Matrix {
         let mut parts = mlx::quantize(&matrix(rows, seed), 32, bits, QuantMode::Affine).unwrap().into_iter();
         let mut next = || parts.next().unwrap();
         let (weight, scales, biases) = (next(), next(), Some(next()));
-        Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+        Matrix::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
     }
 
     #[test]
     fn a_quantized_copy_is_the_same_whole_or_in_pieces() {
-        let values = |linear: &Linear| -> Vec<Vec<f32>> {
+        let values = |linear: &Matrix| -> Vec<Vec<f32>> {
             let floats = |array: &&Array| array.astype(Dtype::Float32).unwrap().to_vec().unwrap();
             linear.arrays().iter().map(floats).collect()
         };
-        let dense = Linear::dense(matrix(10, 1)).unwrap();
+        let dense = Matrix::dense(matrix(10, 1)).unwrap();
         let expected = values(&quantized(10, 1, 4));
         for rows_at_once in [3, 5, 10, 100] {
             let copy = dense.quantized_copy(32, 4, rows_at_once, Dtype::Float32).unwrap();
@@ -327,19 +327,19 @@ mod tests {
         // The copy of a quantized layer is that of the dequantized one.
         let eight = quantized(10, 1, 8);
         let copy = eight.quantized_copy(32, 4, 4, Dtype::Float32).unwrap();
-        let dense = Linear::dense(eight.matrix(Dtype::Float32).unwrap()).unwrap();
+        let dense = Matrix::dense(eight.matrix(Dtype::Float32).unwrap()).unwrap();
         assert_eq!(values(&copy), values(&dense.quantized_copy(32, 4, 10, Dtype::Float32).unwrap()));
     }
 
     #[test]
     fn stacks_of_one_format_run_as_one_and_the_others_apart() {
         let stack = |rows, seed| matrix(3 * rows, seed).reshape(&[3, rows, 64]).unwrap();
-        let dense = |rows, seed| Linear::dense(stack(rows, seed)).unwrap();
+        let dense = |rows, seed| Matrix::dense(stack(rows, seed)).unwrap();
         let quantized = |rows, seed, bits| {
             let parts = mlx::quantize(&stack(rows, seed), 32, bits, QuantMode::Affine).unwrap();
             let [weight, scales, biases] = parts.try_into().unwrap();
             let biases = Some(biases);
-            Linear::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
+            Matrix::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
         };
         let x = matrix(2, 9).expand_dims(1).unwrap();
         let rows = Array::from_slice(&[1u32, 0, 1, 0], &[4]).unwrap();
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn projections_give_what_each_would_give_alone() {
-        let dense = |rows, seed| Linear::dense(matrix(rows, seed)).unwrap();
+        let dense = |rows, seed| Matrix::dense(matrix(rows, seed)).unwrap();
         let cases = [
             (vec![dense(6, 1), dense(4, 2), dense(2, 3)], 1),
             (vec![quantized(6, 1, 4), quantized(4, 2, 4), quantized(2, 3, 4)], 1),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use foretoken_engine::decode::RowSpec;
 use foretoken_engine::mlx::Dtype;
-use foretoken_engine::model::WideLinear;
+use foretoken_engine::model::Linear;
 use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, TokenPrompt};
 use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
 use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
@@ -130,7 +130,7 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
     whole.draft_head = None;
     let mut copy = load(&demo_model());
     let quantized = copy.lm_head.whole().quantized_copy(64, 4, 500, Dtype::Bfloat16).unwrap();
-    copy.draft_head = Some(WideLinear::new(quantized).unwrap());
+    copy.draft_head = Some(Linear::new(quantized).unwrap());
     let (mut drafted, mut accepted) = ([0; 2], [0; 2]);
     for (seed, sampling) in samplings().into_iter().enumerate() {
         let seed = seed as u64;

@@ -156,7 +156,7 @@ const LAYERS: Layers = Layers {
         ["engine", "mlx", "array", "streams"],
         ["engine", "mlx", "streams", "ops"],
         // Weights are cut into pieces that are weights again.
-        ["engine", "model", "matrix", "wide"],
+        ["engine", "model", "matrix", "linear"],
     ],
 };
 

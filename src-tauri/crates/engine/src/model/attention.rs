@@ -3,10 +3,10 @@
 //! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
 //! transformers.
 
+use super::linear::Linear;
 use super::matrix::{Matrix, Projections};
 use super::packed::Packed;
 use super::rope::Rope;
-use super::wide::WideLinear;
 use crate::cache::{KeysValues, QuantizedHeads, RowKv};
 use crate::mlx::{self, Array, Dtype, Mask, Result};
 
@@ -36,7 +36,7 @@ pub struct Attention {
     gate_qkv: Projections,
     /// The last two of these alone.
     kv: Projections,
-    o_proj: WideLinear,
+    o_proj: Linear,
     /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
     qk_norm: Array,
     k_norm: Array,
@@ -58,7 +58,7 @@ impl Attention {
         let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
         let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
         let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
-        let o_proj = WideLinear::new(o_proj)?;
+        let o_proj = Linear::new(o_proj)?;
         Ok(Self { dims, rope, gate_qkv, kv, o_proj, qk_norm, k_norm })
     }
 

@@ -1,8 +1,8 @@
 //! From a checkpoint to a network.
 
 use super::LoadError;
+use super::linear::Linear;
 use super::weights::{LoadProgress, Weights, report};
-use super::wide::WideLinear;
 use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Matrix, Mixer, Mlp, Moe,
     MoeDims, MtpHead, Qwen, Rope,
@@ -64,8 +64,8 @@ impl Builder<'_> {
             embed_tokens,
             layers,
             norm,
-            lm_head: WideLinear::new(lm_head)?,
-            draft_head: draft_head.map(WideLinear::new).transpose()?,
+            lm_head: Linear::new(lm_head)?,
+            draft_head: draft_head.map(Linear::new).transpose()?,
             mtp,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
@@ -180,7 +180,7 @@ impl Builder<'_> {
         let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;
         Ok(MtpHead {
             pre_fc_norms: mlx::stack(&[&embedding_norm, &hidden_norm], 0)?,
-            fc: WideLinear::new(self.weights.linear("mtp.fc")?)?,
+            fc: Linear::new(self.weights.linear("mtp.fc")?)?,
             input_layernorm: self.weights.tensor(&format!("{layer}.input_layernorm.weight"))?,
             self_attn: self.attention(&format!("{layer}.self_attn"))?,
             post_attention_layernorm: self

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
+use super::linear::Linear;
 use super::matrix::{Matrix, Projections};
 use super::packed::Packed;
-use super::wide::WideLinear;
 use crate::cache::{DeltaState, TapeEntry};
 use crate::memory::delta_chunk;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
@@ -48,7 +48,7 @@ pub struct DeltaNet {
     decay_rate: Array,
     dt_bias: Array,
     norm: Array,
-    out_proj: WideLinear,
+    out_proj: Linear,
     /// Factors `[2·Hk, Hv/Hk, 1]` after an RMSNorm of size Dk: 1/Dk for queries (unit norm, and 1/√Dk for the readout),
     /// 1/√Dk for keys (unit norm). Multiplying by them also repeats each head for the value heads that share it.
     qk_scale: Array,
@@ -93,7 +93,7 @@ impl DeltaNet {
             decay_rate: a_log.astype(Dtype::Float32)?.exp()?.negative()?,
             dt_bias,
             norm,
-            out_proj: WideLinear::new(out_proj)?,
+            out_proj: Linear::new(out_proj)?,
             qk_scale: Array::from_slice(&scale, &scale_shape)?.astype(dtype)?,
             zero: Array::scalar(0.0, dtype)?,
         })

@@ -1,7 +1,7 @@
 //! Linear layers y = x Wᵀ with W `[out, in]` in the compute type or quantized, single or stacked by expert; several of
 //! them on the same input, fused into one product; and the token embedding.
 
-use super::wide::WideLinear;
+use super::linear::Linear;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
 /// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
@@ -184,7 +184,7 @@ impl Matrix {
 #[derive(Debug, Clone)]
 pub struct Projections {
     /// One layer with all outputs, or one for each projection.
-    fused: Vec<WideLinear>,
+    fused: Vec<Linear>,
     /// Where one output ends and the next begins, when fused.
     cuts: Vec<i32>,
 }
@@ -223,7 +223,7 @@ impl Projections {
         self.outputs(|part| part.forward_experts(x, gather))
     }
 
-    fn outputs(&self, output: impl Fn(&WideLinear) -> Result<Array>) -> Result<Vec<Array>> {
+    fn outputs(&self, output: impl Fn(&Linear) -> Result<Array>) -> Result<Vec<Array>> {
         match self.fused.as_slice() {
             [one] => output(one)?.split(&self.cuts, -1),
             parts => parts.iter().map(output).collect(),
@@ -243,12 +243,12 @@ impl Projections {
 
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        self.fused.iter().flat_map(WideLinear::arrays).collect()
+        self.fused.iter().flat_map(Linear::arrays).collect()
     }
 }
 
-fn wide(linears: Vec<Matrix>) -> Result<Vec<WideLinear>> {
-    linears.into_iter().map(WideLinear::new).collect()
+fn wide(linears: Vec<Matrix>) -> Result<Vec<Linear>> {
+    linears.into_iter().map(Linear::new).collect()
 }
 
 /// The token embedding: ids to vectors; also the output head of models that tie the two.

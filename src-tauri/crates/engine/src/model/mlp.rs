@@ -1,21 +1,21 @@
 //! The gated MLP of decoder layers and experts, SwiGLU (arXiv 2002.05202): `down(silu(gate(x)) ⊙ up(x))`.
 
+use super::linear::Linear;
 use super::matrix::{Matrix, Projections};
-use super::wide::WideLinear;
 use crate::mlx::{Array, Gather, Result};
 
 /// A gated MLP; with stacked matrices, one for each expert.
 #[derive(Debug)]
 pub struct Mlp {
     gate_up: Projections,
-    down_proj: WideLinear,
+    down_proj: Linear,
 }
 
 impl Mlp {
     /// From its three matrices.
     pub fn new(gate_proj: Matrix, up_proj: Matrix, down_proj: Matrix) -> Result<Self> {
         let gate_up = Projections::new(vec![gate_proj, up_proj])?;
-        Ok(Self { gate_up, down_proj: WideLinear::new(down_proj)? })
+        Ok(Self { gate_up, down_proj: Linear::new(down_proj)? })
     }
 
     /// x `[T, H]` → `[T, H]`.

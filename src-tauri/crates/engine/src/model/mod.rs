@@ -6,6 +6,7 @@ mod build;
 mod delta_net;
 mod error;
 mod feed_forward;
+mod linear;
 mod matrix;
 mod mlp;
 mod moe;
@@ -14,12 +15,12 @@ mod packed;
 mod qwen;
 mod rope;
 mod weights;
-mod wide;
 
 pub use attention::{Attention, AttentionDims};
 pub use delta_net::{DeltaDims, DeltaNet};
 pub use error::LoadError;
 pub use feed_forward::FeedForward;
+pub use linear::Linear;
 pub use matrix::{Embedding, Matrix, Projections};
 pub use mlp::Mlp;
 pub use moe::{Moe, MoeDims};
@@ -28,6 +29,5 @@ pub use packed::Packed;
 pub use qwen::{Hidden, Layer, Mixer, Phase, Qwen};
 pub use rope::Rope;
 pub use weights::LoadProgress;
-pub use wide::WideLinear;
 
 pub(crate) use weights::{dtype, transform};

@@ -1,8 +1,8 @@
 //! The multi-token-prediction (MTP) head, which drafts: one decoder layer over pairs of a hidden state and the next
 //! token's embedding, after the MTP modules of DeepSeek-V3 (arXiv 2412.19437, section 2.2).
 
+use super::linear::Linear;
 use super::packed::Packed;
-use super::wide::WideLinear;
 use super::{Attention, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::{self, Array, Result};
@@ -14,7 +14,7 @@ pub struct MtpHead {
     /// Norm weights of the next token's embedding and of the hidden state, `[2, H]`.
     pub pre_fc_norms: Array,
     /// `[H, 2H]` over embedding and hidden state, in this order.
-    pub fc: WideLinear,
+    pub fc: Linear,
     /// Norm before attention.
     pub input_layernorm: Array,
     /// Attention over the head's own cache.

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
 
+use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::wide::WideLinear;
 use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::HiddenMode;
@@ -67,9 +67,9 @@ pub struct Qwen {
     /// The final norm.
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
-    pub lm_head: WideLinear,
+    pub lm_head: Linear,
     /// A copy of `lm_head` in fewer bits, for drafts.
-    pub draft_head: Option<WideLinear>,
+    pub draft_head: Option<Linear>,
     /// The MTP head, which drafts.
     pub mtp: Option<MtpHead>,
     /// Which hidden state the MTP head reads.
@@ -215,7 +215,7 @@ impl Qwen {
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
-        arrays.extend(self.draft_head.iter().flat_map(WideLinear::arrays));
+        arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays
     }

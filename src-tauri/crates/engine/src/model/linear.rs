@@ -10,13 +10,13 @@ const UNIT: i32 = 16;
 /// A linear layer whose outputs are computed in pieces, on several streams, where that is worth it. Each output is the
 /// same to the bit in a piece and in the whole.
 #[derive(Debug, Clone)]
-pub struct WideLinear {
+pub struct Linear {
     whole: Matrix,
     /// Some outputs each, sharing the whole's memory; none where it is never cut.
     pieces: Vec<Matrix>,
 }
 
-impl WideLinear {
+impl Linear {
     /// Cuts a layer. Stacks stay whole.
     pub fn new(whole: Matrix) -> Result<Self> {
         let mut pieces = Vec::new();
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn outputs_are_the_same_to_the_bit_in_pieces() {
         for linear in linears() {
-            let wide = WideLinear::new(linear.clone()).unwrap();
+            let wide = Linear::new(linear.clone()).unwrap();
             for rows in [1, 2, 20] {
                 let x = matrix(rows, 256).astype(linear.arrays()[0].dtype()).unwrap();
                 let x = if x.dtype() == Dtype::Uint32 { x.astype(Dtype::Float32).unwrap() } else { x };
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn what_is_short_or_a_stack_stays_whole() {
-        let short = WideLinear::new(Matrix::dense(matrix(32, 32)).unwrap()).unwrap();
+        let short = Linear::new(Matrix::dense(matrix(32, 32)).unwrap()).unwrap();
         assert_eq!(mlx::primitives([&short.forward(&matrix(1, 32)).unwrap()]).unwrap()["Matmul"], 1);
         let stack = matrix(96, 32).reshape(&[3, 32, 32]).unwrap();
-        assert!(WideLinear::new(Matrix::dense(stack).unwrap()).unwrap().pieces.is_empty());
+        assert!(Linear::new(Matrix::dense(stack).unwrap()).unwrap().pieces.is_empty());
     }
 }

@@ -217,9 +217,8 @@ fn weights_are_read_once_whoever_takes_part() {
         company.batch
     };
     let products = |depths: &[usize]| {
-        // A piece is not cut again, so each product is there once, whatever the machine would make of it.
-        let counts = mlx::side_by_side(&[()], |()| batch(depths).into_primitives(&model, depths));
-        let counts = counts.unwrap().remove(0);
+        // Each product is there once, whatever the machine would make of it.
+        let counts = mlx::undivided(|| batch(depths).into_primitives(&model, depths)).unwrap();
         KINDS.map(|kind| counts.get(kind).copied().unwrap_or(0))
     };
     let (plain, drafting) = (products(&[0]), products(&[1]));

@@ -129,7 +129,7 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
     let mut whole = load(&demo_model());
     whole.draft_head = None;
     let mut copy = load(&demo_model());
-    let quantized = copy.lm_head.whole().quantized_copy(64, 4, 500, Dtype::Bfloat16).unwrap();
+    let quantized = copy.lm_head.matrix().quantized_copy(64, 4, 500, Dtype::Bfloat16).unwrap();
     copy.draft_head = Some(Linear::new(quantized).unwrap());
     let (mut drafted, mut accepted) = ([0; 2], [0; 2]);
     for (seed, sampling) in samplings().into_iter().enumerate() {

@@ -151,12 +151,9 @@ const LAYERS: Layers = Layers {
     known_circles: &[
         // A conversion fails as the engine does, and the engine as a conversion.
         ["engine", "", "error", "convert"],
-        // An array evaluates itself on the stream of its thread; pieces of several streams are joined.
+        // An array evaluates itself on the stream of its thread.
         ["engine", "mlx", "array", "runtime"],
         ["engine", "mlx", "array", "streams"],
-        ["engine", "mlx", "streams", "ops"],
-        // Weights are cut into pieces that are weights again.
-        ["engine", "model", "matrix", "linear"],
     ],
 };
 

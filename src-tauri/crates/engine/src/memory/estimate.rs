@@ -12,7 +12,7 @@ use super::draft_head::DraftHead;
 use super::row::RowMemory;
 use crate::cache::RowKv;
 use crate::checkpoint::{AttentionDims, Config, LayerKind, Layout, Rows, TensorPlan, Transform};
-use crate::mlx::{self, DeviceKind};
+use crate::mlx::{self, DeviceKind, Span};
 
 /// Drafts of a step that the numbers are for; more add little.
 const DRAFTS: u64 = 3;
@@ -160,9 +160,9 @@ impl Passing<'_> {
         let of_token = (residual + mixer + self.mlp()).saturating_mul(self.size) + F32 * (query + kv);
         let scores = match has_fused_attention(head_dim) {
             true => 0,
-            // The scores of every head in the compute type, and a truth value for the mask of each piece.
+            // The scores of every head in the compute type, and a truth value for the mask of each part.
             false => {
-                let masks = mlx::streams().clamp(1, self.config.attention.kv_heads) as u64;
+                let masks = Span::Heads(self.config.attention.kv_heads as i32).most_parts() as u64;
                 rows.saturating_mul(keys).saturating_mul(heads as u64 * self.size + masks)
             }
         };

@@ -10,6 +10,7 @@ mod error;
 mod graph;
 mod ops;
 mod runtime;
+mod spans;
 mod streams;
 
 pub use array::{Array, Dtype, Element};
@@ -25,7 +26,7 @@ pub use runtime::{
     DeviceKind, Residency, active_memory, async_eval, clear_cache, device, eval, load_safetensors,
     peak_memory, reset_peak_memory, save_safetensors, usable_memory,
 };
-pub use streams::{by_tokens, pieces, side_by_side, streams, worth_streams};
+pub use spans::{Entries, Prepared, Span, over, undivided};
 
 /// What MLX operations return.
 pub type Result<T> = std::result::Result<T, MlxError>;

@@ -3,12 +3,12 @@
 //! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
 //! transformers.
 
-use super::linear::Linear;
-use super::matrix::{Matrix, Projections};
+use super::linear::{Linear, Projections};
+use super::matrix::Matrix;
 use super::packed::Packed;
 use super::rope::Rope;
 use crate::cache::{KeysValues, QuantizedHeads, RowKv};
-use crate::mlx::{self, Array, Dtype, Mask, Result};
+use crate::mlx::{self, Array, Dtype, Mask, Result, Span};
 
 /// The most query positions for which attention reads 8-bit keys and values as they are. For more it is worth
 /// dequantizing these first, which makes the fused attention possible.
@@ -87,9 +87,12 @@ impl Attention {
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, heads * head_dim])?);
         }
         let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
-        mlx::by_tokens(&[&out, &parts[0]], out.size() * x.dim(-1) as usize, |parts| {
-            self.o_proj.forward(&parts[0].multiply(&parts[1].sigmoid()?)?)
-        })
+        let multiply_adds = out.size() * x.dim(-1) as usize;
+        let [y] = mlx::over(Span::Tokens(out.dim(0)), multiply_adds, [0], |tokens| {
+            let (out, gate) = (tokens.of(&out, 0)?, tokens.of(&parts[0], 0)?);
+            Ok([self.o_proj.forward(&out.multiply(&gate.sigmoid()?)?)?])
+        })?;
+        Ok(y)
     }
 
     /// Computes the keys and values of `forward` alone, and appends them to the caches.
@@ -134,28 +137,24 @@ fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
     let queries = q.dim(2);
     let mask = if queries == 1 { Mask::None } else { Mask::Causal };
     match kv {
-        KeysValues::Full([k, v]) => by_heads(q, k, v, scale, mask),
+        KeysValues::Full([k, v]) => attend_fused(q, k, v, scale, mask),
         KeysValues::Eight([k, v]) if queries <= MOST_DIRECT_QUERIES => attend_directly(q, k, v, scale),
         KeysValues::Eight(kv) => {
             let [k, v] = kv.each_ref().map(|heads| heads.dequantize(q.dtype()));
-            by_heads(q, &k?, &v?, scale, mask)
+            attend_fused(q, &k?, &v?, scale, mask)
         }
     }
 }
 
-/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]`, in groups of heads on several streams where that is
-/// worth it.
-fn by_heads(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
+/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]` → `[1, Hq, T, D]`.
+fn attend_fused(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
     // Each query meets each key twice, for its weight and for its value.
-    let (heads, shared) = (k.dim(1), q.dim(1) / k.dim(1));
-    if heads < 2 || !mlx::worth_streams(2 * q.size() * k.dim(2) as usize) {
-        return mlx::scaled_dot_product_attention(q, k, v, scale, mask);
-    }
-    let outputs = mlx::side_by_side(&mlx::pieces(heads, 1), |piece| {
-        let of = |a: &Array, each: i32| a.slice_axis(1, piece.start * each, piece.end * each);
-        mlx::scaled_dot_product_attention(&of(q, shared)?, &of(k, 1)?, &of(v, 1)?, scale, mask)
+    let multiply_adds = 2 * q.size() * k.dim(2) as usize;
+    let [out] = mlx::over(Span::Heads(k.dim(1)), multiply_adds, [1], |heads| {
+        let (q, k, v) = (heads.of(q, 1)?, heads.of(k, 1)?, heads.of(v, 1)?);
+        Ok([mlx::scaled_dot_product_attention(&q, &k, &v, scale, mask)?])
     })?;
-    mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 1)
+    Ok(out)
 }
 
 /// Causal attention that reads keys and values in 8 bits, without dequantizing them: q `[1, Hq, T, D]` →

@@ -3,14 +3,14 @@
 //! token, prefill in chunks of up to 64 tokens (section 3.3 of the paper). The reference is `Qwen3NextGatedDeltaNet` of
 //! Hugging Face transformers.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
-use super::linear::Linear;
-use super::matrix::{Matrix, Projections};
+use super::linear::{Linear, Projections};
+use super::matrix::Matrix;
 use super::packed::Packed;
 use crate::cache::{DeltaState, TapeEntry};
 use crate::memory::delta_chunk;
-use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
+use crate::mlx::{self, Array, DeviceKind, Dtype, Entries, Result, Span};
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -147,14 +147,17 @@ impl DeltaNet {
         let projected = self.qkv_z_b_a.forward_into(x, |y| y.expand_dims(0))?;
         let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
         let inputs = self.inputs(&window, &projected[2], &projected[3])?;
-        let (y, end) = by_heads(&inputs, &start)?;
+        let [y, end] = recur(&inputs, &start)?;
         // A copy: a view would keep the whole window alive.
         let tail = window.slice_axis(1, tokens, tokens + self.dims.conv_kernel - 1)?.contiguous()?;
         *state = DeltaState::settled(end, tail);
         let z = projected[1].squeeze(0)?;
-        mlx::by_tokens(&[&y, &z], y.size() * x.dim(-1) as usize, |parts| {
-            self.out_proj.forward(&self.gate(parts[0], parts[1])?)
-        })
+        let multiply_adds = y.size() * x.dim(-1) as usize;
+        let [y] = mlx::over(Span::Tokens(tokens), multiply_adds, [0], |tokens| {
+            let (y, z) = (tokens.of(&y, 0)?, tokens.of(&z, 0)?);
+            Ok([self.out_proj.forward(&self.gate(&y, &z)?)?])
+        })?;
+        Ok(y)
     }
 
     /// The recurrence's inputs, from the convolution's inputs `[B, K − 1 + M, C]` and b, a `[B, M, Hv]`:
@@ -198,8 +201,8 @@ impl DeltaNet {
 
 impl Inputs {
     /// The inputs of some heads.
-    fn of_heads(&self, heads: &Range<i32>) -> Result<Self> {
-        let of = |a: &Array| a.slice_axis(2, heads.start, heads.end);
+    fn of_heads(&self, heads: &Entries) -> Result<Self> {
+        let of = |a: &Array| heads.of(a, 2).map(Cow::into_owned);
         Ok(Self {
             q: of(&self.q)?,
             k: of(&self.k)?,
@@ -210,18 +213,14 @@ impl Inputs {
     }
 }
 
-/// [`chunked`], in groups of heads on several streams where that is worth it.
-fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
+/// [`chunked`] over all heads, which have nothing to do with each other.
+fn recur(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
     let (heads, key_dim) = (start.dim(2), start.dim(4) as usize);
     // Products with the state: about half of all there are.
-    if heads < 2 || !mlx::worth_streams(3 * inputs.v.size() * key_dim) {
-        return chunked(inputs, start);
-    }
-    let parts = mlx::side_by_side(&mlx::pieces(heads, 1), |piece| {
-        chunked(&inputs.of_heads(piece)?, &start.slice_axis(2, piece.start, piece.end)?)
-    })?;
-    let (y, end): (Vec<&Array>, Vec<&Array>) = parts.iter().map(|(y, end)| (y, end)).unzip();
-    Ok((mlx::concatenate(&y, 1)?, mlx::concatenate(&end, 2)?))
+    let multiply_adds = 3 * inputs.v.size() * key_dim;
+    mlx::over(Span::Heads(heads), multiply_adds, [1, 2], |heads| {
+        chunked(&inputs.of_heads(heads)?, &*heads.of(start, 2)?)
+    })
 }
 
 /// The recurrence over one row's tokens by chunks, after the WY form of Gated DeltaNet (arXiv 2412.06464, section 3.3).
@@ -231,7 +230,7 @@ fn by_heads(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
 /// y_t = e^{b_t} S₀ q_t + Σ_{i≤t} e^{b_t − b_i} (q_t·k_i) δ_i; S₁ = e^{b_C} S₀ + Σ_i e^{b_C − b_i} δ_i k_iᵀ.
 ///
 /// `start` `[1, 1, Hv, Dv, Dk]`; returns y `[T, Hv, Dv]` and the state after the last token.
-fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
+fn chunked(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
     let (tokens, heads, key_dim, value_dim) =
         (inputs.q.dim(1), inputs.q.dim(2), inputs.q.dim(3), inputs.v.dim(3));
     let size = delta_chunk(tokens as u32, key_dim as u32) as i32;
@@ -283,7 +282,7 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<(Array, Array)> {
     let y = mlx::stack(&outputs.iter().collect::<Vec<_>>(), 0)?; // [N, Hv, C, Dv]
     let y = y.transpose(&[0, 2, 1, 3])?.reshape(&[chunks * size, heads, value_dim])?;
     let state = state.swapaxes(1, 2)?.reshape(&[1, 1, heads, value_dim, key_dim])?.contiguous()?;
-    Ok((y.slice_axis(0, 0, tokens)?, state))
+    Ok([y.slice_axis(0, 0, tokens)?, state])
 }
 
 /// (I + A)⁻¹ for strictly lower triangular A `[…, C, C]`, C a power of two, by doubling: two inverted diagonal blocks

@@ -1,10 +1,9 @@
-//! Linear layers y = x Wᵀ with W `[out, in]` in the compute type or quantized, single or stacked by expert; several of
-//! them on the same input, fused into one product; and the token embedding.
+//! The matrices W of products y = x Wᵀ, `[out, in]` in the compute type or quantized, single or stacked by expert; and
+//! the token embedding.
 
-use super::linear::Linear;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
-/// y = x · Wᵀ, without bias. W is one matrix, or a stack of E of them with one more axis in front of each array here.
+/// W of y = x · Wᵀ: one matrix, or a stack of E of them with one more axis in front of each array here.
 #[derive(Debug, Clone)]
 pub enum Matrix {
     /// W in the compute type.
@@ -39,7 +38,7 @@ impl Matrix {
     }
 
     /// x `[…, in]` → `[…, out]`.
-    pub fn forward(&self, x: &Array) -> Result<Array> {
+    pub(super) fn forward(&self, x: &Array) -> Result<Array> {
         match self {
             Self::Dense { transposed, .. } => x.matmul(transposed),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
@@ -50,7 +49,7 @@ impl Matrix {
 
     /// For a stack: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects →
     /// `[…, 1, out]`.
-    pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
+    pub(super) fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
         match self {
             Self::Dense { transposed, .. } => mlx::gather_mm(x, transposed, gather),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
@@ -164,7 +163,7 @@ impl Matrix {
     }
 
     /// One layer whose outputs are those of all `parts`, one part after the other; `None` where their formats differ.
-    fn fuse(parts: &[Self]) -> Result<Option<Self>> {
+    pub(super) fn fuse(parts: &[Self]) -> Result<Option<Self>> {
         let (first, rest) = parts.split_first().expect("at least one projection");
         if !rest.iter().all(|part| part.same_format(first)) {
             return Ok(None);
@@ -178,77 +177,6 @@ impl Matrix {
             })
             .map(Some)
     }
-}
-
-/// Several projections of the same input, run as one product where their formats allow it.
-#[derive(Debug, Clone)]
-pub struct Projections {
-    /// One layer with all outputs, or one for each projection.
-    fused: Vec<Linear>,
-    /// Where one output ends and the next begins, when fused.
-    cuts: Vec<i32>,
-}
-
-impl Projections {
-    /// From the single projections, in the order of their outputs.
-    pub fn new(parts: Vec<Matrix>) -> Result<Self> {
-        let mut cuts: Vec<i32> = parts
-            .iter()
-            .scan(0, |end, part| {
-                *end += part.out_features();
-                Some(*end)
-            })
-            .collect();
-        cuts.pop();
-        let fused = match Matrix::fuse(&parts)? {
-            Some(one) => vec![one],
-            None => parts,
-        };
-        Ok(Self { fused: wide(fused)?, cuts })
-    }
-
-    /// x `[T, in]` → one `[T, out]` for each projection.
-    pub fn forward(&self, x: &Array) -> Result<Vec<Array>> {
-        self.forward_into(x, |y| Ok(y.clone()))
-    }
-
-    /// Like `forward`, with outputs that `arrange` puts into another form; it must leave their last axis alone.
-    pub fn forward_into(&self, x: &Array, arrange: impl Fn(&Array) -> Result<Array>) -> Result<Vec<Array>> {
-        self.outputs(|part| arrange(&part.forward(x)?))
-    }
-
-    /// For stacks: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects of each
-    /// stack → `[…, 1, out]` each.
-    pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Vec<Array>> {
-        self.outputs(|part| part.forward_experts(x, gather))
-    }
-
-    fn outputs(&self, output: impl Fn(&Linear) -> Result<Array>) -> Result<Vec<Array>> {
-        match self.fused.as_slice() {
-            [one] => output(one)?.split(&self.cuts, -1),
-            parts => parts.iter().map(output).collect(),
-        }
-    }
-
-    /// The projections but for the first `count`, sharing their memory. `count` is at least 1 and leaves at least one.
-    pub fn without_first(&self, count: usize) -> Result<Self> {
-        let Some(&start) = self.cuts.get(count - 1) else { return Ok(self.clone()) };
-        let cuts = self.cuts[count..].iter().map(|cut| cut - start).collect();
-        let fused = match self.fused.as_slice() {
-            [one] => wide(vec![one.whole().with_rows(|rows| rows.slice_axis(-2, start, rows.dim(-2)))?])?,
-            parts => parts[count..].to_vec(),
-        };
-        Ok(Self { fused, cuts })
-    }
-
-    /// The arrays it holds.
-    pub fn arrays(&self) -> Vec<&Array> {
-        self.fused.iter().flat_map(Linear::arrays).collect()
-    }
-}
-
-fn wide(linears: Vec<Matrix>) -> Result<Vec<Linear>> {
-    linears.into_iter().map(Linear::new).collect()
 }
 
 /// The token embedding: ids to vectors; also the output head of models that tie the two.
@@ -329,57 +257,5 @@ mod tests {
         let copy = eight.quantized_copy(32, 4, 4, Dtype::Float32).unwrap();
         let dense = Matrix::dense(eight.matrix(Dtype::Float32).unwrap()).unwrap();
         assert_eq!(values(&copy), values(&dense.quantized_copy(32, 4, 10, Dtype::Float32).unwrap()));
-    }
-
-    #[test]
-    fn stacks_of_one_format_run_as_one_and_the_others_apart() {
-        let stack = |rows, seed| matrix(3 * rows, seed).reshape(&[3, rows, 64]).unwrap();
-        let dense = |rows, seed| Matrix::dense(stack(rows, seed)).unwrap();
-        let quantized = |rows, seed, bits| {
-            let parts = mlx::quantize(&stack(rows, seed), 32, bits, QuantMode::Affine).unwrap();
-            let [weight, scales, biases] = parts.try_into().unwrap();
-            let biases = Some(biases);
-            Matrix::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
-        };
-        let x = matrix(2, 9).expand_dims(1).unwrap();
-        let rows = Array::from_slice(&[1u32, 0, 1, 0], &[4]).unwrap();
-        let matrices = Array::from_slice(&[2u32, 0, 1, 2], &[4]).unwrap();
-        let gather = Gather { rows: Some(&rows), matrices: &matrices, sorted: false };
-        for (parts, products) in [
-            ([dense(6, 1), dense(4, 2)], 1),
-            ([quantized(6, 1, 4), quantized(4, 2, 4)], 1),
-            ([quantized(6, 1, 4), quantized(4, 2, 8)], 2),
-        ] {
-            let together = Projections::new(parts.to_vec()).unwrap();
-            assert_eq!(together.fused.len(), products);
-            for (y, part) in together.forward_experts(&x, gather).unwrap().iter().zip(parts) {
-                assert_eq!(y.shape(), [4, 1, part.out_features()]);
-                let alone = part.forward_experts(&x, gather).unwrap();
-                assert_eq!(y.to_vec::<f32>().unwrap(), alone.to_vec::<f32>().unwrap());
-            }
-        }
-    }
-
-    #[test]
-    fn projections_give_what_each_would_give_alone() {
-        let dense = |rows, seed| Matrix::dense(matrix(rows, seed)).unwrap();
-        let cases = [
-            (vec![dense(6, 1), dense(4, 2), dense(2, 3)], 1),
-            (vec![quantized(6, 1, 4), quantized(4, 2, 4), quantized(2, 3, 4)], 1),
-            // Formats that do not go together stay apart.
-            (vec![dense(6, 1), quantized(4, 2, 4), quantized(2, 3, 8)], 3),
-        ];
-        let x = matrix(3, 9);
-        for (parts, matrices) in cases {
-            let together = Projections::new(parts.clone()).unwrap();
-            assert_eq!(together.fused.len(), matrices);
-            let values = |arrays: &[Array]| -> Vec<Vec<f32>> {
-                arrays.iter().map(|a| a.to_vec::<f32>().unwrap()).collect()
-            };
-            let alone: Vec<Array> = parts.iter().map(|part| part.forward(&x).unwrap()).collect();
-            assert_eq!(values(&together.forward(&x).unwrap()), values(&alone));
-            let rest = together.without_first(1).unwrap();
-            assert_eq!(values(&rest.forward(&x).unwrap()), values(&alone[1..]));
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The gated MLP of decoder layers and experts, SwiGLU (arXiv 2002.05202): `down(silu(gate(x)) ⊙ up(x))`.
 
-use super::linear::Linear;
-use super::matrix::{Matrix, Projections};
+use super::linear::{Linear, Projections};
+use super::matrix::Matrix;
 use crate::mlx::{Array, Gather, Result};
 
 /// A gated MLP; with stacked matrices, one for each expert.

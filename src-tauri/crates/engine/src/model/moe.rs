@@ -2,6 +2,7 @@
 //! shared expert is added. The reference is `Qwen3NextSparseMoeBlock` of Hugging Face transformers.
 
 use super::Mlp;
+use super::linear::Linear;
 use super::matrix::Matrix;
 use crate::mlx::{self, Array, Gather, Result};
 
@@ -25,9 +26,9 @@ pub struct MoeDims {
 #[derive(Debug)]
 pub struct Moe {
     dims: MoeDims,
-    gate: Matrix,
+    gate: Linear,
     switch_mlp: Mlp,
-    shared: Option<(Mlp, Matrix)>,
+    shared: Option<(Mlp, Linear)>,
 }
 
 impl Moe {
@@ -39,7 +40,12 @@ impl Moe {
         [gate_proj, up_proj, down_proj]: [Matrix; 3],
         shared: Option<(Mlp, Matrix)>,
     ) -> Result<Self> {
-        Ok(Self { dims, gate, switch_mlp: Mlp::new(gate_proj, up_proj, down_proj)?, shared })
+        let switch_mlp = Mlp::new(gate_proj, up_proj, down_proj)?;
+        let shared = match shared {
+            Some((mlp, gate)) => Some((mlp, Linear::new(gate)?)),
+            None => None,
+        };
+        Ok(Self { dims, gate: Linear::new(gate)?, switch_mlp, shared })
     }
 
     /// x `[T, H]` → `[T, H]`.

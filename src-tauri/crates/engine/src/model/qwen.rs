@@ -12,7 +12,7 @@ use super::{Attention, DeltaNet, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::HiddenMode;
 use crate::memory::RowMemory;
-use crate::mlx::{self, Array, Result};
+use crate::mlx::{self, Array, Result, Span};
 
 /// The part of a layer that mixes tokens.
 #[derive(Debug)]
@@ -144,9 +144,11 @@ impl Qwen {
                 }
             };
             let h = x.add(&mixed)?;
-            x = mlx::by_tokens(&[&h], h.size() * h.dim(-1) as usize, |h| {
-                let normed = mlx::rms_norm(h[0], Some(&layer.post_attention_layernorm), self.eps)?;
-                h[0].add(&layer.mlp.forward(&normed)?)
+            let multiply_adds = h.size() * h.dim(-1) as usize;
+            [x] = mlx::over(Span::Tokens(h.dim(0)), multiply_adds, [0], |tokens| {
+                let h = tokens.of(&h, 0)?;
+                let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
+                Ok([h.add(&layer.mlp.forward(&normed)?)?])
             })?;
             // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
             // is built, and memory is only taken for that one when the first is done.

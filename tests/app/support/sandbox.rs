@@ -37,8 +37,10 @@ const WITH_KEYCHAIN: &str =
 impl Sandbox {
     /// A screen of this size, and an empty home.
     pub(crate) fn new(width: u32, height: u32) -> Self {
+        // Without `-noreset` it begins anew when the last program leaves it, and refuses those that come meanwhile.
         let mut screen = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")])
+            .args(["-displayfd", "1", "-noreset", "-nolisten", "tcp"])
+            .args(["-screen", "0", &format!("{width}x{height}x24")])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

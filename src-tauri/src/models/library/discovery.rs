@@ -1,4 +1,5 @@
-//! What there is to get: searches of the Hub, recommendations, model cards and newer commits, each with whether it fits.
+//! What there is to get: searches of the Hub, recommendations, model cards and newer commits; and the context at which
+//! models are judged.
 
 use std::sync::Arc;
 

@@ -192,8 +192,8 @@ impl<W: Write> Screen<W> {
         self.put(&harmless(&text.text))
     }
 
-    /// How wide the terminal is now. Where that has changed in the middle of a line, some terminals have broken the line
-    /// anew and others have not.
+    /// How wide the terminal is now. Where that has changed in the middle of a line, some terminals have broken the
+    /// line anew and others have not.
     fn width(&mut self) -> Option<usize> {
         let columns = (self.columns)()?;
         let has_changed = self.width.replace(columns).is_some_and(|before| before != columns);

@@ -38,8 +38,8 @@ impl Engine {
         let (state_sender, state) = watch::channel(EngineState::Starting);
         let (activity_sender, activity) = watch::channel(Activity::default());
         let ids = RequestIds::default();
-        let senders = (state_sender, activity_sender);
-        let supervisor = Supervisor::new(program, state_dir, timeouts, inbox, senders, ids.clone());
+        let supervisor =
+            Supervisor::new(program, state_dir, timeouts, inbox, state_sender, activity_sender, ids.clone());
         (Self { commands, state, activity, ids }, supervisor)
     }
 

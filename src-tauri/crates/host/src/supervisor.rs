@@ -96,7 +96,8 @@ impl Supervisor {
         state_dir: PathBuf,
         timeouts: Timeouts,
         commands: mpsc::UnboundedReceiver<EngineCommand>,
-        (state, activity): (watch::Sender<EngineState>, watch::Sender<Activity>),
+        state: watch::Sender<EngineState>,
+        activity: watch::Sender<Activity>,
         ids: RequestIds,
     ) -> Self {
         Self {

@@ -230,6 +230,7 @@ async fn shutting_down_ends_the_process() {
     let program = engine_program(folder.path());
     let engine = started(program.clone());
     engine.load(at(demo_model())).await.unwrap();
+    assert!(process_of(&program).is_some(), "it runs until then");
     engine.shut_down();
     timeout(TIMEOUT, async {
         while process_of(&program).is_some() {

@@ -8,8 +8,8 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Engine, Progress, Prompt, closed};
 use foretoken_protocol::{
     AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
-    ComparisonVerdict, Drafting, EngineState, ErrorReport, GenerationSettings, MessageId, MtpState, Role,
-    Sampling, TimedToken,
+    ComparisonVerdict, Drafting, EngineState, ErrorReport, Event, GenerationSettings, MessageId, MtpState,
+    Role, Sampling, TimedToken,
 };
 use tauri::ipc::Channel;
 use tokio::sync::watch;
@@ -192,7 +192,7 @@ impl Writer<'_> {
                 }
                 progress = generation.progress.recv() => match progress {
                     Some(Progress::Begun(begun)) => drafts = begun.settings.drafting != Drafting::Off,
-                    Some(Progress::Tokens(texts)) => {
+                    Some(Progress::Event(Event::Tokens { tokens: texts, .. })) => {
                         let now = Instant::now();
                         let at = 1e3 * (now - *first.get_or_insert(now)).as_secs_f64();
                         tokens.extend(texts.into_iter().map(|token| TimedToken {
@@ -203,16 +203,16 @@ impl Writer<'_> {
                         }));
                         self.page.tell(ComparisonProgress::Writing { drafts, tokens: tokens.len() as u32 });
                     }
-                    Some(Progress::Reading { done, total }) => {
+                    Some(Progress::Event(Event::Reading { done, total, .. })) => {
                         self.page.tell(ComparisonProgress::Reading { done, total });
                     }
-                    Some(Progress::Waiting { .. } | Progress::Live(_)) => {}
-                    Some(Progress::Finished { reason, stats }) => {
+                    Some(Progress::Event(Event::Finished { reason, stats, .. })) => {
                         return ended.map_or(Ok(ComparedReply { tokens, reason, stats: *stats }), Err);
                     }
-                    Some(Progress::Failed(error) | Progress::Interrupted(error)) => {
+                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => {
                         return Err(ended.unwrap_or(Ended::Failed(error)));
                     }
+                    Some(Progress::Event(_)) => {}
                     None => return Err(Ended::Failed(closed())),
                 },
             }

@@ -181,7 +181,7 @@ impl Engine {
                 }
                 Event::Live { .. } => {}
                 Event::Finished { reason, stats, .. } => {
-                    return Ended { reason, stats, text, logprobs, waited };
+                    return Ended { reason, stats: *stats, text, logprobs, waited };
                 }
                 other => panic!("{other:?} in reply {expected}"),
             }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use foretoken_chats::{Store, title_from};
 use foretoken_host::{Progress, Prompt};
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings,
-    MessageStatus, Part, Role, Sampling,
+    AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
+    GenerationSettings, MessageStatus, Part, Role, Sampling,
 };
 use tokio::time::sleep;
 
@@ -96,12 +96,12 @@ impl Conversations {
                         self.engine.cancel(generation.id);
                         return Ok(Outcome::Done);
                     }
-                    Some(Progress::Tokens(tokens)) => {
+                    Some(Progress::Event(Event::Tokens { tokens, .. })) => {
                         let said = tokens.iter().filter(|token| token.part == Part::Answer);
                         answer.extend(said.map(|token| token.text.as_str()));
                     }
-                    Some(Progress::Finished { reason, .. }) => break reason,
-                    Some(Progress::Failed(error) | Progress::Interrupted(error)) => return Err(error),
+                    Some(Progress::Event(Event::Finished { reason, .. })) => break reason,
+                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => return Err(error),
                     Some(_) => {}
                     None => return Ok(Outcome::Done),
                 },

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ErrorReport, Event, FinishReason, KvPrecision, ReplyStats, Request, RequestId};
+use foretoken_protocol::{ErrorReport, Event, FinishReason, KvPrecision, Request, RequestId};
 use rustix::process::{Signal, getpid, kill_process};
 
 use self::prompts::{Asked, Chat, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
@@ -181,7 +181,7 @@ impl Server {
 
     /// Says that a reply was cancelled before anything was written of it.
     fn finish_cancelled(&mut self, id: RequestId) -> io::Result<()> {
-        let stats = ReplyStats::default();
+        let stats = Box::default();
         self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
     }
 
@@ -345,6 +345,7 @@ impl Server {
                 Progress::Finished(reply) => {
                     self.last_live.remove(&id);
                     let Reply { reason, stats, .. } = *reply;
+                    let stats = Box::new(stats);
                     self.out.write(&Event::Finished { id, reason, stats })?;
                 }
                 Progress::Failed(error) => {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ChatMessage, ErrorReport, GenerationSettings, KvPrecision, ModelInfo, PartialReply, RequestId,
+    ChatMessage, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision, ModelInfo, PartialReply,
+    RequestId,
 };
 use tokio::sync::oneshot;
 
-use crate::progress::ProgressSender;
+use crate::progress::{Progress, ProgressSender};
 
 /// What is to be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,20 @@ pub(crate) struct Job {
     pub(crate) id: RequestId,
     pub(crate) prompt: Prompt,
     pub(crate) progress: ProgressSender,
+}
+
+impl Job {
+    /// Says that it was cancelled, as the engine would if it had been asked.
+    pub(crate) fn cancel(self) {
+        let Self { id, progress, .. } = self;
+        let stats = Box::default();
+        progress.send(Progress::Event(Event::Finished { id, reason: FinishReason::Cancelled, stats }));
+    }
+
+    /// Says why the engine is not asked for it.
+    pub(crate) fn fail(self, error: ErrorReport) {
+        self.progress.send(Progress::Event(Event::Failed { id: Some(self.id), error }));
+    }
 }
 
 /// Numbers requests for as long as the app runs.

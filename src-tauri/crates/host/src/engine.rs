@@ -26,7 +26,7 @@ pub struct Engine {
 pub struct Generation {
     /// Names it for [`Engine::cancel`].
     pub id: RequestId,
-    /// What happens to it; one of the last three ends it.
+    /// What happens to it, until it has ended.
     pub progress: ProgressReceiver,
 }
 

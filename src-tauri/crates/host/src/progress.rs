@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{
-    ErrorReport, FinishReason, GenerationSettings, LiveStats, ModelInfo, ReplyStats, TokenText,
-};
+use foretoken_protocol::{ErrorReport, Event, GenerationSettings, ModelInfo};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The most figures that may wait to be read.
@@ -24,39 +22,18 @@ pub struct Begun {
 pub enum Progress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
-    /// It waits for others.
-    Waiting {
-        /// Replies that come before it.
-        ahead: u32,
-    },
-    /// The prompt is being read.
-    Reading {
-        /// Tokens read so far.
-        done: u32,
-        /// Tokens of the prompt.
-        total: u32,
-    },
-    /// New text.
-    Tokens(Vec<TokenText>),
-    /// The numbers so far.
-    Live(LiveStats),
-    /// It is complete, or was cancelled.
-    Finished {
-        /// Why it ended.
-        reason: FinishReason,
-        /// What it took.
-        stats: Box<ReplyStats>,
-    },
-    /// The engine could not write it.
-    Failed(ErrorReport),
-    /// The engine stopped in the middle.
+    /// What the engine says of it: [`Event::Waiting`], [`Event::Reading`], [`Event::Tokens`] and [`Event::Live`], then
+    /// [`Event::Finished`] or [`Event::Failed`], which end it. The supervisor says these two itself of a reply that it
+    /// does not ask the engine for.
+    Event(Event),
+    /// The engine stopped in the middle, which ends it.
     Interrupted(ErrorReport),
 }
 
 impl Progress {
     /// Whether the next one of its kind says all that it says.
     fn is_figure(&self) -> bool {
-        matches!(self, Self::Waiting { .. } | Self::Reading { .. } | Self::Live(_))
+        matches!(self, Self::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }))
     }
 }
 
@@ -109,14 +86,14 @@ mod tests {
     async fn a_reader_that_is_behind_misses_figures_and_no_text() {
         let (sender, mut receiver) = channel();
         for done in 0..1000 {
-            sender.send(Progress::Reading { done, total: 1000 });
-            sender.send(Progress::Tokens(Vec::new()));
+            sender.send(Progress::Event(Event::Reading { id: 1, done, total: 1000 }));
+            sender.send(Progress::Event(Event::Tokens { id: 1, tokens: Vec::new(), logprobs: Vec::new() }));
         }
         drop(sender);
         let (mut figures, mut text) = (Vec::new(), 0);
         while let Some(progress) = receiver.recv().await {
             match progress {
-                Progress::Reading { done, .. } => figures.push(done),
+                Progress::Event(Event::Reading { done, .. }) => figures.push(done),
                 _ => text += 1,
             }
         }
@@ -127,8 +104,9 @@ mod tests {
     async fn what_was_read_makes_room() {
         let (sender, mut receiver) = channel();
         for ahead in 0..1000 {
-            sender.send(Progress::Waiting { ahead });
-            assert_eq!(receiver.recv().await, Some(Progress::Waiting { ahead }));
+            let waiting = || Progress::Event(Event::Waiting { id: 1, ahead });
+            sender.send(waiting());
+            assert_eq!(receiver.recv().await, Some(waiting()));
         }
     }
 }

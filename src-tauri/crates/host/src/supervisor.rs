@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use foretoken_protocol::{EngineState, ErrorReport, Event, FinishReason, ModelInfo, Request, RequestId};
+use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, Request, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -84,7 +84,7 @@ struct Load {
 #[derive(Debug)]
 struct Running {
     progress: ProgressSender,
-    /// Entries of text that may still come: more than that is a fault of the engine.
+    /// Entries of text that may still come, log-probabilities counted too: more than that is a fault of the engine.
     room: u64,
     /// When it was told to end it.
     cancelled: Option<Instant>,
@@ -255,8 +255,7 @@ impl Supervisor {
             return self.waiting.push_back(job);
         }
         let EngineState::Ready { model, .. } = self.state.borrow().clone() else {
-            job.progress.send(Progress::Failed(self.failure.clone()));
-            return;
+            return job.fail(self.failure.clone());
         };
         let Job { id, prompt, progress } = job;
         let settings = prompt.settings.of(&model);
@@ -286,8 +285,7 @@ impl Supervisor {
         if let Some(index) = self.waiting.iter().position(|job| job.id == id)
             && let Some(job) = self.waiting.remove(index)
         {
-            let stats = Box::default();
-            job.progress.send(Progress::Finished { reason: FinishReason::Cancelled, stats });
+            job.cancel();
         } else if let Some(running) = self.running.get_mut(&id) {
             // Whoever asks again does not make it wait longer.
             running.cancelled.get_or_insert_with(Instant::now);
@@ -298,7 +296,7 @@ impl Supervisor {
     /// Says that nothing can answer, and why.
     fn fail(&mut self, error: ErrorReport) {
         for job in self.waiting.drain(..) {
-            job.progress.send(Progress::Failed(error.clone()));
+            job.fail(error.clone());
         }
         self.state.send_replace(EngineState::Failed { error: error.clone() });
         self.failure = error;
@@ -340,9 +338,7 @@ impl Supervisor {
                     self.load(model, Some(answer));
                     return ControlFlow::Continue(());
                 }
-                EngineCommand::Generate(job) => {
-                    job.progress.send(Progress::Failed(error.clone()));
-                }
+                EngineCommand::Generate(job) => job.fail(error.clone()),
                 EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 EngineCommand::Cancel(_) => {}
                 EngineCommand::ShutDown => break,

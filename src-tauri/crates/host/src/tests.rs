@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, EngineState, ErrorReport, FinishReason, GenerationSettings, KvPrecision, Part,
-    Role, Sampling,
+    ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
+    Part, Role, Sampling,
 };
 use tokio::time::{sleep, timeout};
 
@@ -58,15 +58,13 @@ async fn read(mut generation: Generation) -> (String, Progress) {
     let end = async {
         loop {
             match generation.progress.recv().await.unwrap() {
-                Progress::Tokens(tokens) => {
+                Progress::Event(Event::Tokens { tokens, .. }) => {
                     answer.extend(
                         tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
                     );
                 }
                 Progress::Begun(_)
-                | Progress::Waiting { .. }
-                | Progress::Reading { .. }
-                | Progress::Live(_) => {}
+                | Progress::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }) => {}
                 end => return end,
             }
         }
@@ -80,7 +78,9 @@ async fn read(mut generation: Generation) -> (String, Progress) {
 async fn ended(mut generation: Generation) -> Progress {
     loop {
         let progress = generation.progress.recv().await.unwrap();
-        if let Progress::Finished { .. } | Progress::Failed(_) | Progress::Interrupted(_) = progress {
+        if let Progress::Event(Event::Finished { .. } | Event::Failed { .. }) | Progress::Interrupted(_) =
+            progress
+        {
             return progress;
         }
     }
@@ -105,7 +105,9 @@ async fn a_program_that_is_not_there_is_reported_to_all_who_ask() {
     assert_eq!(error.code, "engine_not_started");
     assert!(error.message.contains("/nowhere/foretoken-engine"), "{error}");
     assert_eq!(failure(&engine).await, error);
-    assert_eq!(read(engine.generate(prompt(8))).await.1, Progress::Failed(error));
+    let generation = engine.generate(prompt(8));
+    let failed = Event::Failed { id: Some(generation.id), error };
+    assert_eq!(read(generation).await.1, Progress::Event(failed));
 }
 
 #[tokio::test]
@@ -146,7 +148,7 @@ async fn a_model_loads_and_answers() {
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
-    let Progress::Finished { stats, .. } = end else { panic!("{end:?}") };
+    let Progress::Event(Event::Finished { stats, .. }) = end else { panic!("{end:?}") };
     assert!(stats.emitted > 0);
 }
 
@@ -156,10 +158,13 @@ async fn a_reply_is_cancelled() {
     let engine = started(engine_program(folder.path()));
     engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
-    while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
+    while !matches!(generation.progress.recv().await, Some(Progress::Event(Event::Tokens { .. }))) {}
     engine.cancel(generation.id);
     let (_, end) = read(generation).await;
-    assert!(matches!(end, Progress::Finished { reason: FinishReason::Cancelled, .. }), "{end:?}");
+    assert!(
+        matches!(end, Progress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
+        "{end:?}"
+    );
 }
 
 #[tokio::test]
@@ -169,7 +174,7 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let engine = started(program.clone());
     engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
-    while !matches!(generation.progress.recv().await, Some(Progress::Tokens(_))) {}
+    while !matches!(generation.progress.recv().await, Some(Progress::Event(Event::Tokens { .. }))) {}
     kill(&program);
     let (_, end) = read(generation).await;
     let Progress::Interrupted(error) = end else { panic!("{end:?}") };
@@ -178,7 +183,7 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
-    assert!(matches!(end, Progress::Finished { .. }), "{end:?}");
+    assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
     assert_eq!(engine.activity().starts, 2);
     // Told behind the reply. The first process would have counted two prompts.
     let counted = async {
@@ -203,7 +208,7 @@ async fn a_model_that_does_not_load_leaves_the_one_before() {
     let state = wait_for(&engine, |state| matches!(state, EngineState::Ready { .. })).await;
     let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
     assert_eq!(model.path, demo);
-    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Event(Event::Finished { .. })));
 }
 
 /// A new process keeps keys and values as the one before did.
@@ -221,7 +226,7 @@ async fn a_model_is_loaded_with_keys_and_values_in_8_bits_until_another_is() {
     kill(&program);
     wait_for(&engine, |state| !matches!(state, EngineState::Ready { .. })).await;
     wait_for(&engine, in_8_bits).await;
-    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Finished { .. }));
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Event(Event::Finished { .. })));
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ pub enum Event {
         /// Why it ended.
         reason: FinishReason,
         /// What it took.
-        stats: ReplyStats,
+        stats: Box<ReplyStats>,
     },
     /// What the engine has done since the model was loaded. Sent behind the end of each reply.
     Counters {
@@ -178,4 +178,60 @@ pub enum Event {
         /// Why.
         error: ErrorReport,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TokenLogprob;
+
+    /// An engine of another version writes them in the same way: not a byte of them may change.
+    #[test]
+    fn the_lines_about_a_request_are_these() {
+        let token = TokenText { text: "Hi".into(), part: Part::Answer, draft_position: Some(1) };
+        let own = TokenText { text: "\n".into(), part: Part::Thinking, draft_position: None };
+        let logprob = TokenLogprob { id: 7, text: "Hi".into(), logprob: -0.5 };
+        let logprobs = TokenLogprobs { token: logprob.clone(), top: vec![logprob] };
+        let live = LiveStats { tokens_per_second: 12.5, tokens_per_pass: 1.5, acceptance: None };
+        let error = ErrorReport { code: "a".into(), message: "B.".into(), hint: "C.".into() };
+        let finished = format!(
+            r#"{{"type":"finished","id":3,"reason":"stop","stats":{}}}"#,
+            serde_json::to_string(&ReplyStats::default()).unwrap()
+        );
+        for (event, line) in [
+            (Event::Counted { id: 3, tokens: vec![5, 0] }, r#"{"type":"counted","id":3,"tokens":[5,0]}"#),
+            (Event::Waiting { id: 3, ahead: 2 }, r#"{"type":"waiting","id":3,"ahead":2}"#),
+            (Event::Reading { id: 3, done: 5, total: 9 }, r#"{"type":"reading","id":3,"done":5,"total":9}"#),
+            (
+                Event::Tokens { id: 3, tokens: vec![token.clone(), own], logprobs: Vec::new() },
+                concat!(
+                    r#"{"type":"tokens","id":3,"tokens":[{"text":"Hi","part":"answer","draft_position":1},"#,
+                    r#"{"text":"\n","part":"thinking","draft_position":null}]}"#
+                ),
+            ),
+            (
+                Event::Tokens { id: 3, tokens: vec![token], logprobs: vec![logprobs] },
+                concat!(
+                    r#"{"type":"tokens","id":3,"tokens":[{"text":"Hi","part":"answer","draft_position":1}],"#,
+                    r#""logprobs":[{"id":7,"text":"Hi","logprob":-0.5,"#,
+                    r#""top":[{"id":7,"text":"Hi","logprob":-0.5}]}]}"#
+                ),
+            ),
+            (
+                Event::Live { id: 3, stats: live },
+                concat!(
+                    r#"{"type":"live","id":3,"#,
+                    r#""stats":{"tokens_per_second":12.5,"tokens_per_pass":1.5,"acceptance":null}}"#
+                ),
+            ),
+            (Event::Finished { id: 3, reason: FinishReason::Stop, stats: Box::default() }, &finished),
+            (
+                Event::Failed { id: Some(3), error },
+                r#"{"type":"failed","id":3,"error":{"code":"a","message":"B.","hint":"C."}}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&event).unwrap(), line);
+            assert_eq!(serde_json::from_str::<Event>(line).unwrap(), event);
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Begun, Model, Progress, ProgressReceiver, closed};
 use foretoken_protocol::{
-    ErrorReport, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent, ReplyStats,
+    ErrorReport, Event, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent,
+    ReplyStats,
 };
 use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
@@ -89,17 +90,17 @@ impl Writer {
                         model = Some(Model::from(&begun.model));
                         self.begin(*begun).await;
                     }
-                    Progress::Waiting { ahead } => {
+                    Progress::Event(Event::Waiting { ahead, .. }) => {
                         (waiting, cached) = (Some(ahead), None);
                         outbox.waiting(ahead);
                     }
-                    Progress::Reading { done, total } => {
+                    Progress::Event(Event::Reading { done, total, .. }) => {
                         waiting = None;
                         let cached = *cached.get_or_insert(done);
                         outbox.reading(Reading { done, total, cached });
                     }
-                    Progress::Live(stats) => outbox.live(stats),
-                    Progress::Tokens(tokens) => {
+                    Progress::Event(Event::Live { stats, .. }) => outbox.live(stats),
+                    Progress::Event(Event::Tokens { tokens, .. }) => {
                         cached = None;
                         for token in &tokens {
                             outbox.token(token);
@@ -111,14 +112,14 @@ impl Writer {
                             new.push(&token.text, token.draft_position);
                         }
                     }
-                    Progress::Finished { reason, stats } => {
+                    Progress::Event(Event::Finished { reason, stats, .. }) => {
                         let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
                         let mut stats = ReplyStats { plain, ..*stats };
                         stats.thinking.seconds += self.dependencies.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
-                    Progress::Failed(error) => {
+                    Progress::Event(Event::Failed { error, .. }) => {
                         let status = MessageStatus::Finished { reason: FinishReason::Error };
                         break Ending { status, stats: None, error: Some(error) };
                     }
@@ -126,6 +127,8 @@ impl Writer {
                         let status = MessageStatus::Interrupted;
                         break Ending { status, stats: None, error: Some(error) };
                     }
+                    // Nothing else is said of a reply.
+                    Progress::Event(_) => {}
                 },
                 Some(Attach { events, answer }) = pages.recv() => {
                     // The message holds what the outbox does.
@@ -234,7 +237,8 @@ mod tests {
         for number in 0..300 {
             let text = format!("{number} ");
             written += &text;
-            engine.send(Progress::Tokens(vec![TokenText { text, part: Part::Answer, draft_position: None }]));
+            let tokens = vec![TokenText { text, part: Part::Answer, draft_position: None }];
+            engine.send(Progress::Event(Event::Tokens { id: 1, tokens, logprobs: Vec::new() }));
             sleep(Duration::from_millis(1)).await;
         }
         let mut heard = String::new();

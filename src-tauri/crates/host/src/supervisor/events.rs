@@ -38,24 +38,26 @@ impl Supervisor {
                 None => self.superseded.remove(&id).is_some(),
             },
             Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
-            Event::Waiting { id, ahead } => self.report(id, Progress::Waiting { ahead }),
-            Event::Reading { id, done, total } => self.report(id, Progress::Reading { done, total }),
-            Event::Tokens { id, tokens, .. } => {
+            Event::Waiting { id, .. } | Event::Reading { id, .. } | Event::Live { id, .. } => {
+                self.report(id, event)
+            }
+            Event::Tokens { id, ref tokens, ref logprobs } => {
                 let Some(running) = self.running.get_mut(&id) else { return false };
-                match running.room.checked_sub(tokens.len() as u64) {
+                match running.room.checked_sub((tokens.len() + logprobs.len()) as u64) {
                     Some(room) => running.room = room,
                     None => return false,
                 }
-                self.report(id, Progress::Tokens(tokens))
+                self.report(id, event)
             }
-            Event::Live { id, stats } => self.report(id, Progress::Live(stats)),
-            Event::Finished { id, reason, stats } => {
-                let known = self.report(id, Progress::Finished { reason, stats: Box::new(stats) });
+            Event::Finished { id, .. } => {
+                let known = self.report_end(id, event);
                 if known {
-                    self.running.remove(&id);
                     self.failures = 0;
                 }
                 known
+            }
+            Event::Failed { id: Some(id), .. } if self.running.contains_key(&id) => {
+                self.report_end(id, event)
             }
             Event::Failed { id: Some(id), error } => {
                 if let Some(load) = self.loading.take_if(|load| load.id == id) {
@@ -64,8 +66,7 @@ impl Supervisor {
                 } else if self.counting.contains_key(&id) {
                     self.counted(id, Err(error))
                 } else {
-                    self.report(id, Progress::Failed(error));
-                    self.running.remove(&id).is_some() || self.superseded.remove(&id).is_some()
+                    self.superseded.remove(&id).is_some()
                 }
             }
             Event::Failed { id: None, error } => {
@@ -90,10 +91,18 @@ impl Supervisor {
         known
     }
 
-    fn report(&self, id: RequestId, progress: Progress) -> bool {
+    /// Passes on what the engine says of a reply.
+    fn report(&self, id: RequestId, event: Event) -> bool {
         let Some(running) = self.running.get(&id) else { return false };
-        running.progress.send(progress);
+        running.progress.send(Progress::Event(event));
         true
+    }
+
+    /// Passes on the last that it says of it.
+    fn report_end(&mut self, id: RequestId, event: Event) -> bool {
+        let known = self.report(id, event);
+        self.running.remove(&id);
+        known
     }
 
     fn loaded(&mut self, load: Load, model: ModelInfo) {

@@ -70,6 +70,16 @@ async fn tokens_without_end_end_the_process() {
     assert!(error.message.contains("messages in a row"), "{error}");
 }
 
+/// No reply is asked for with them.
+#[tokio::test]
+async fn log_probabilities_without_end_end_the_process() {
+    let error = end_of(
+        r#"exec yes '{"type":"tokens","id":'$id',"tokens":[],"logprobs":[{"id":1,"text":"x","logprob":0,"top":[]}]}'"#,
+    )
+    .await;
+    assert!(error.message.contains("messages in a row"), "{error}");
+}
+
 /// The pipe is read on, so that the engine is not held up by what nobody reads.
 #[tokio::test]
 async fn bytes_on_stderr_that_are_no_text_hold_nothing_up() {
@@ -81,7 +91,7 @@ async fn bytes_on_stderr_that_are_no_text_hold_nothing_up() {
     .await;
     for _ in 0..2 {
         let (_, end) = read(engine.generate(prompt(8))).await;
-        assert!(matches!(end, Progress::Finished { .. }), "{end:?}");
+        assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
     }
 }
 

@@ -185,7 +185,7 @@ impl ModelLibrary {
     }
 
     /// Finds the models and returns the folders that the engine can look at.
-    fn scan(&self) -> Vec<PathBuf> {
+    pub(super) fn scan(&self) -> Vec<PathBuf> {
         let (library, last_seen) = (self.library().ok(), self.lock().local_models.clone());
         let local_models = LocalFolders {
             built_in: &self.built_in,

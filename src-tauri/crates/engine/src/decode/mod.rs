@@ -2,7 +2,7 @@
 
 mod batch;
 mod chunk_ends;
-mod draft;
+mod drafters;
 mod footprint;
 mod measure;
 mod policy;
@@ -17,9 +17,10 @@ mod swapped_row;
 mod verify;
 
 pub use batch::{Batch, Departed};
+pub use drafters::{DraftPlan, DrafterKind, LookupVerdict, MatchClass};
 pub use footprint::{Footprint, TooLarge};
 pub use measure::{Calibration, PassTimes};
-pub use policy::{Chat, Policy, PolicyState, RowView, StepView};
+pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};

@@ -4,7 +4,8 @@
 use foretoken_protocol::FinishReason;
 use thiserror::Error;
 
-use super::drafters::{DrafterKind, LookupVerdict, MatchClass, Proposal, TextIndex};
+use super::lookup::{LookupVerdict, MatchClass, Proposal, TextIndex};
+use super::plan::DrafterKind;
 use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
 use crate::mlx::{self, Array, Result};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
-use super::drafters::DraftPlan;
+use super::plan::DraftPlan;
 use super::row::{Advance, Row};
 use super::spec::RowId;
 use super::verify::VerifyGraph;

@@ -6,39 +6,13 @@ mod lookup;
 
 use head::Head;
 use lookup::Lookup;
-pub use lookup::{LookupVerdict, MatchClass};
-pub(super) use lookup::{Proposal, TextIndex};
 
 use super::batch::Batch;
+use super::plan::{DraftPlan, DrafterKind};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
 use crate::sample::{Drafts, Judged, SamplePosition, Seen};
-
-/// Names a drafter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DrafterKind {
-    /// The model's MTP head: a pass of it for each draft.
-    Head,
-    /// What followed the longest earlier occurrence of the row's last tokens: no pass at all.
-    Lookup,
-}
-
-/// What a row drafts in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DraftPlan {
-    /// Who proposes.
-    pub drafter: DrafterKind,
-    /// How many tokens.
-    pub depth: usize,
-}
-
-/// So many drafts by the MTP head.
-impl From<usize> for DraftPlan {
-    fn from(depth: usize) -> Self {
-        Self { drafter: DrafterKind::Head, depth }
-    }
-}
 
 /// Proposes tokens for rows of a batch.
 trait Drafter {

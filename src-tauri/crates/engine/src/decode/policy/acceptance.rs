@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decode::drafters::{DrafterKind, MatchClass};
-
-/// Deepest chain there is.
-pub(in crate::decode) const DEPTHS: usize = 15;
+use crate::decode::lookup::MatchClass;
+use crate::decode::plan::{DrafterKind, MAX_CHAIN};
 
 /// What a verdict's weight is multiplied by with each later step.
 const DECAY: f64 = 0.95;
@@ -40,7 +38,7 @@ impl Verdicts {
 /// How often drafts were right, by position, given that all before them were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<Verdicts>", into = "Vec<Verdicts>")]
-pub(super) struct Acceptance([Verdicts; DEPTHS]);
+pub(super) struct Acceptance([Verdicts; MAX_CHAIN]);
 
 /// Stored figures may be of fewer positions.
 impl From<Vec<Verdicts>> for Acceptance {

@@ -7,7 +7,7 @@
 //! over the rows that the MTP head drafts for.
 
 use super::cost::{Cost, MAX_WIDTH};
-use crate::decode::drafters::DrafterKind;
+use crate::decode::plan::DrafterKind;
 
 /// The drafts that a row may get.
 #[derive(Debug, Clone, PartialEq)]

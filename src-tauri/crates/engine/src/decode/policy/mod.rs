@@ -29,7 +29,6 @@ use std::time::Duration;
 
 use foretoken_protocol::{Drafting, MAX_DEPTH};
 
-pub(super) use acceptance::DEPTHS;
 use acceptance::Source;
 pub use chats::Chat;
 use chats::Chats;
@@ -39,7 +38,8 @@ use explorer::Explorer;
 use outcome::Outcome;
 pub use state::PolicyState;
 
-use super::drafters::{DraftPlan, DrafterKind, LookupVerdict, MatchClass};
+use super::lookup::{LookupVerdict, MatchClass};
+use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
 const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
@@ -75,7 +75,7 @@ impl RowView {
             _ => self.fixed(),
         };
         let lookup = self.lookup.filter(|_| self.drafting.looks_up());
-        let lookup = lookup.map(|class| (Source::Lookup(class), self.room.min(DEPTHS)));
+        let lookup = lookup.map(|class| (Source::Lookup(class), self.room.min(MAX_CHAIN)));
         [Some((Source::Head, head)), lookup].into_iter().flatten().filter(|&(_, most)| most > 0)
     }
 }

@@ -8,8 +8,8 @@ use super::acceptance::{Records, Source};
 use super::choice::{Chain, Plan, best};
 use super::cost::Cost;
 use super::outcome::Outcome;
-use crate::decode::drafters::DrafterKind;
 use crate::decode::measure::{Calibration, PassTimes};
+use crate::decode::plan::DrafterKind;
 
 /// The costs and the acceptance of a model on a machine. Worth keeping: the next start need not measure them again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -600,12 +600,12 @@ fn quoting(
         simulation.steps += 1;
         let step = simulation.steps;
         let first_right =
-            |rate: f64, salt: usize| (0..DEPTHS).take_while(|&i| chance(step, salt + i) < rate).count();
+            |rate: f64, salt: usize| (0..MAX_CHAIN).take_while(|&i| chance(step, salt + i) < rate).count();
         let (of_head, proposed) = (first_right(machine.right, 100), first_right(right, 200));
         let of_lookup = drafts.drafter == DrafterKind::Lookup;
         let accepted = drafts.depth.min(if of_lookup { proposed } else { of_head });
         // What the row emits, the token after the last accepted draft included, judges the proposal.
-        let judged = DEPTHS.min(accepted + 1);
+        let judged = MAX_CHAIN.min(accepted + 1);
         let verdict = LookupVerdict { class: MatchClass::Long, judged, right: proposed.min(judged) };
         let (width, chain) = (1 + drafts.depth, if of_lookup { 0 } else { drafts.depth });
         let took = Some(Duration::from_secs_f64(machine.step(width, chain) / 1e3));

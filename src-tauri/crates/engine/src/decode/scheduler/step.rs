@@ -7,7 +7,7 @@ use super::request::Quarantine;
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
-use crate::decode::drafters::{DraftPlan, DrafterKind};
+use crate::decode::plan::{DraftPlan, DrafterKind};
 use crate::decode::policy::{Chat, RowOutcome, RowView, StepView};
 use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;

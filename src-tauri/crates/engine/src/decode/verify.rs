@@ -114,8 +114,8 @@ impl Batch {
             let target = &target[..own_finite.iter().take_while(|&&finite| finite == 1).count()];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let end = start + 1 + depths[b] as i32;
-            let verdict =
-                row.commit(target, &draft, drafted.drafter(b), &hidden.slice_axis(0, start, end)?)?;
+            let hidden = hidden.slice_axis(0, start, end)?;
+            let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;
             start = end;
             self.committed[b] = 0;
             match verdict {

@@ -1,7 +1,7 @@
 //! Drafts from the text that is there already: what followed the longest earlier occurrence of a row's last tokens.
 //!
-//! Known as prompt lookup decoding. Worth most where a reply quotes or edits what it was given. A proposal costs no pass
-//! of anything, and whether it would have been right is known after every step, used or not.
+//! Known as prompt lookup decoding. Worth most where a reply quotes or edits what it was given. A proposal costs no
+//! pass of anything, and whether it would have been right is known after every step, used or not.
 
 use std::collections::HashMap;
 

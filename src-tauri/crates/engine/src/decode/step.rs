@@ -59,9 +59,9 @@ pub struct StepFailed {
 
 impl Batch {
     /// Drafts for all rows, and one forward pass that verifies the drafts. `drafts[b]`: who drafts how many tokens for
-    /// row b, the head where it is a number; fewer are used where its budget or its drafter does not allow as many. Waits for the device once; also before that in
-    /// steps that time their parts, and where the head reads many pending pairs; without rows, not at all. After an
-    /// error the batch is empty.
+    /// row b, the head where it is a number; fewer are used where its budget or its drafter does not allow as many.
+    /// Waits for the device once; also before that in steps that time their parts, and where the head reads many
+    /// pending pairs; without rows, not at all. After an error the batch is empty.
     pub fn step<D: Into<DraftPlan> + Copy>(
         &mut self,
         model: &Qwen,

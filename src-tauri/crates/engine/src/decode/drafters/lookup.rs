@@ -5,7 +5,7 @@ use crate::decode::batch::Batch;
 use crate::mlx::{Array, Result};
 use crate::model::Qwen;
 
-/// Proposes what followed the row's last tokens earlier, where [`Row::look_up`](crate::decode::row::Row::look_up) found it.
+/// Proposes what followed the row's last tokens earlier, where `Row::look_up` found it.
 pub(super) struct Lookup;
 
 impl Drafter for Lookup {

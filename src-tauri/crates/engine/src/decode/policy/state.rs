@@ -52,8 +52,8 @@ impl PolicyState {
         Outcome::of(&plain, &best).why_not()
     }
 
-    /// Why `depth` drafts of the MTP head make a row that decodes alone no faster than none; `None` where they do make it
-    /// faster, or where that is not known.
+    /// Why `depth` drafts of the MTP head make a row that decodes alone no faster than none; `None` where they do make
+    /// it faster, or where that is not known.
     pub(crate) fn verdict(&self, depth: usize) -> Option<String> {
         let chains = [self.chain_of_head(depth)];
         let [plain, drafting] = [0, depth].map(|depth| Plan::new(vec![depth], &chains, &self.cost));

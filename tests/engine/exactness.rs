@@ -13,14 +13,9 @@ use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
-/// What every question's reply is compared with, besides none.
-const DRAFTINGS: [Drafting; 5] = [depth(1), depth(2), depth(3), Drafting::Lookup, Drafting::Auto];
+const DEPTHS: [u8; 3] = [1, 2, 3];
 /// Share of first drafts that must be right in greedy text.
 const LEAST_ACCEPTANCE: f64 = 0.80;
-
-const fn depth(depth: u8) -> Drafting {
-    Drafting::Fixed { depth }
-}
 
 fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafting: Drafting) -> Reply {
     let settings =
@@ -28,9 +23,9 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Compares all questions' replies without drafts with those with the drafts that each is asked with; returns the share
-/// of right drafts by position at depth 3.
-fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
+/// Compares all questions' replies with those at the depths that each is asked at; returns the share of right drafts by
+/// position at the last depth.
+fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);
@@ -42,12 +37,12 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
         let prompt = session.chat_prompt(&[message], None, i % 2 == 1).unwrap();
         let plain = reply(&mut session, &prompt, sampling(i), Drafting::Off);
         assert!(plain.stats.positions.is_empty());
-        for drafting in draftings(i) {
-            let other = reply(&mut session, &prompt, sampling(i), drafting);
+        for depth in depths(i) {
+            let other = reply(&mut session, &prompt, sampling(i), Drafting::Fixed { depth });
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
-                different.push(format!("{drafting:?}: {question}"));
+                different.push(format!("depth {depth}: {question}"));
             }
-            if drafting == depth(3) {
+            if depth == 3 {
                 for (i, position) in other.stats.positions.iter().enumerate() {
                     drafted[i] += position.drafted;
                     accepted[i] += position.accepted;
@@ -61,23 +56,23 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
     rates
 }
 
-/// One for each question, in turns.
-fn in_turns(question: usize) -> Vec<Drafting> {
-    vec![DRAFTINGS[question % DRAFTINGS.len()]]
+/// One depth for each question, in turns.
+fn in_turns(question: usize) -> Vec<u8> {
+    vec![DEPTHS[question % DEPTHS.len()]]
 }
 
-fn all(_question: usize) -> Vec<Drafting> {
-    DRAFTINGS.to_vec()
+fn all(_question: usize) -> Vec<u8> {
+    DEPTHS.to_vec()
 }
 
-fn greedy_text_is_the_same(draftings: fn(usize) -> Vec<Drafting>) {
-    let rates = same_text_with(draftings, |_| Sampling::default());
+fn greedy_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
+    let rates = same_text_at(depths, |_| Sampling::default());
     assert!(rates[0] >= LEAST_ACCEPTANCE, "{rates:?}");
 }
 
-fn seeded_text_is_the_same(draftings: fn(usize) -> Vec<Drafting>) {
+fn seeded_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
     let sampling = Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..Sampling::default() };
-    let rates = same_text_with(draftings, |i| Sampling { seed: Some(i as u64), ..sampling });
+    let rates = same_text_at(depths, |i| Sampling { seed: Some(i as u64), ..sampling });
     assert!(rates[0] > 0.5, "{rates:?}");
 }
 

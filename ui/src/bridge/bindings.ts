@@ -700,20 +700,16 @@ export type Draft = {
  */
 export type DraftRun = [number, number];
 
-/**  Who drafts how many tokens per step. */
+/**  How many tokens the MTP head drafts per step. */
 export type Drafting = 
 /**  None: plain decoding, one token per pass. */
 { mode: "off" } | 
-/**  The MTP head or look-up, as many as pay on this machine, by measurement; may be none. */
+/**  What pays on this machine, by measurement; may be none. */
 { mode: "auto" } | 
-/**  The MTP head, as many as pay; may be none. */
-{ mode: "mtp" } | 
-/**  The MTP head, always this many, 1 to [`MAX_DEPTH`]. */
+/**  Always this many, 1 to [`MAX_DEPTH`]. */
 { mode: "fixed"; 
 /**  Drafts per step. */
-depth: number } | 
-/**  Look-up: what followed the last tokens earlier in the text, as many as pay. */
-{ mode: "lookup" };
+depth: number };
 
 /**  What the engine is doing, for the whole window. */
 export type EngineState = 

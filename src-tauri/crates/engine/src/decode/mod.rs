@@ -2,11 +2,9 @@
 
 mod batch;
 mod chunk_ends;
-mod drafters;
+mod draft;
 mod footprint;
-mod lookup;
 mod measure;
-mod plan;
 mod policy;
 mod prefill_task;
 mod prefill_throttle;
@@ -20,10 +18,8 @@ mod verify;
 
 pub use batch::{Batch, Departed};
 pub use footprint::{Footprint, TooLarge};
-pub use lookup::{LookupVerdict, MatchClass};
 pub use measure::{Calibration, PassTimes};
-pub use plan::{DraftPlan, DrafterKind};
-pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
+pub use policy::{Chat, Policy, PolicyState, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};

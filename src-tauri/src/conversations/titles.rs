@@ -101,7 +101,9 @@ impl Conversations {
                         answer.extend(said.map(|token| token.text.as_str()));
                     }
                     Some(Progress::Event(Event::Finished { reason, .. })) => break reason,
-                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => return Err(error),
+                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => {
+                        return Err(error);
+                    }
                     Some(_) => {}
                     None => return Ok(Outcome::Done),
                 },

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::TokenLogprob;
 
-    /// An engine of another version writes them in the same way: not a byte of them may change.
+    /// Who reads what an engine writes relies on them.
     #[test]
     fn the_lines_about_a_request_are_these() {
         let token = TokenText { text: "Hi".into(), part: Part::Answer, draft_position: Some(1) };

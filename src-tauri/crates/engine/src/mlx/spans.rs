@@ -1,6 +1,6 @@
 //! Computations over entries that need nothing of each other: heads, tokens, outputs of a matrix. On the CPU, where MLX
 //! runs a stream on one processor, long ones are cut into a part for each stream, and the parts are computed side by
-//! side; on GPUs nothing is cut. Nothing outside this module knows the difference: each entry is the same to the bit.
+//! side; on GPUs nothing is cut. Who computes cannot tell the difference: each entry is the same to the bit.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,7 +95,8 @@ impl Span {
         (self.len() + self.unit() - 1) / self.unit()
     }
 
-    /// The entries of each part where there are most: all but the last a multiple of the unit, and equal but for one.
+    /// The entries of each part where there are most: all but the last a multiple of the unit, and equal but
+    /// for one unit.
     fn ranges(self) -> impl Iterator<Item = Range<i32>> {
         let (count, unit, units, len) = (self.most_parts() as i32, self.unit(), self.units(), self.len());
         (0..count).map(move |i| units * i / count * unit..(units * (i + 1) / count * unit).min(len))
@@ -115,7 +116,8 @@ struct Part {
 }
 
 impl Entries {
-    /// What belongs to these entries in an array that has one for each of the span along an axis, or so many.
+    /// What belongs to these entries in an array that has one element, or a fixed number of them, for each entry of the
+    /// span along an axis.
     pub fn of<'a>(&self, array: &'a Array, axis: i32) -> Result<Cow<'a, Array>> {
         let Some(Part { range, of, .. }) = &self.0 else { return Ok(Cow::Borrowed(array)) };
         let each = array.dim(axis) / of;

@@ -97,7 +97,7 @@ impl Matrix {
         }
     }
 
-    /// Two layers from one whose outputs alternate, `block` of the first and `block` of the second.
+    /// Two matrices from one whose outputs alternate, `block` of the first and `block` of the second.
     pub fn deinterleave(&self, block: i32) -> Result<[Self; 2]> {
         let half = |which: i32| {
             self.with_rows(|rows| {
@@ -134,7 +134,7 @@ impl Matrix {
         }
     }
 
-    /// Whether the two layers can be fused.
+    /// Whether the two matrices can be fused.
     fn same_format(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dense { weight: a, .. }, Self::Dense { weight: b, .. }) => a.dtype() == b.dtype(),
@@ -146,7 +146,7 @@ impl Matrix {
         }
     }
 
-    /// A layer with `rows` applied to each of this one's arrays; it may select and rearrange along their second-last
+    /// A matrix with `rows` applied to each of this one's arrays; it may select and rearrange along their second-last
     /// axis, the outputs.
     pub(super) fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
         match self {
@@ -162,7 +162,7 @@ impl Matrix {
         }
     }
 
-    /// One layer whose outputs are those of all `parts`, one part after the other; `None` where their formats differ.
+    /// One matrix whose outputs are those of all `parts`, one part after the other; `None` where their formats differ.
     pub(super) fn fuse(parts: &[Self]) -> Result<Option<Self>> {
         let (first, rest) = parts.split_first().expect("at least one projection");
         if !rest.iter().all(|part| part.same_format(first)) {

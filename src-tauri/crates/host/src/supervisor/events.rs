@@ -43,7 +43,7 @@ impl Supervisor {
             }
             Event::Tokens { id, ref tokens, ref logprobs } => {
                 let Some(running) = self.running.get_mut(&id) else { return false };
-                match running.room.checked_sub((tokens.len() + logprobs.len()) as u64) {
+                match running.room.checked_sub((tokens.len() + logprobs.len()).max(1) as u64) {
                     Some(room) => running.room = room,
                     None => return false,
                 }

@@ -22,6 +22,9 @@ use signal_hook::low_level::emulate_default_handler;
 /// How long a reply may take to stop before another Ctrl-C ends the program: longer than pressing it twice takes.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long the terminal may be busy with text of the reply before it is left as it is.
+const RESET_TIMEOUT: Duration = Duration::from_millis(100);
+
 /// Whether a person wants the reply to stop. Until [`Interrupt::listen`], Ctrl-C ends the program.
 #[derive(Debug, Default)]
 pub(super) struct Interrupt {
@@ -57,8 +60,7 @@ impl Interrupt {
                     if let Ok(screen) = &mut screen
                         && is_in_foreground()
                     {
-                        // A screen that takes nothing more stays as it is.
-                        let _ = screen.write_all(reset.as_bytes());
+                        reset_screen(screen, reset.as_bytes());
                     }
                     let _ = emulate_default_handler(signal);
                 }
@@ -117,6 +119,18 @@ fn reopened_screen() -> io::Result<File> {
     let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
     let path = PathBuf::from(OsString::from_vec(name.into_bytes()));
     OpenOptions::new().write(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+/// Writes to a terminal that is not waited for, beside whoever is writing to it at the moment. One that takes nothing
+/// more stays as it is.
+fn reset_screen(screen: &mut impl Write, reset: &[u8]) {
+    let begun = Instant::now();
+    while let Err(error) = screen.write_all(reset)
+        && error.kind() == io::ErrorKind::WouldBlock
+        && begun.elapsed() < RESET_TIMEOUT
+    {
+        thread::sleep(RESET_TIMEOUT / 20);
+    }
 }
 
 /// Makes the terminal show nothing of what is typed. Returns how it was before.

@@ -216,8 +216,8 @@ fn a_chat_that_a_shell_has_put_into_the_background_can_be_ended() {
     shell.exp_string("Thinking: ").unwrap();
     shell.send_control('z').unwrap();
     shell.exp_string("Stopped").unwrap();
-    shell.send_line("kill %1; wait %1; echo ended with $?").unwrap();
-    shell.exp_string("ended with 143").unwrap();
+    shell.send_line("kill %1; while kill -0 %1; do sleep 0.1; done; echo it has' 'ended").unwrap();
+    shell.exp_string("it has ended").unwrap();
     shell.send_line("exit").unwrap();
     shell.exp_eof().unwrap();
 }

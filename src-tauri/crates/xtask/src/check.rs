@@ -2,10 +2,8 @@
 //! minutes.
 
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
@@ -61,7 +59,7 @@ const ALL: [Step; 16] = [
     ("Documentation tests", |workspace| {
         cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
     }),
-    ("Tests", tests),
+    ("Tests", |workspace| cargo(workspace, &["nextest", "run", "--locked", "--workspace"])),
 ];
 
 /// Prepares what the checks need that one wants every few minutes, and makes them.
@@ -131,13 +129,6 @@ fn workflows(workspace: &Workspace) -> Result<Outcome> {
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
     let arguments = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
     show(workspace.cargo().env("RUSTDOCFLAGS", "-D warnings").args(arguments))
-}
-
-/// Tests of the window wait more than they compute, and one of them runs at a time.
-fn tests(workspace: &Workspace) -> Result<Outcome> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let run = ["nextest", "run", "--locked", "--workspace", "--test-threads"];
-    cargo(workspace, &[&run[..], &[&threads.to_string()]].concat())
 }
 
 fn crates(workspace: &Workspace) -> Result<Outcome> {

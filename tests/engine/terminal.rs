@@ -102,10 +102,6 @@ impl PtyChat {
         String::from_utf8(seen).unwrap()
     }
 
-    fn resize(&self, columns: u16) {
-        tcsetwinsize(&self.screen, size(columns)).unwrap();
-    }
-
     fn type_line(&mut self, line: &str) {
         write!(self.screen, "{line}\r").unwrap();
     }

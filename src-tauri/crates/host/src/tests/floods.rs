@@ -70,14 +70,16 @@ async fn tokens_without_end_end_the_process() {
     assert!(error.message.contains("messages in a row"), "{error}");
 }
 
-/// No reply is asked for with them.
+/// Lines that bring no text: of log-probabilities, which no reply is asked for with, and of nothing.
 #[tokio::test]
-async fn log_probabilities_without_end_end_the_process() {
-    let error = end_of(
+async fn tokens_without_text_end_the_process_where_they_do_not_end() {
+    for writing in [
         r#"exec yes '{"type":"tokens","id":'$id',"tokens":[],"logprobs":[{"id":1,"text":"x","logprob":0,"top":[]}]}'"#,
-    )
-    .await;
-    assert!(error.message.contains("messages in a row"), "{error}");
+        r#"exec yes '{"type":"tokens","id":'$id',"tokens":[]}'"#,
+    ] {
+        let error = end_of(writing).await;
+        assert!(error.message.contains("messages in a row"), "{error}");
+    }
 }
 
 /// The pipe is read on, so that the engine is not held up by what nobody reads.

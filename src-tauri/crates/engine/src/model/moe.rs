@@ -112,7 +112,7 @@ impl Moe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlx::{DeviceKind, Dtype, QuantMode};
+    use crate::mlx::{DeviceKind, Dtype, QuantMode, Span};
 
     const EXPERTS: usize = 8;
     const CHOSEN: usize = 3;
@@ -289,6 +289,35 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn it_gives_the_same_whole_and_in_parts() {
+        // A router as large as those of published models is cut by its outputs; the stacks of experts never are.
+        let (experts, hidden, inner) = (256, 2048, 16);
+        for storage in [Storage::Dense(Dtype::Bfloat16), Storage::Quantized(64, 8, QuantMode::Affine)] {
+            let matrix = |shape: &[usize], seed| Weight::new(shape, seed, storage).linear;
+            let stacks = [[experts, inner, hidden], [experts, inner, hidden], [experts, hidden, inner]];
+            let [gate_proj, up_proj, down_proj] =
+                stacks.map(|shape| Weight::new(&shape, 2, Storage::Dense(Dtype::Bfloat16)).linear);
+            let [gate, up, down] =
+                [[512, hidden], [512, hidden], [hidden, 512]].map(|shape| matrix(&shape, 3));
+            let shared = (Mlp::new(gate, up, down).unwrap(), matrix(&[1, hidden], 4));
+            let dims = MoeDims { experts_per_token: 8, norm_topk_prob: true };
+            let router = matrix(&[experts, hidden], 1);
+            let moe = Moe::new(dims, router, [gate_proj, up_proj, down_proj], Some(shared)).unwrap();
+            for tokens in [1, 3, 40] {
+                let x = noise(&[tokens, hidden as i32], 9, 0.5).astype(Dtype::Bfloat16).unwrap();
+                let cut = moe.forward(&x).unwrap();
+                let whole = mlx::undivided(|| moe.forward(&x)).unwrap();
+                let joins =
+                    |y: &Array| mlx::primitives([y]).unwrap().get("Concatenate").copied().unwrap_or(0);
+                if Span::Outputs(experts as i32).parts(tokens as usize * experts * hidden) > 1 {
+                    assert!(joins(&cut) > joins(&whole), "{storage:?}, {tokens} tokens: nothing was cut");
+                }
+                assert_eq!(host(&cut), host(&whole), "{storage:?}, {tokens} tokens");
             }
         }
     }

@@ -3,7 +3,6 @@
 
 use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -11,13 +10,13 @@ use serde_json::Value;
 use super::bindings;
 use super::python::{self, Pins};
 use crate::error::{Error, Result};
-use crate::prepared::{Folder, step, write};
+use crate::prepared::{Folder, write};
 use crate::process;
 use crate::workspace::Workspace;
 
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
-/// Beside the configuration that names it, so that both stay when the build folder goes.
-const LINKER: &str = ".cargo/mlx-cc";
+/// Beside the linker that reads it, so that it stays when the build folder goes.
+const FOLDER: &str = ".cargo/mlx-folder";
 const FORMAT: &str = include_str!("../../native/format.h");
 const SYMBOLS: &str = include_str!("../../native/x86_symbols.cpp");
 
@@ -49,20 +48,9 @@ pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
     })?;
 
     let lib = mlx.join("lib");
-    let linker = workspace.root().join(LINKER);
-    let is_new = write(&linker, &linker_script(&lib))?;
-    fs::set_permissions(&linker, fs::Permissions::from_mode(0o755)).map_err(Error::file(&linker))?;
+    write(&workspace.root().join(FOLDER), &lib.display().to_string())?;
     let config = workspace.root().join(".cargo/native.toml");
-    if write(&config, &cargo_config(&lib, &library.path(), &generated.path()))? || is_new {
-        // The new linker makes cargo build xtask again: now, rather than at the next start.
-        step("xtask with the linker that knows MLX", false, || {
-            process::log(
-                workspace.cargo().args(["build", "--locked", "--package", "xtask"]),
-                &workspace.log(),
-            )
-        })?;
-    }
-    Ok(())
+    write(&config, &cargo_config(&lib, &library.path(), &generated.path())).map(drop)
 }
 
 /// Cargo settings for a check of the macOS side: mlx-sys with these bindings, and no library behind them.
@@ -179,14 +167,7 @@ fn build_mlx_c(workspace: &Workspace, mlx_c: &Path, mlx: &Path, folder: &Path) -
     fs::remove_dir_all(&build).map_err(Error::file(&build))
 }
 
-/// A linker that lets every program find libmlx.so. As a linker it is the same for programs of this machine and for the
-/// build scripts and macros of a build for another one, so cargo builds those once; a flag in `rustflags` is not.
-fn linker_script(mlx: &Path) -> String {
-    let rpath = mlx.display().to_string().replace('\'', r"'\''");
-    format!("#!/bin/sh\nexec cc \"$@\" -Xlinker -rpath -Xlinker '{rpath}'\n")
-}
-
-/// Replaces the build script of mlx-sys by its results, and the linker by the one that knows where MLX is.
+/// Replaces the build script of mlx-sys by its results.
 fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
     // A JSON string is a TOML string.
     let string = |text: String| Value::from(text).to_string();
@@ -196,10 +177,7 @@ fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
          [target.{TRIPLE}.mlx]\n\
          rustc-link-search = [{}, {}]\n\
          rustc-link-lib = [\"static=x86_symbols\", \"static=mlxc\", \"dylib=mlx\", \"dylib=stdc++\"]\n\
-         rustc-env = {{ OUT_DIR = {} }}\n\
-         \n\
-         [target.{TRIPLE}]\n\
-         linker = \"{LINKER}\"\n",
+         rustc-env = {{ OUT_DIR = {} }}\n",
         search(mlx_c),
         search(mlx),
         string(bindings.display().to_string()),
@@ -208,6 +186,8 @@ fn cargo_config(mlx: &Path, mlx_c: &Path, bindings: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -217,12 +197,22 @@ mod tests {
     }
 
     #[test]
-    fn the_linker_quotes_the_folder() {
-        let script = linker_script(Path::new("/a 'quoted' folder"));
-        let arguments = script.replace("exec cc", "printf '%s\\n'");
-        let told =
-            process::read(std::process::Command::new("sh").args(["-c", &arguments, "cc", "-o", "x y"]));
-        assert_eq!(told.unwrap(), "-o\nx y\n-Xlinker\n-rpath\n-Xlinker\n/a 'quoted' folder\n");
+    fn the_linker_tells_programs_the_folder_once_it_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let linker = folder.path().join("cc-with-mlx");
+        fs::copy(Workspace::locate().root().join(".cargo/cc-with-mlx"), &linker).unwrap();
+        // Instead of a compiler.
+        let cc = folder.path().join("cc");
+        fs::write(&cc, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
+        fs::set_permissions(&cc, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", folder.path().display(), env::var("PATH").unwrap());
+        let told = || {
+            let mut command = std::process::Command::new(&linker);
+            process::read(command.env("PATH", &path).args(["-o", "x y"])).unwrap()
+        };
+        assert_eq!(told(), "-o\nx y\n");
+        write(&folder.path().join("mlx-folder"), "/a 'quoted' folder").unwrap();
+        assert_eq!(told(), "-o\nx y\n-Xlinker\n-rpath\n-Xlinker\n/a 'quoted' folder\n");
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn each_reads_as_alone(tokens: usize, counts: &[usize]) {
 
 #[test]
 fn any_number_of_rows_reads_as_each_alone() {
-    each_reads_as_alone(200, &[1, 2, 4, 8, 16]);
+    each_reads_as_alone(96, &[1, 2, 4, 8, 16]);
     // Longer than the first buffers of the KV cache.
     each_reads_as_alone(540, &[3]);
 }

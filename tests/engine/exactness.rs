@@ -23,8 +23,8 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Compares all questions' replies with those at the depths that each is asked at; returns the share of right drafts by
-/// position at the last depth.
+/// Compares the questions' replies with those at the depths that each is asked at, if any; returns the share of right
+/// drafts by position at the last depth.
 fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
@@ -32,12 +32,16 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
     let (mut drafted, mut accepted) = (vec![0u32; 3], vec![0u32; 3]);
     let mut different = Vec::new();
     for (i, question) in questions.into_iter().enumerate() {
+        let depths = depths(i);
+        if depths.is_empty() {
+            continue;
+        }
         // Every other question is answered after some thinking.
         let message = ChatMessage { role: Role::User, content: question.clone() };
         let prompt = session.chat_prompt(&[message], None, i % 2 == 1).unwrap();
         let plain = reply(&mut session, &prompt, sampling(i), Drafting::Off);
         assert!(plain.stats.positions.is_empty());
-        for depth in depths(i) {
+        for depth in depths {
             let other = reply(&mut session, &prompt, sampling(i), Drafting::Fixed { depth });
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
                 different.push(format!("depth {depth}: {question}"));
@@ -56,9 +60,15 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
     rates
 }
 
-/// One depth for each question, in turns.
-fn in_turns(question: usize) -> Vec<u8> {
-    vec![DEPTHS[question % DEPTHS.len()]]
+/// One depth for every second pair of questions, one with thinking and one without, in turns.
+fn even_pairs(question: usize) -> Vec<u8> {
+    let in_turns = DEPTHS[question % DEPTHS.len()];
+    if (question / 2).is_multiple_of(2) { vec![in_turns] } else { Vec::new() }
+}
+
+/// The same for the other pairs.
+fn odd_pairs(question: usize) -> Vec<u8> {
+    even_pairs(question + 2)
 }
 
 fn all(_question: usize) -> Vec<u8> {
@@ -78,12 +88,12 @@ fn seeded_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
 
 #[test]
 fn greedy_text_is_the_same_at_every_depth() {
-    greedy_text_is_the_same(in_turns);
+    greedy_text_is_the_same(even_pairs);
 }
 
 #[test]
 fn seeded_text_is_the_same_at_every_depth() {
-    seeded_text_is_the_same(in_turns);
+    seeded_text_is_the_same(odd_pairs);
 }
 
 #[test]

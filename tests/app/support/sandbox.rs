@@ -30,6 +30,14 @@ pub(crate) struct Sandbox {
     keychain: bool,
 }
 
+/// Processors draw here, and no page lives long enough for the compiler that optimises most.
+const WITHOUT_GPU: [(&str, &str); 4] = [
+    ("LIBGL_ALWAYS_SOFTWARE", "1"),
+    ("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1"),
+    ("LP_NUM_THREADS", "0"),
+    ("JSC_useFTLJIT", "0"),
+];
+
 /// Runs a program in a session with an unlocked keychain. The daemon ends with the session's bus.
 const WITH_KEYCHAIN: &str =
     "printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec \"$@\"";
@@ -102,7 +110,7 @@ impl Sandbox {
             .env("DISPLAY", &self.display)
             .env("LANG", "C.UTF-8")
             .env("NO_AT_BRIDGE", "1")
-            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .envs(WITHOUT_GPU)
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())

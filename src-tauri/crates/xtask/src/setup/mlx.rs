@@ -133,6 +133,8 @@ fn build_mlx_c(workspace: &Workspace, mlx_c: &Path, mlx: &Path, folder: &Path) -
             .command("cmake")
             .args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF"])
             .args(["-DMLX_C_USE_SYSTEM_MLX=ON", "-DMLX_C_BUILD_EXAMPLES=OFF"])
+            // Nearly all that a file costs are MLX's headers, which several files then share.
+            .arg("-DCMAKE_UNITY_BUILD=ON")
             .arg(format!("-DCMAKE_PREFIX_PATH={}", mlx.display()))
             .arg(format!("-DCMAKE_CXX_FLAGS=-include \"{}\"", format.display()))
             .arg("-S")

@@ -77,6 +77,9 @@ impl<'a> Copy<'a> {
 
     fn tests(&self, mutant: &Mutant) -> std::process::Command {
         let mut cargo = self.workspace.cargo();
+        // The linker of the copy does not know where MLX is.
+        let linker = self.workspace.root().join(".cargo/cc-with-mlx");
+        cargo.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", linker);
         cargo.current_dir(&self.tree).args(["nextest", "run", "--package", "foretoken-tests"]);
         // What is built here must not be taken for what the real sources give.
         cargo.arg("--target-dir").arg(self.workspace.target().join("mutants/target"));

@@ -14,6 +14,6 @@ export default defineConfig({
   },
   // Properties are tried on many texts, which takes its time on a busy machine.
   // Long enough for a busy machine; what is read again and again for each new word takes longer still.
-  // Without a number it leaves a processor unused.
+  // By itself vitest leaves a processor unused.
   test: { testTimeout: 240_000, maxWorkers: "100%" },
 });

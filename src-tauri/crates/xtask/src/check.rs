@@ -2,10 +2,8 @@
 //! minutes.
 
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
@@ -35,7 +33,8 @@ const LINTS: Step = ("Rust lints", |workspace| {
 /// Those of the shell and the host need the engine's program and minutes; those of the whole need both and a window.
 const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
     let slow = ["--exclude", "foretoken", "--exclude", "foretoken-host", "--exclude", "foretoken-tests"];
-    nextest(workspace, &[&["--lib", "--bins"][..], &slow].concat())
+    let run = ["nextest", "run", "--locked", "--workspace", "--lib", "--bins"];
+    cargo(workspace, &[&run[..], &slow].concat())
 });
 
 /// What one wants to hear every few minutes.
@@ -60,7 +59,7 @@ const ALL: [Step; 16] = [
     ("Documentation tests", |workspace| {
         cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
     }),
-    ("Tests", |workspace| nextest(workspace, &[])),
+    ("Tests", |workspace| cargo(workspace, &["nextest", "run", "--locked", "--workspace"])),
 ];
 
 /// Prepares what the checks need that one wants every few minutes, and makes them.
@@ -114,14 +113,6 @@ fn show(command: &mut Command) -> Result<Outcome> {
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
     show(workspace.cargo().args(arguments))
-}
-
-/// Runs tests of the whole workspace, with two threads for each processor as the tests reckon with.
-fn nextest(workspace: &Workspace, arguments: &[&str]) -> Result<Outcome> {
-    let threads = 2 * thread::available_parallelism().map_or(2, NonZero::get);
-    let mut command = workspace.cargo();
-    command.args(["nextest", "run", "--locked", "--workspace", "--test-threads", &threads.to_string()]);
-    show(command.args(arguments))
 }
 
 fn workflows(workspace: &Workspace) -> Result<Outcome> {

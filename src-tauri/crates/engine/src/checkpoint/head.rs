@@ -11,7 +11,7 @@ use super::kinds::{FloatType, HiddenMode, MlpKind};
 use super::names::classify_head;
 use super::norms::{self, HeadNorms, Trunk};
 use super::plan::SkipReason;
-use super::planner::{Part, Planned};
+use super::planner::{CheckpointPart, Planned};
 use super::quantization::Quantization;
 use super::sort::{Sorted, TextTensors, mlp_kind};
 
@@ -140,8 +140,12 @@ impl HeadPlanner<'_> {
         let slots = expected::mtp_head(self.config, kind)?;
         let declared = own.norms.or(of_model.norms);
         // Whether all is there is told first: it is the simpler thing to mend.
-        let mut part =
-            Part { config: self.config, compute: self.compute, norms: self.trunk.norms, quantization };
+        let mut part = CheckpointPart {
+            config: self.config,
+            compute: self.compute,
+            norms: self.trunk.norms,
+            quantization,
+        };
         part.plan(&slots, tensors)?;
         let norms = match declared {
             Some(encoding) => HeadNorms { encoding, assumed: false },

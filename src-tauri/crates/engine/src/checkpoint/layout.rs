@@ -15,7 +15,7 @@ use super::kinds::{FloatType, HiddenMode, NormEncoding};
 use super::names::classify;
 use super::norms::{self, Trunk};
 use super::plan::{Purpose, Skipped, TensorPlan, Weight, WeightKind};
-use super::planner::{Part, Planned};
+use super::planner::{CheckpointPart, Planned};
 use super::sort::{Sorted, TextTensors, check_layers};
 use crate::mlx;
 
@@ -82,7 +82,7 @@ impl Layout {
         let compute = compute_type(config, &trunk_tensors)?;
         let quantization = config.quantization.as_ref();
         let Planned { mut tensors, mut weights, mut parameters, inferred } =
-            Part { config, compute, norms: trunk_norms, quantization }
+            CheckpointPart { config, compute, norms: trunk_norms, quantization }
                 .plan(&expected::trunk(config)?, &trunk_tensors)?;
         if inferred {
             let format = describe(weights.values(), compute);

@@ -29,7 +29,7 @@ pub(super) struct Planned {
 
 /// What is the same for all tensors of a part of a checkpoint.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct CheckpointPart<'a> {
     pub(super) config: &'a Config,
     pub(super) compute: FloatType,
     pub(super) norms: NormEncoding,
@@ -37,7 +37,7 @@ pub(super) struct Part<'a> {
     pub(super) quantization: Option<&'a Quantization>,
 }
 
-impl Part<'_> {
+impl CheckpointPart<'_> {
     /// Fills all slots, and refuses tensors that are left over.
     pub(super) fn plan(self, slots: &[Slot], stored: &TextTensors<'_>) -> Result<Planned, CheckpointError> {
         let mut planner = Planner { part: self, stored, used: BTreeSet::new(), planned: Planned::default() };
@@ -65,7 +65,7 @@ enum Types {
 }
 
 struct Planner<'a> {
-    part: Part<'a>,
+    part: CheckpointPart<'a>,
     stored: &'a TextTensors<'a>,
     used: BTreeSet<String>,
     planned: Planned,

@@ -40,12 +40,12 @@ pub(super) struct Module {
     /// How it is quantized after that.
     pub(super) quantized: Option<QuantSpec>,
     /// The tensor, or packed weights, scales and biases.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<OutputTensor>,
 }
 
 /// A tensor of the result.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct OutputTensor {
     /// Its name in the file.
     pub(super) name: String,
     pub(super) dtype: Dtype,
@@ -86,7 +86,7 @@ impl Output {
     }
 
     /// All tensors.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &OutputTensor> {
         self.modules.iter().flat_map(|module| &module.parts)
     }
 
@@ -124,7 +124,7 @@ impl Output {
 
     /// What the headers of the files in `dir` will say.
     pub(super) fn index(&self, dir: &Path) -> Index {
-        let info = |part: &Part| TensorInfo {
+        let info = |part: &OutputTensor| TensorInfo {
             file: dir.join(&self.shards[part.shard].name),
             dtype: part.dtype,
             shape: part.shape.clone(),
@@ -166,7 +166,7 @@ fn module(
     let part = |name: String, dtype: Dtype, shape: Vec<usize>| {
         let elements = shape.iter().map(|size| *size as u64).product::<u64>();
         let bytes = elements * dtype.bitsize() as u64 / 8;
-        Part { name: mlx_name(&name), dtype, shape, bytes, shard: 0, offset: 0 }
+        OutputTensor { name: mlx_name(&name), dtype, shape, bytes, shard: 0, offset: 0 }
     };
     let parts = match (quantized, matrix) {
         (Some(spec), Some((path, weight))) => {

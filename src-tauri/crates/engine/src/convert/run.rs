@@ -7,7 +7,7 @@ use crc32fast::Hasher;
 use foretoken_protocol::{ConversionProgress, ConversionReport};
 use serde_json::{Value, json};
 
-use super::output::{Module, Part};
+use super::output::{Module, OutputTensor};
 use super::slabs::{self, Slabs, SourceFiles};
 use super::work::{ShardFiles, Work, check_target};
 use super::{Conversion, ConvertError, companions};
@@ -158,7 +158,11 @@ fn check(
 }
 
 /// The checksum of a tensor of the result; `None` if its file ends within it.
-fn checksum(part: &Part, files: &ShardFiles, meter: &mut Meter<'_>) -> Result<Option<u32>, EngineError> {
+fn checksum(
+    part: &OutputTensor,
+    files: &ShardFiles,
+    meter: &mut Meter<'_>,
+) -> Result<Option<u32>, EngineError> {
     let mut sum = Hasher::new();
     let mut buffer = Vec::new();
     let mut at = 0;
@@ -218,7 +222,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Counts bytes, and asks whether to go on.
-    fn advance(&mut self, bytes: u64, part: &Part) -> Result<(), ConvertError> {
+    fn advance(&mut self, bytes: u64, part: &OutputTensor) -> Result<(), ConvertError> {
         let progress = &mut self.progress;
         progress.done += bytes;
         progress.shard = part.shard as u32 + 1;

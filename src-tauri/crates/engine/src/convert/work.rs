@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::ConvertError;
 use super::companions::{self, INDEX, RECORD};
 use super::journal::{JOURNAL, Journal, Mark};
-use super::output::{Part, Shard};
+use super::output::{OutputTensor, Shard};
 use crate::checkpoint::CheckpointError;
 
 const CONFIG: &str = "config.json";
@@ -278,14 +278,19 @@ impl ShardFiles {
     }
 
     /// Writes bytes of a tensor, `at` bytes from its beginning.
-    pub(super) fn write(&mut self, part: &Part, at: u64, bytes: &[u8]) -> Result<(), ConvertError> {
+    pub(super) fn write(&mut self, part: &OutputTensor, at: u64, bytes: &[u8]) -> Result<(), ConvertError> {
         let shard = &mut self.files[part.shard];
         shard.dirty = true;
         shard.file.write_all_at(bytes, part.offset + at).map_err(ConvertError::write(&shard.path))
     }
 
     /// Reads bytes of a tensor back; false if the file ends before them.
-    pub(super) fn read(&self, part: &Part, at: u64, buffer: &mut [u8]) -> Result<bool, CheckpointError> {
+    pub(super) fn read(
+        &self,
+        part: &OutputTensor,
+        at: u64,
+        buffer: &mut [u8],
+    ) -> Result<bool, CheckpointError> {
         let shard = &self.files[part.shard];
         match shard.file.read_exact_at(buffer, part.offset + at) {
             Ok(()) => Ok(true),
@@ -295,7 +300,7 @@ impl ShardFiles {
     }
 
     /// The path of a tensor's file.
-    pub(super) fn path(&self, part: &Part) -> &Path {
+    pub(super) fn path(&self, part: &OutputTensor) -> &Path {
         &self.files[part.shard].path
     }
 

@@ -16,16 +16,16 @@ pub struct SwappedRow {
     row: Row,
     spill: Spill,
     /// The first parts, in memory.
-    resident: Vec<Part>,
+    resident: Vec<ResidentPart>,
     /// The other parts, in the file; the last element here is the part behind those in memory.
     swapped: Vec<SwappedPart>,
-    /// The tokens after the hidden states of `Part::Hidden`.
+    /// The tokens after the hidden states of `ResidentPart::Hidden`.
     next: Vec<u32>,
 }
 
 /// A part of a row's caches and states: that of one layer, or the hidden states.
 #[derive(Debug)]
-enum Part {
+enum ResidentPart {
     /// The hidden states that the head has not read.
     Hidden(Array),
     /// Recurrent state and convolution tail of a linear-attention layer, settled.
@@ -70,9 +70,14 @@ impl Departed {
         };
         match prepare() {
             Ok((spill, hidden)) => {
-                let parts = hidden.map(Part::Hidden).into_iter().chain(states.into_iter().map(Part::State));
-                let resident =
-                    parts.chain(head.map(Part::Head)).chain(kv.into_iter().map(Part::Kv)).collect();
+                let parts = hidden
+                    .map(ResidentPart::Hidden)
+                    .into_iter()
+                    .chain(states.into_iter().map(ResidentPart::State));
+                let resident = parts
+                    .chain(head.map(ResidentPart::Head))
+                    .chain(kv.into_iter().map(ResidentPart::Kv))
+                    .collect();
                 Ok(SwappedRow { row, spill, resident, swapped: Vec::new(), next: pending.next })
             }
             Err(error) => Err(CacheLost { error, row: Box::new(row) }),
@@ -93,7 +98,7 @@ impl SwappedRow {
 
     /// Bytes that are in memory.
     pub fn resident_bytes(&self) -> u64 {
-        self.resident.iter().map(Part::bytes).sum()
+        self.resident.iter().map(ResidentPart::bytes).sum()
     }
 
     /// Swaps one part out, which frees its memory; returns the bytes written, or `None` where there was no part. After
@@ -121,17 +126,17 @@ impl SwappedRow {
         let mut states = Vec::new();
         for part in resident {
             match part {
-                Part::Hidden(hidden) => row.pending.push(hidden, &next),
-                Part::State(state) => states.push(state),
-                Part::Head(kv) => row.cache.head = Some(kv),
-                Part::Kv(kv) => row.cache.kv.push(kv),
+                ResidentPart::Hidden(hidden) => row.pending.push(hidden, &next),
+                ResidentPart::State(state) => states.push(state),
+                ResidentPart::Head(kv) => row.cache.head = Some(kv),
+                ResidentPart::Kv(kv) => row.cache.kv.push(kv),
             }
         }
         Batch::of_row(row, states)
     }
 }
 
-impl Part {
+impl ResidentPart {
     fn bytes(&self) -> u64 {
         let bytes = |array: &Array| array.nbytes() as u64;
         match self {
@@ -166,14 +171,14 @@ impl SwappedPart {
     }
 
     /// Reads the part back. `room`: positions that keys and values get room for.
-    fn swap_in(self, spill: &mut Spill, room: usize) -> Result<Part, SpillError> {
+    fn swap_in(self, spill: &mut Spill, room: usize) -> Result<ResidentPart, SpillError> {
         Ok(match self {
-            Self::Hidden(hidden) => Part::Hidden(spill.read(&hidden)?),
+            Self::Hidden(hidden) => ResidentPart::Hidden(spill.read(&hidden)?),
             Self::State([state, tail]) => {
-                Part::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
+                ResidentPart::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
             }
-            Self::Head(kv) => Part::Head(kv.swap_in(spill, room)?),
-            Self::Kv(kv) => Part::Kv(kv.swap_in(spill, room)?),
+            Self::Head(kv) => ResidentPart::Head(kv.swap_in(spill, room)?),
+            Self::Kv(kv) => ResidentPart::Kv(kv.swap_in(spill, room)?),
         })
     }
 }

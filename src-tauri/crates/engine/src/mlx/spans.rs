@@ -43,7 +43,7 @@ pub fn over<const N: usize>(
     }
     let mut built = Vec::with_capacity(parts);
     for (index, range) in span.ranges().enumerate() {
-        let entries = Entries(Some(Part { index, range, of: span.len() }));
+        let entries = Entries(Some(Slice { index, range, of: span.len() }));
         built.push(on_stream(index, || build(&entries))?);
     }
     let mut joined = built[0].clone();
@@ -105,10 +105,10 @@ impl Span {
 
 /// The entries of a span that something is computed for: all, or those of one part.
 #[derive(Debug)]
-pub struct Entries(Option<Part>);
+pub struct Entries(Option<Slice>);
 
 #[derive(Debug)]
-struct Part {
+struct Slice {
     index: usize,
     range: Range<i32>,
     /// How many entries the span has.
@@ -119,7 +119,7 @@ impl Entries {
     /// What belongs to these entries in an array that has one element, or a fixed number of them, for each entry of the
     /// span along an axis.
     pub fn of<'a>(&self, array: &'a Array, axis: i32) -> Result<Cow<'a, Array>> {
-        let Some(Part { range, of, .. }) = &self.0 else { return Ok(Cow::Borrowed(array)) };
+        let Some(Slice { range, of, .. }) = &self.0 else { return Ok(Cow::Borrowed(array)) };
         let each = array.dim(axis) / of;
         array.slice_axis(axis, range.start * each, range.end * each).map(Cow::Owned)
     }
@@ -139,7 +139,7 @@ impl<T> Prepared<T> {
         let mut parts = Vec::new();
         if span.most_parts() > 1 {
             for (index, range) in span.ranges().enumerate() {
-                parts.push(part(&whole, &Entries(Some(Part { index, range, of: span.len() })))?);
+                parts.push(part(&whole, &Entries(Some(Slice { index, range, of: span.len() })))?);
             }
         }
         Ok(Self { whole, parts })

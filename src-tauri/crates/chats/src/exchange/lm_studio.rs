@@ -90,7 +90,7 @@ struct Sender {
 #[serde(untagged, expecting = "a content is neither a text nor a list of parts with a type")]
 enum Content {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
 }
 
 impl Default for Content {
@@ -100,7 +100,7 @@ impl Default for Content {
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ContentPart {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,

@@ -1,6 +1,6 @@
 //! A conversation file of LM Studio.
 //!
-//! It is a list of places, each with the versions of a message, one of them selected. What follows a place is taken to
+//! It is a list of messages, each with its versions, one of them selected. What follows a message is taken to
 //! follow the version that is selected there.
 
 use foretoken_protocol::{ChatSettings, FinishReason, MessageStatus, Role};
@@ -36,7 +36,7 @@ struct Conversation {
     per_chat_prediction_config: Option<Config>,
     client_input: Option<String>,
     last_used_model: Option<UsedModel>,
-    messages: Vec<Place>,
+    messages: Vec<VersionedMessage>,
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ struct UsedModel {
 
 /// The versions of one message. Older files have only one, whose fields stand here.
 #[derive(Deserialize)]
-struct Place {
+struct VersionedMessage {
     #[serde(default, deserialize_with = "or_default")]
     versions: Vec<Version>,
     #[serde(default, rename = "currentlySelected", deserialize_with = "or_default")]
@@ -130,9 +130,9 @@ impl Conversation {
         let model = self.last_used_model.and_then(|model| model.identifier);
         let mut messages: Vec<MessageRecord> = Vec::new();
         let mut shown = None;
-        for (before, place) in self.messages.into_iter().enumerate() {
+        for (before, message) in self.messages.into_iter().enumerate() {
             let number = number_after(before);
-            let Place { mut versions, selected, role, content } = place;
+            let VersionedMessage { mut versions, selected, role, content } = message;
             versions.extend(role.map(|role| Version { role, content, steps: Vec::new(), sender_info: None }));
             if selected >= versions.len() {
                 return Err(format!("message {number} has no version {}", selected + 1));

@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::pieces::{self, whole};
 use crate::replies::{self, NewMessage};
 use crate::sql::{all, now, to_json};
-use crate::tree::{Place, message, path, set_active_leaf};
+use crate::tree::{TreePosition, message, path, set_active_leaf};
 use crate::{ChatsError, Store, edits, list};
 
 impl Store {
@@ -17,7 +17,7 @@ impl Store {
     /// longer has.
     pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
         self.write(|db| {
-            let Place { chat, parent } = Place::of(db, id)?;
+            let TreePosition { chat, parent } = TreePosition::of(db, id)?;
             let edited = message(db, id)?;
             let status = MessageStatus::Finished { reason: FinishReason::Stop };
             let new = NewMessage {
@@ -36,7 +36,7 @@ impl Store {
     /// Copies the messages that lead to one, itself included, into a chat of their own with the same settings and tags.
     pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
         self.write(|db| {
-            let Place { chat, .. } = Place::of(db, last)?;
+            let TreePosition { chat, .. } = TreePosition::of(db, last)?;
             let copy =
                 "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, preset,
                                           origin_chat, origin_message)

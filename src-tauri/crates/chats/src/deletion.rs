@@ -15,7 +15,7 @@ impl Store {
     /// followed.
     pub fn delete_message(&mut self, id: MessageId) -> Result<DeletionId, ChatsError> {
         self.write(|db| {
-            let tree::Place { chat, parent } = tree::Place::of(db, id)?;
+            let tree::TreePosition { chat, parent } = tree::TreePosition::of(db, id)?;
             let deletion = record(db, chat, Some(id))?;
             let hide = format!(
                 "{} UPDATE message SET deletion = ?3 WHERE id IN (SELECT below_id FROM below)",

@@ -4,7 +4,7 @@ use foretoken_protocol::{ChatId, MessageId, UnsentEdit};
 use rusqlite::{Connection, Row};
 
 use crate::sql::all;
-use crate::tree::Place;
+use crate::tree::TreePosition;
 use crate::{ChatsError, Store};
 
 impl Store {
@@ -12,7 +12,7 @@ impl Store {
     pub fn set_edit(&mut self, message: MessageId, text: Option<&str>) -> Result<(), ChatsError> {
         self.write(|db| {
             let Some(text) = text else { return Ok(remove(db, message)?) };
-            Place::of(db, message)?;
+            TreePosition::of(db, message)?;
             Ok(keep(db, message, text)?)
         })
     }

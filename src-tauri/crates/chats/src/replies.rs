@@ -102,7 +102,7 @@ impl Store {
     /// Marks a reply that had ended as being written again; its text stands, its numbers and error go.
     pub fn continue_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
         self.write(|db| {
-            tree::Place::of(db, id)?;
+            tree::TreePosition::of(db, id)?;
             end_or_resume(db, id, MessageStatus::Streaming, None, None)
         })
     }
@@ -131,7 +131,7 @@ pub(crate) fn add(
         return Err(ChatsError::UnknownChat { id: chat }.into());
     }
     if let Some(id) = parent
-        && tree::Place::of(db, id)?.chat != chat
+        && tree::TreePosition::of(db, id)?.chat != chat
     {
         return Err(ChatsError::UnknownMessage { id }.into());
     }

@@ -51,7 +51,7 @@ impl Store {
     /// A message and what was written in its place, oldest first.
     pub fn versions(&self, id: MessageId) -> Result<Vec<MessageId>, ChatsError> {
         self.read(|db| {
-            let Place { chat, parent } = Place::of(db, id)?;
+            let TreePosition { chat, parent } = TreePosition::of(db, id)?;
             Ok(all(db, VERSIONS, (chat, parent), |row| row.get(0))?)
         })
     }
@@ -60,7 +60,7 @@ impl Store {
     /// the message to the newest that follows it.
     pub fn show_branch(&mut self, through: MessageId) -> Result<(), ChatsError> {
         self.write(|db| {
-            let Place { chat, .. } = Place::of(db, through)?;
+            let TreePosition { chat, .. } = TreePosition::of(db, through)?;
             let shown = first(db, "SELECT active_leaf FROM chat WHERE id = ?1", [chat], |row| row.get(0))?;
             let shown: Option<MessageId> = shown.flatten();
             let on_it = "SELECT 1 FROM path WHERE path_id = ?2";
@@ -80,12 +80,12 @@ pub(crate) fn must_exist(db: &Connection, id: ChatId) -> Result<(), Fault> {
 }
 
 /// Where a message stands, one that is not deleted.
-pub(crate) struct Place {
+pub(crate) struct TreePosition {
     pub(crate) chat: ChatId,
     pub(crate) parent: Option<MessageId>,
 }
 
-impl Place {
+impl TreePosition {
     /// Finds the message `id`.
     pub(crate) fn of(db: &Connection, id: MessageId) -> Result<Self, Fault> {
         let sql = "SELECT message.chat, message.parent FROM message JOIN chat ON chat.id = message.chat

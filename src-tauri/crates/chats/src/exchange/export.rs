@@ -95,7 +95,7 @@ fn json(error: serde_json::Error) -> Stop {
 }
 
 fn write_markdown(db: &Connection, last: MessageId, thinking: bool, out: Out<'_>) -> Result<(), Stop> {
-    let chat = tree::Place::of(db, last)?.chat;
+    let chat = tree::TreePosition::of(db, last)?.chat;
     let messages = all(db, &tree::path(rows::MESSAGE), [last], rows::message)?;
     let title = list::summary(db, chat)?.title;
     let prompt = settings::chat_settings(db, chat)?.system_prompt;

@@ -17,12 +17,12 @@ use tempfile::TempDir;
 const STOPPED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Stop };
 
 /// A folder, a store in it and room for files.
-struct Place {
+struct TestStore {
     folder: TempDir,
     store: Store,
 }
 
-impl Place {
+impl TestStore {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("chats.db")).unwrap();
@@ -67,15 +67,15 @@ fn texts(messages: &[BranchMessage]) -> Vec<&str> {
 
 /// What is told about a file that cannot be imported; nothing of it may have been added.
 fn refusal(content: impl AsRef<[u8]>) -> String {
-    let mut place = Place::new();
-    let kept = place.store.create_chat("kept").unwrap();
-    let before = place.export();
-    let report = ErrorReport::from(place.import(content).unwrap_err());
+    let mut test = TestStore::new();
+    let kept = test.store.create_chat("kept").unwrap();
+    let before = test.export();
+    let report = ErrorReport::from(test.import(content).unwrap_err());
     assert_eq!(report.code, "not_importable", "{report}");
     assert!(report.message.contains("import.json"), "{report}");
-    assert_eq!(place.export(), before, "nothing is added");
-    assert_eq!(place.store.chats().unwrap(), [kept]);
-    assert!(place.store.search("partial", 9).unwrap().hits.is_empty());
+    assert_eq!(test.export(), before, "nothing is added");
+    assert_eq!(test.store.chats().unwrap(), [kept]);
+    assert!(test.store.search("partial", 9).unwrap().hits.is_empty());
     report.message
 }
 
@@ -202,10 +202,10 @@ proptest! {
 
     #[test]
     fn what_is_exported_and_imported_is_exported_again_as_it_was(steps in prop::collection::vec(step(), 0..25)) {
-        let mut from = Place::new();
+        let mut from = TestStore::new();
         make(&mut from.store, &steps);
         let exported = from.export();
-        let mut to = Place::new();
+        let mut to = TestStore::new();
         let report = to.import(&exported).unwrap();
         prop_assert_eq!(report.chats as usize, from.store.chats().unwrap().len());
         prop_assert_eq!(report.left_out, 0);
@@ -223,7 +223,7 @@ proptest! {
 
     #[test]
     fn a_file_that_is_cut_or_changed_adds_all_or_nothing(cut in any::<Index>(), byte in any::<u8>(), at in any::<Index>()) {
-        let mut from = Place::new();
+        let mut from = TestStore::new();
         from.store.create_chat("partial").unwrap();
         let chat = from.store.create_chat("partial").unwrap().id;
         from.store.add_user_message(chat, None, "partial").unwrap();
@@ -231,7 +231,7 @@ proptest! {
         refusal(&bytes[..cut.index(bytes.len() - 2)]);
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        let mut to = Place::new();
+        let mut to = TestStore::new();
         let before = to.export();
         match to.import(&bytes) {
             Ok(report) => prop_assert_eq!(report.chats as usize, to.store.chats().unwrap().len()),
@@ -316,7 +316,7 @@ fn wrong_files() -> Vec<(String, Vec<&'static str>)> {
 
 #[test]
 fn what_is_wrong_with_a_file_is_said() {
-    assert!(Place::new().import(file(vec![good()]).to_string()).is_ok());
+    assert!(TestStore::new().import(file(vec![good()]).to_string()).is_ok());
     for (content, expected) in wrong_files() {
         let message = refusal(&content);
         for part in expected {
@@ -327,29 +327,29 @@ fn what_is_wrong_with_a_file_is_said() {
 
 #[test]
 fn a_path_that_leads_nowhere_is_said() {
-    let mut place = Place::new();
-    let missing = ErrorReport::from(place.store.import(Path::new("/nowhere/at/all.json")).unwrap_err());
+    let mut test = TestStore::new();
+    let missing = ErrorReport::from(test.store.import(Path::new("/nowhere/at/all.json")).unwrap_err());
     assert_eq!(missing.code, "chats_file");
-    let error = place.store.export_json(None, Path::new("/nowhere/at/all.json")).unwrap_err();
+    let error = test.store.export_json(None, Path::new("/nowhere/at/all.json")).unwrap_err();
     assert_eq!(ErrorReport::from(error).code, "chats_file");
 }
 
 #[test]
 fn a_failed_export_leaves_the_file_that_was_there_and_no_other() {
-    let place = Place::new();
-    let folder = place.file("exports");
+    let test = TestStore::new();
+    let folder = test.file("exports");
     fs::create_dir(&folder).unwrap();
     let path = folder.join("old.json");
     fs::write(&path, "old").unwrap();
-    assert!(place.store.export_json(Some(99), &path).is_err());
-    assert!(place.store.export_markdown(99, true, &path).is_err());
+    assert!(test.store.export_json(Some(99), &path).is_err());
+    assert!(test.store.export_markdown(99, true, &path).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
 #[test]
 fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
-    let mut from = Place::new();
+    let mut from = TestStore::new();
     let store = &mut from.store;
     let chat = store.create_chat("Owls").unwrap().id;
     let question = store.add_user_message(chat, None, "Who?").unwrap().id;
@@ -364,7 +364,7 @@ fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
     let exported = from.export();
     assert!(!exported.contains("Where then?"), "what is deleted stays out");
 
-    let mut to = Place::new();
+    let mut to = TestStore::new();
     to.store.create_chat("there already").unwrap();
     to.import(exported).unwrap();
     let chat = to.store.chats().unwrap().into_iter().find(|chat| chat.title == "Owls").unwrap().id;
@@ -377,8 +377,8 @@ fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
 
 #[test]
 fn a_branch_is_exported_as_markdown() {
-    let mut place = Place::new();
-    let store = &mut place.store;
+    let mut test = TestStore::new();
+    let store = &mut test.store;
     let chat = store.create_chat("Sums").unwrap().id;
     let question = store.add_user_message(chat, None, "What is 1 + 1?\n").unwrap().id;
     let mut replies = ["It is **2**.", "Two."].map(|text| {
@@ -389,7 +389,7 @@ fn a_branch_is_exported_as_markdown() {
     replies.sort_unstable();
     let prompt = ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
     store.set_chat_settings(chat, &prompt).unwrap();
-    let path = place.folder.path().join("sums.md");
+    let path = test.folder.path().join("sums.md");
     store.export_markdown(replies[0], true, &path).unwrap();
     let expected = "# Sums\n\n## System\n\nBe brief.\n\n## You\n\nWhat is 1 + 1?\n\n## demo\n\n\
         <details>\n<summary>Thinking</summary>\n\nOne and one.\n\n</details>\n\nIt is **2**.\n";
@@ -530,18 +530,18 @@ fn chatgpt_export() -> Value {
 #[test]
 fn a_chatgpt_export_becomes_chats_with_their_branches() {
     let export = chatgpt_export();
-    let mut place = Place::new();
+    let mut test = TestStore::new();
     // With a byte order mark, as some editors leave it.
-    let report = place.import(format!("\u{feff}{export}")).unwrap();
+    let report = test.import(format!("\u{feff}{export}")).unwrap();
     assert_eq!(report, ImportReport { chats: 2, messages: 6, left_out: 3 });
 
-    let chats = place.store.chat_page(None, None, 9).unwrap().chats;
+    let chats = test.store.chat_page(None, None, 9).unwrap().chats;
     assert_eq!((chats[0].title.as_str(), chats[1].title.as_str()), ("No root", "A cat"));
     assert_eq!(
         (chats[1].created_at, chats[1].updated_at, chats[1].named),
         (1_700_000_000_000, 1_700_000_020_250, true)
     );
-    let branch = place.store.branch(chats[1].id).unwrap();
+    let branch = test.store.branch(chats[1].id).unwrap();
     assert_eq!(texts(&branch), ["[image]\n\nWhat is this?", "It is a cat.", "Sure?", ""]);
     let reply = &branch[1].message;
     assert_eq!((reply.thinking.as_str(), reply.model.as_deref()), ("Looking\n\nA cat.", Some("gpt-5")));
@@ -549,9 +549,9 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
     assert_eq!(branch[3].message.thinking, "Still thinking");
     assert_eq!(branch[0].message.created_at, 1_700_000_001_500);
     assert_eq!(branch[1].versions.len(), 2);
-    let other: Message = place.store.message(branch[1].versions[1]).unwrap();
+    let other: Message = test.store.message(branch[1].versions[1]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("A dog.", ""));
-    assert_eq!(place.store.search("cat", 9).unwrap().hits.len(), 2);
+    assert_eq!(test.store.search("cat", 9).unwrap().hits.len(), 2);
 }
 
 #[test]
@@ -576,10 +576,10 @@ fn a_long_chatgpt_conversation_is_read_without_recursion() {
         let (id, node) = node(&format!("n{number}"), parent.as_deref(), &[&child], message);
         mapping.insert(id, node);
     }
-    let mut place = Place::new();
-    let report = place.import(json!([{"title": "Deep", "mapping": mapping}]).to_string()).unwrap();
+    let mut test = TestStore::new();
+    let report = test.import(json!([{"title": "Deep", "mapping": mapping}]).to_string()).unwrap();
     assert_eq!(report.messages, 20_000);
-    assert_eq!(place.shown().len(), 20_000);
+    assert_eq!(test.shown().len(), 20_000);
 }
 
 fn lm_studio_conversation() -> Value {
@@ -614,19 +614,19 @@ fn lm_studio_conversation() -> Value {
 #[test]
 fn an_lm_studio_conversation_becomes_a_chat() {
     let conversation = lm_studio_conversation();
-    let mut place = Place::new();
-    let report = place.import(serde_json::to_string_pretty(&conversation).unwrap()).unwrap();
+    let mut test = TestStore::new();
+    let report = test.import(serde_json::to_string_pretty(&conversation).unwrap()).unwrap();
     assert_eq!(report, ImportReport { chats: 1, messages: 4, left_out: 2 });
-    let chat = place.store.chat_page(None, None, 9).unwrap().chats.remove(0);
+    let chat = test.store.chat_page(None, None, 9).unwrap().chats.remove(0);
     assert_eq!((chat.title.as_str(), chat.pinned, chat.named), ("Greetings", true, true));
     assert_eq!((chat.created_at, chat.updated_at), (1_700_000_000_000, 1_700_000_005_000));
-    let opened = place.store.open_chat(chat.id).unwrap();
+    let opened = test.store.open_chat(chat.id).unwrap();
     assert_eq!(
         (opened.settings.system_prompt.as_str(), opened.draft.text.as_str()),
         ("Be kind.", "and then")
     );
     assert_eq!(texts(&opened.messages), ["[attachment]\n\nHello", "Good day.", "How are you?"]);
-    let other = place.store.message(opened.messages[1].versions[0]).unwrap();
+    let other = test.store.message(opened.messages[1].versions[0]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("Hi!", "A greeting."));
     assert_eq!(other.model.as_deref(), Some("qwen3-4b"));
 }
@@ -634,10 +634,10 @@ fn an_lm_studio_conversation_becomes_a_chat() {
 #[test]
 fn an_old_lm_studio_conversation_becomes_a_chat() {
     let old = json!({"name": null, "messages": [{"role": "system", "content": "Rules"}, {"role": "user", "content": "Old file"}]});
-    let mut place = Place::new();
-    place.import(old.to_string()).unwrap();
-    assert_eq!(place.store.chats().unwrap()[0].title, "Old file");
-    assert_eq!(texts(&place.shown()), ["Rules", "Old file"]);
+    let mut test = TestStore::new();
+    test.import(old.to_string()).unwrap();
+    assert_eq!(test.store.chats().unwrap()[0].title, "Old file");
+    assert_eq!(texts(&test.shown()), ["Rules", "Old file"]);
 }
 
 #[test]

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 const MODEL: &str = "org/model";
 
-fn command(hub: &TestHub, place: &Place, arguments: &[&str]) -> Command {
+fn command(hub: &TestHub, test: &TestLibrary, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foretoken-models"));
-    command.arg("--library").arg(place.library.root()).args(arguments);
+    command.arg("--library").arg(test.library.root()).args(arguments);
     command.env("HF_ENDPOINT", hub.endpoint()).env("NO_PROXY", "127.0.0.1").env_remove("HF_TOKEN");
     command
 }
@@ -28,13 +28,13 @@ fn lines(output: &Output) -> Vec<Value> {
 async fn a_program_reads_json_lines() {
     let files = model(2, 400_000);
     let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
-    let place = place();
-    let run = |arguments: &[&str]| command(&hub, &place, arguments).output().unwrap();
+    let test = test_library();
+    let run = |arguments: &[&str]| command(&hub, &test, arguments).output().unwrap();
 
     let pulled = lines(&run(&["pull", MODEL]));
     let (last, before) = pulled.split_last().unwrap();
     assert_eq!(last["type"], "complete");
-    assert_eq!(last["path"], place.library.root().join("org--model").to_str().unwrap());
+    assert_eq!(last["path"], test.library.root().join("org--model").to_str().unwrap());
     let bytes: usize = wanted(&files).values().map(Vec::len).sum();
     let progress = &before.last().unwrap()["progress"];
     assert_eq!((&progress["bytes_done"], &progress["bytes_total"]), (&bytes.into(), &bytes.into()));
@@ -46,24 +46,24 @@ async fn a_program_reads_json_lines() {
     assert_eq!(listed[0]["state"]["state"], "raw");
     assert!(lines(&run(&["remove", "org--model"])).is_empty());
     assert!(lines(&run(&["list"])).is_empty());
-    assert_eq!(bytes_left(&place.library), 0);
+    assert_eq!(bytes_left(&test.library), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_goes_wrong_is_said_in_a_line_with_what_to_do() {
     let hub = TestHub::start([Repo::new(MODEL, [("config.json", "{}")]).gated("hf_right")]).await.unwrap();
-    let place = place();
+    let test = test_library();
     for (arguments, words) in [
         (["pull", MODEL], "only for people whom its owner has let in"),
         (["pull", "org/none"], "org/none"),
         (["remove", "org--model"], "org--model"),
     ] {
-        let output = command(&hub, &place, &arguments).output().unwrap();
+        let output = command(&hub, &test, &arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
         assert!(said.contains(words) && said.lines().count() == 1, "{arguments:?}: {said}");
     }
-    let with_token = command(&hub, &place, &["pull", MODEL]).env("HF_TOKEN", "hf_right").output().unwrap();
+    let with_token = command(&hub, &test, &["pull", MODEL]).env("HF_TOKEN", "hf_right").output().unwrap();
     let said = String::from_utf8(with_token.stderr).unwrap();
     assert!(said.contains("safetensors"), "the token lets in, and there is no model: {said}");
 }
@@ -74,8 +74,8 @@ async fn what_goes_wrong_is_said_in_a_line_with_what_to_do() {
 async fn a_person_sees_bars_and_the_models_folder() {
     let files = model(2, 400_000);
     let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
-    let place = place();
-    let typed = command(&hub, &place, &["pull", MODEL]);
+    let test = test_library();
+    let typed = command(&hub, &test, &["pull", MODEL]);
     let words: Vec<_> = [typed.get_program()].into_iter().chain(typed.get_args()).collect();
     let line = words.join(" ".as_ref());
     let output = Command::new("script")
@@ -88,7 +88,7 @@ async fn a_person_sees_bars_and_the_models_folder() {
         .unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{shown}");
-    let folder = place.library.root().join("org--model");
+    let folder = test.library.root().join("org--model");
     assert!(shown.trim_end().ends_with(folder.to_str().unwrap()), "{shown:?}");
     assert!(shown.contains("█") && shown.contains(" of "), "{shown:?}");
     assert!(!shown.contains("\"type\""), "{shown:?}");

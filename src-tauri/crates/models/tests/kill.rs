@@ -16,20 +16,20 @@ async fn a_kill_at_any_moment_leaves_a_whole_model_or_a_state_to_go_on_from() {
     let files = model(3, 2_000_000);
     let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
     hub.fail(Fault::new(Stage::Content, Trouble::Slow(1_500_000)));
-    let place = place();
+    let test = test_library();
     let (mut kills, mut partial, mut most) = (0, 0, 0);
     while kills < KILLS {
-        let mut child = pull_apart(&hub, &place.library);
+        let mut child = pull_apart(&hub, &test.library);
         tokio::time::sleep(Duration::from_millis(random.u64(0..900))).await;
         // `kill` is SIGKILL. A child that was done before it does not count.
         child.kill().unwrap();
         if !child.wait().unwrap().success() {
             kills += 1;
         }
-        if assert_sound(&place.library, MODEL, &files) {
-            place.library.delete("org--model").unwrap();
-            place.library.empty_trash().unwrap();
-        } else if let Some(model) = place.library.models().unwrap().first() {
+        if assert_sound(&test.library, MODEL, &files) {
+            test.library.delete("org--model").unwrap();
+            test.library.empty_trash().unwrap();
+        } else if let Some(model) = test.library.models().unwrap().first() {
             let foretoken_models::ModelState::Partial { bytes_done, .. } = model.state else {
                 unreachable!()
             };
@@ -40,8 +40,8 @@ async fn a_kill_at_any_moment_leaves_a_whole_model_or_a_state_to_go_on_from() {
     println!("{partial} of {KILLS} kills left a partial state, the largest of {most} bytes");
     assert!(partial > 0, "no kill came while bytes were arriving");
     hub.heal();
-    assert!(pull_apart(&hub, &place.library).wait().unwrap().success());
-    assert!(assert_sound(&place.library, MODEL, &files));
-    let left: Vec<_> = read_folder(&place.library.root().join(".foretoken")).into_keys().collect();
+    assert!(pull_apart(&hub, &test.library).wait().unwrap().success());
+    assert!(assert_sound(&test.library, MODEL, &files));
+    let left: Vec<_> = read_folder(&test.library.root().join(".foretoken")).into_keys().collect();
     assert_eq!(left, ["library.json"], "something is left over");
 }

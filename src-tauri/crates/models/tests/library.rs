@@ -11,12 +11,12 @@ use foretoken_test_hub::TestHub;
 const MODEL: &str = "org/model";
 
 /// A library with one model in it.
-async fn filled() -> (Place, Files) {
+async fn filled() -> (TestLibrary, Files) {
     let files = model(2, 200_000);
     let hub = TestHub::start([repo(MODEL, &files)]).await.unwrap();
-    let place = place();
-    pull(&client(&hub), &place.library, MODEL).await.unwrap();
-    (place, files)
+    let test = test_library();
+    pull(&client(&hub), &test.library, MODEL).await.unwrap();
+    (test, files)
 }
 
 fn state(library: &Library) -> ModelState {
@@ -25,8 +25,8 @@ fn state(library: &Library) -> ModelState {
 
 #[tokio::test]
 async fn a_model_is_listed_with_its_size_and_use_and_what_is_wrong_with_it() {
-    let (place, files) = filled().await;
-    let library = &place.library;
+    let (test, files) = filled().await;
+    let library = &test.library;
     let listed = &library.models().unwrap()[0];
     let bytes: u64 = wanted(&files).values().map(|data| data.len() as u64).sum();
     assert!(listed.disk_bytes >= bytes && listed.disk_bytes < 2 * bytes, "{}", listed.disk_bytes);
@@ -53,19 +53,19 @@ async fn a_model_is_listed_with_its_size_and_use_and_what_is_wrong_with_it() {
 
 #[tokio::test]
 async fn a_model_that_was_put_there_by_hand_is_listed_too() {
-    let (place, files) = filled().await;
-    let copied = place.library.root().join("mine");
+    let (test, files) = filled().await;
+    let copied = test.library.root().join("mine");
     fs::create_dir(&copied).unwrap();
     for (name, data) in wanted(&files) {
         fs::write(copied.join(name), data).unwrap();
     }
-    fs::create_dir(place.library.root().join("notes")).unwrap();
-    let models = place.library.models().unwrap();
+    fs::create_dir(test.library.root().join("notes")).unwrap();
+    let models = test.library.models().unwrap();
     assert_eq!(models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["mine", "org--model"]);
     assert_eq!((&models[0].source, &models[0].state), (&None, &ModelState::Raw));
-    fs::rename(&copied, place.library.root().join("org--other")).unwrap();
+    fs::rename(&copied, test.library.root().join("org--other")).unwrap();
     let hub = TestHub::start([repo("org/other", &files)]).await.unwrap();
-    let error = pull(&client(&hub), &place.library, "org/other").await.unwrap_err();
+    let error = pull(&client(&hub), &test.library, "org/other").await.unwrap_err();
     assert!(
         matches!(error, LibraryError::NameTaken { .. }),
         "a model of someone else is not replaced: {error}"
@@ -74,8 +74,8 @@ async fn a_model_that_was_put_there_by_hand_is_listed_too() {
 
 #[tokio::test]
 async fn a_deleted_model_comes_back_until_the_trash_is_emptied() {
-    let (place, files) = filled().await;
-    let library = &place.library;
+    let (test, files) = filled().await;
+    let library = &test.library;
     let path = library.root().join("org--model");
     let trashed = library.delete("org--model").unwrap();
     assert!(library.models().unwrap().is_empty() && !path.exists());
@@ -92,9 +92,9 @@ async fn a_deleted_model_comes_back_until_the_trash_is_emptied() {
 
 #[tokio::test]
 async fn a_library_that_is_not_there_is_offline_and_never_made_again() {
-    let (place, _) = filled().await;
-    let library = &place.library;
-    let away = place.folder.path().join("away");
+    let (test, _) = filled().await;
+    let library = &test.library;
+    let away = test.folder.path().join("away");
     let mut models = 0;
     // The folder is gone with its disk; or its mount point stays, empty.
     for mount_point in [false, true] {
@@ -102,7 +102,7 @@ async fn a_library_that_is_not_there_is_offline_and_never_made_again() {
         if mount_point {
             fs::create_dir(library.root()).unwrap();
         }
-        let before = fs::read_dir(place.folder.path()).unwrap().count();
+        let before = fs::read_dir(test.folder.path()).unwrap().count();
         let offline = |result: Result<(), LibraryError>| matches!(result, Err(LibraryError::Offline { .. }));
         assert!(offline(Library::open(library.root()).map(drop)));
         assert!(offline(library.models().map(drop)));
@@ -111,7 +111,7 @@ async fn a_library_that_is_not_there_is_offline_and_never_made_again() {
         assert!(offline(library.empty_trash()));
         let hub = TestHub::start([repo(MODEL, &model(1, 10))]).await.unwrap();
         assert!(offline(pull(&client(&hub), library, MODEL).await.map(drop)));
-        assert_eq!(fs::read_dir(place.folder.path()).unwrap().count(), before);
+        assert_eq!(fs::read_dir(test.folder.path()).unwrap().count(), before);
         if mount_point {
             fs::remove_dir(library.root()).expect("nothing was written there");
         }
@@ -123,14 +123,14 @@ async fn a_library_that_is_not_there_is_offline_and_never_made_again() {
 
 #[tokio::test]
 async fn a_moved_library_is_the_same_and_the_old_one_is_gone() {
-    let (place, files) = filled().await;
-    let target = place.folder.path().join("elsewhere");
+    let (test, files) = filled().await;
+    let target = test.folder.path().join("elsewhere");
     let (mut last, mut switched) = ((0, 0), false);
     let progress = |done, total| {
         last = (done, total);
         true
     };
-    let moved = place
+    let moved = test
         .library
         .move_to(&target, progress, |new| {
             switched = new.models()?.len() == 1;
@@ -139,16 +139,16 @@ async fn a_moved_library_is_the_same_and_the_old_one_is_gone() {
         .unwrap()
         .unwrap();
     assert!(switched && last.0 == last.1 && last.0 > 400_000, "{last:?}");
-    assert!(!place.library.root().exists());
+    assert!(!test.library.root().exists());
     assert_is(&moved.root().join("org--model"), &files);
     assert_eq!(Library::open(&target).unwrap(), moved);
 }
 
 #[tokio::test]
 async fn a_move_that_does_not_end_leaves_the_old_library_as_it_was() {
-    let (place, files) = filled().await;
-    let library = &place.library;
-    let target = place.folder.path().join("elsewhere");
+    let (test, files) = filled().await;
+    let library = &test.library;
+    let target = test.folder.path().join("elsewhere");
     let stopped =
         library.move_to(&target, |done, _| done < 100_000, |_| unreachable!("nothing to switch to"));
     assert!(stopped.unwrap().is_none() && !target.exists());
@@ -159,7 +159,7 @@ async fn a_move_that_does_not_end_leaves_the_old_library_as_it_was() {
     );
     assert!(refused.is_err());
     assert_is(&library.root().join("org--model"), &files);
-    let occupied = place.folder.path().join("occupied");
+    let occupied = test.folder.path().join("occupied");
     fs::create_dir(&occupied).unwrap();
     fs::write(occupied.join("letter.txt"), "mine").unwrap();
     for target in [occupied, library.root().join("inside"), library.root().to_owned()] {
@@ -167,9 +167,9 @@ async fn a_move_that_does_not_end_leaves_the_old_library_as_it_was() {
         assert!(matches!(error, LibraryError::NotEmpty { .. }), "{}: {error}", target.display());
     }
     assert_is(&library.root().join("org--model"), &files);
-    assert!(Library::create(&place.folder.path().join("no/such/disk")).is_err());
+    assert!(Library::create(&test.folder.path().join("no/such/disk")).is_err());
     assert!(matches!(
-        Library::create(&place.folder.path().join("occupied")),
+        Library::create(&test.folder.path().join("occupied")),
         Err(LibraryError::NotEmpty { .. })
     ));
 }

@@ -93,20 +93,20 @@ async fn whatever_the_journal_does_not_vouch_for_may_be_lost() {
     let files = model(3, 2_000_000);
     let hub = slow_hub(&files).await;
     for _ in 0..6 {
-        let place = place();
+        let test = test_library();
         for _ in 0..3 {
-            end_somewhere(pull_apart(&hub, &place.library), &place.library, &mut random).await;
-            states(&place.library).iter().for_each(|state| lose(state, &mut random));
-            let journal = downloads(&place.library).join("org--model/journal.json");
+            end_somewhere(pull_apart(&hub, &test.library), &test.library, &mut random).await;
+            states(&test.library).iter().for_each(|state| lose(state, &mut random));
+            let journal = downloads(&test.library).join("org--model/journal.json");
             if journal.exists() {
                 fs::write(journal.with_extension("json.new"), "{\"version\":").unwrap();
             }
-            assert_sound(&place.library, MODEL, &files);
+            assert_sound(&test.library, MODEL, &files);
         }
         hub.heal();
-        assert!(pull_apart(&hub, &place.library).wait().unwrap().success());
-        assert!(assert_sound(&place.library, MODEL, &files));
-        let left: Vec<_> = read_folder(&place.library.root().join(".foretoken")).into_keys().collect();
+        assert!(pull_apart(&hub, &test.library).wait().unwrap().success());
+        assert!(assert_sound(&test.library, MODEL, &files));
+        let left: Vec<_> = read_folder(&test.library.root().join(".foretoken")).into_keys().collect();
         assert_eq!(left, ["library.json"], "something is left over");
         hub.fail(Fault::new(Stage::Content, Trouble::Slow(600_000)));
     }

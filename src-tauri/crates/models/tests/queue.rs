@@ -65,8 +65,8 @@ fn order(hub: &TestHub) -> Vec<String> {
 #[tokio::test]
 async fn downloads_run_one_by_one_in_an_order_that_can_be_changed() {
     let (hub, files) = hub().await;
-    let place = place();
-    let queue = start(&hub, &place.library);
+    let test = test_library();
+    let queue = start(&hub, &test.library);
     slow(&hub);
     for name in MODELS {
         queue.add(id(name), "main").await.unwrap();
@@ -79,10 +79,10 @@ async fn downloads_run_one_by_one_in_an_order_that_can_be_changed() {
     until(&queue, |items| items.iter().all(|item| item.state == ItemState::Complete)).await;
     assert_eq!(order(&hub), ["org/a", "org/c", "org/b"]);
     for name in MODELS {
-        assert!(assert_sound(&place.library, name, &files));
+        assert!(assert_sound(&test.library, name, &files));
     }
     queue.cancel(&id("org/a")).await.unwrap();
-    assert!(place.library.folder(&id("org/a")).exists(), "a complete model only leaves the list");
+    assert!(test.library.folder(&id("org/a")).exists(), "a complete model only leaves the list");
     let error = queue.pause(&id("org/a")).await.unwrap_err();
     assert!(matches!(error, LibraryError::Unknown { .. }), "{error}");
 }
@@ -90,8 +90,8 @@ async fn downloads_run_one_by_one_in_an_order_that_can_be_changed() {
 #[tokio::test]
 async fn pause_resume_and_cancel_work_in_every_state() {
     let (hub, files) = hub().await;
-    let place = place();
-    let queue = start(&hub, &place.library);
+    let test = test_library();
+    let queue = start(&hub, &test.library);
     slow(&hub);
     queue.add(id("org/a"), "main").await.unwrap();
     queue.add(id("org/b"), "main").await.unwrap();
@@ -102,28 +102,28 @@ async fn pause_resume_and_cancel_work_in_every_state() {
     until(&queue, |items| items[1].progress.bytes_done > 0).await;
     queue.cancel(&id("org/b")).await.unwrap();
     until(&queue, |items| items.len() == 1).await;
-    gone(&place.library, "org--b").await;
+    gone(&test.library, "org--b").await;
     // Paused and let go on at once, while it may still be stopping.
     queue.resume(&id("org/a")).await.unwrap();
     queue.pause(&id("org/a")).await.unwrap();
     queue.resume(&id("org/a")).await.unwrap();
     hub.heal();
     until(&queue, |items| items[0].state == ItemState::Complete).await;
-    assert!(assert_sound(&place.library, "org/a", &files));
+    assert!(assert_sound(&test.library, "org/a", &files));
     slow(&hub);
     queue.add(id("org/c"), "main").await.unwrap();
     until(&queue, |items| items[1].progress.bytes_done > 0).await;
     queue.pause(&id("org/c")).await.unwrap();
     queue.cancel(&id("org/c")).await.unwrap();
     until(&queue, |items| items.len() == 1).await;
-    gone(&place.library, "org--c").await;
+    gone(&test.library, "org--c").await;
 }
 
 #[tokio::test]
 async fn the_queue_goes_on_where_the_last_process_left_it() {
     let (hub, files) = hub().await;
-    let place = place();
-    let queue = start(&hub, &place.library);
+    let test = test_library();
+    let queue = start(&hub, &test.library);
     slow(&hub);
     for name in MODELS {
         queue.add(id(name), "main").await.unwrap();
@@ -131,15 +131,15 @@ async fn the_queue_goes_on_where_the_last_process_left_it() {
     queue.pause(&id("org/b")).await.unwrap();
     until(&queue, |items| items[0].progress.bytes_done > 100_000).await;
     queue.stop().await;
-    assert!(!assert_sound(&place.library, "org/a", &files));
+    assert!(!assert_sound(&test.library, "org/a", &files));
     hub.heal();
-    let queue = start(&hub, &place.library);
+    let queue = start(&hub, &test.library);
     let items =
         until(&queue, |items| items.iter().filter(|item| item.state == ItemState::Complete).count() == 2)
             .await;
     assert_eq!(states(&items), [&ItemState::Complete, &ItemState::Paused, &ItemState::Complete]);
     queue.stop().await;
-    let queue = start(&hub, &place.library);
+    let queue = start(&hub, &test.library);
     let items = until(&queue, |items| !items.is_empty()).await;
     assert_eq!((items.len(), &items[0].repo), (1, &id("org/b")));
 }
@@ -148,8 +148,8 @@ async fn the_queue_goes_on_where_the_last_process_left_it() {
 async fn what_the_network_failed_is_tried_again_and_what_needs_the_person_is_not() {
     let (hub, files) = hub().await;
     hub.put(Repo::new("org/gated", [("config.json", "{}")]).gated("hf_x"));
-    let place = place();
-    let queue = start(&hub, &place.library);
+    let test = test_library();
+    let queue = start(&hub, &test.library);
     hub.fail(Fault::new(Stage::Content, Trouble::Status(503, None)));
     queue.add(id("org/gated"), "main").await.unwrap();
     queue.add(id("org/a"), "main").await.unwrap();
@@ -163,5 +163,5 @@ async fn what_the_network_failed_is_tried_again_and_what_needs_the_person_is_not
     hub.heal();
     let items = until(&queue, |items| items[1].state == ItemState::Complete).await;
     assert!(matches!(items[0].state, ItemState::Failed { .. }));
-    assert!(assert_sound(&place.library, "org/a", &files));
+    assert!(assert_sound(&test.library, "org/a", &files));
 }

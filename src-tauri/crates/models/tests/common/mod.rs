@@ -94,16 +94,16 @@ pub fn options() -> DownloadOptions {
     DownloadOptions { connections: 4, segment_bytes: 256 << 10, checkpoint: Duration::from_millis(100) }
 }
 
-pub struct Place {
+pub struct TestLibrary {
     pub folder: tempfile::TempDir,
     pub library: Library,
 }
 
 /// An empty library.
-pub fn place() -> Place {
+pub fn test_library() -> TestLibrary {
     let folder = tempfile::tempdir().unwrap();
     let library = Library::create(&folder.path().join("models")).unwrap();
-    Place { folder, library }
+    TestLibrary { folder, library }
 }
 
 /// Fetches `main` without anybody stopping it.

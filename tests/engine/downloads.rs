@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use foretoken_engine::mlx;
 use foretoken_models::{
-    DownloadOptions, Hub, HubOptions, Intent, Library, NoToken, Outcome, Progress, RepoId, RetryPolicy,
-    disk_use, download,
+    DownloadOptions, DownloadProgress, Hub, HubOptions, Intent, Library, NoToken, Outcome, RepoId,
+    RetryPolicy, disk_use, download,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 use foretoken_tests::agreement::{greedy_text_agrees, logits_agree};
@@ -64,7 +64,7 @@ async fn run(hub: &Hub, library: &Library, pause_at: Option<u64>) -> Outcome {
     let options =
         DownloadOptions { connections: 4, segment_bytes: 100_000, checkpoint: Duration::from_millis(100) };
     let (intent, wanted) = watch::channel(Intent::Run);
-    let (telling, mut progress) = watch::channel(Progress::default());
+    let (telling, mut progress) = watch::channel(DownloadProgress::default());
     let running = download(hub, library, &repo, "main", &options, wanted, &telling);
     let pausing = async {
         if let Some(bytes) = pause_at {

@@ -13,7 +13,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use foretoken_models::{DownloadOptions, Hub, HubOptions, Intent, Library, NoToken, Progress, download};
+use foretoken_models::{
+    DownloadOptions, DownloadProgress, Hub, HubOptions, Intent, Library, NoToken, download,
+};
 use foretoken_test_hub::{Repo, TestHub};
 use tokio::sync::watch;
 
@@ -189,7 +191,7 @@ async fn with_library(server: &Server, connections: usize) -> Result<Cost> {
     let options = HubOptions { endpoint: server.endpoint.clone(), ..HubOptions::default() };
     let hub = Hub::new(options, Arc::new(NoToken))?;
     let (_intent, wanted) = watch::channel(Intent::Run);
-    let progress = watch::Sender::new(Progress::default());
+    let progress = watch::Sender::new(DownloadProgress::default());
     let options = DownloadOptions { connections, ..DownloadOptions::default() };
     let meter = Meter::start(server);
     download(&hub, &library, &MODEL.parse()?, "main", &options, wanted, &progress).await?;

@@ -19,8 +19,8 @@ mod store;
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueSource, Fit, Format, MemoryNeed, fit};
 pub use disk::{disk_use, free_bytes};
 pub use download::{
-    DownloadOptions, FileProgress, Intent, Outcome, Phase, Progress, RemoteModel, RemoteShard, discard,
-    download,
+    DownloadOptions, DownloadProgress, FileProgress, Intent, Outcome, Phase, RemoteModel, RemoteShard,
+    discard, download,
 };
 pub use error::LibraryError;
 pub use hub::{

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::disk::{joined, read_json, write_json};
 use crate::hub::{Hub, RepoId};
-use crate::{DownloadOptions, Intent, Library, LibraryError, Outcome, Progress, discard, download};
+use crate::{DownloadOptions, DownloadProgress, Intent, Library, LibraryError, Outcome, discard, download};
 
 /// How often the progress of running downloads is told.
 const TICK: Duration = Duration::from_millis(250);
@@ -52,7 +52,7 @@ pub struct QueueItem {
     /// What it is at.
     pub state: ItemState,
     /// How far it is, as of its last run.
-    pub progress: Progress,
+    pub progress: DownloadProgress,
 }
 
 /// What a download in the queue is at.
@@ -120,7 +120,7 @@ struct Entry {
 #[derive(Debug)]
 struct Run {
     intent: watch::Sender<Intent>,
-    progress: watch::Receiver<Progress>,
+    progress: watch::Receiver<DownloadProgress>,
     /// Whether the person let it go on while it was still stopping.
     again: bool,
 }
@@ -202,7 +202,7 @@ impl Queue {
 
 impl Entry {
     fn new(repo: RepoId, revision: String, state: ItemState) -> Self {
-        let item = QueueItem { repo, revision, state, progress: Progress::default() };
+        let item = QueueItem { repo, revision, state, progress: DownloadProgress::default() };
         Self { item, run: None, failures: 0, not_before: Instant::now() }
     }
 

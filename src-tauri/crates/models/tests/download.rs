@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::*;
 use foretoken_models::{
-    Intent, Library, LibraryError, ModelState, Outcome, Phase, Progress, Token, discard, download,
+    DownloadProgress, Intent, Library, LibraryError, ModelState, Outcome, Phase, Token, discard, download,
 };
 use foretoken_test_hub::{Fault, Stage, TestHub, Trouble};
 use tokio::sync::watch;
@@ -257,9 +257,14 @@ async fn a_gated_model_says_what_is_missing_and_the_token_goes_only_to_the_hub()
 }
 
 /// Runs a download until `bytes` have arrived, then says `wish`.
-async fn interrupt(hub: &TestHub, library: &Library, bytes: u64, wish: Intent) -> (Outcome, Progress) {
+async fn interrupt(
+    hub: &TestHub,
+    library: &Library,
+    bytes: u64,
+    wish: Intent,
+) -> (Outcome, DownloadProgress) {
     let (intent, wanted) = watch::channel(Intent::Run);
-    let (telling, mut progress) = watch::channel(Progress::default());
+    let (telling, mut progress) = watch::channel(DownloadProgress::default());
     let (client, repo, options) = (client(hub), id(MODEL), options());
     let running = download(&client, library, &repo, "main", &options, wanted, &telling);
     let wishing = async {
@@ -373,7 +378,7 @@ async fn a_cancel_at_any_moment_leaves_a_whole_model_or_nothing() {
     hub.fail(Fault::new(Stage::Content, Trouble::Slow(4_000_000)));
     for _ in 0..20 {
         let (intent, wanted) = watch::channel(Intent::Run);
-        let progress = watch::Sender::new(Progress::default());
+        let progress = watch::Sender::new(DownloadProgress::default());
         let (client, repo, options) = (client(&hub), id(MODEL), options());
         let running = download(&client, &test.library, &repo, "main", &options, wanted, &progress);
         let cancelling = async {
@@ -422,7 +427,7 @@ async fn two_downloads_of_one_model_do_not_meet() {
     let (hub, files, test) = set_up().await;
     hub.fail(Fault::new(Stage::Content, Trouble::Slow(400_000)));
     let (intent, wanted) = watch::channel(Intent::Run);
-    let (telling, mut progress) = watch::channel(Progress::default());
+    let (telling, mut progress) = watch::channel(DownloadProgress::default());
     let (client, repo, options) = (client(&hub), id(MODEL), options());
     let first = download(&client, &test.library, &repo, "main", &options, wanted, &telling);
     let second = async {

@@ -427,7 +427,7 @@ fn unknown(id: JobId) -> ErrorReport {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_models::Progress;
+    use foretoken_models::DownloadProgress;
 
     use super::*;
 
@@ -439,7 +439,7 @@ mod tests {
     }
 
     fn item(name: &str, state: ItemState, done: u64) -> QueueItem {
-        let progress = Progress { bytes_done: done, bytes_total: 10, ..Progress::default() };
+        let progress = DownloadProgress { bytes_done: done, bytes_total: 10, ..DownloadProgress::default() };
         QueueItem { repo: format!("org/{name}").parse().unwrap(), revision: "main".into(), state, progress }
     }
 

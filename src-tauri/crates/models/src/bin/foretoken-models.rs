@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use foretoken_models::{
-    DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, Location, NoToken, Outcome, Progress,
-    RepoId, Token, TokenSource, download,
+    DownloadOptions, DownloadProgress, Hub, HubOptions, Intent, Library, LibraryError, Location, NoToken,
+    Outcome, RepoId, Token, TokenSource, download,
 };
 use foretoken_protocol::ErrorReport;
 use indicatif::{DecimalBytes, HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
@@ -107,7 +107,7 @@ async fn pull(
     };
     let hub = Hub::new(HubOptions::from_env(), tokens)?;
     let (intent, wanted) = watch::channel(Intent::Run);
-    let (telling, progress) = watch::channel(Progress::default());
+    let (telling, progress) = watch::channel(DownloadProgress::default());
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
             intent.send_replace(Intent::Pause);
@@ -131,7 +131,7 @@ async fn pull(
     Ok(())
 }
 
-async fn show(mut progress: watch::Receiver<Progress>) {
+async fn show(mut progress: watch::Receiver<DownloadProgress>) {
     let mut bars = std::io::stdout().is_terminal().then(Bars::new);
     while progress.changed().await.is_ok() {
         let now = progress.borrow_and_update().clone();
@@ -164,7 +164,7 @@ impl Bars {
         Self { all, total, files: HashMap::new() }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: &DownloadProgress) {
         for file in &progress.files {
             let arriving = file.bytes_done > 0 && !file.verified;
             if !arriving {
@@ -197,7 +197,7 @@ fn bar(template: &str) -> ProgressBar {
 }
 
 /// Speed, time left and what goes wrong, as far as they are known.
-fn words(progress: &Progress) -> String {
+fn words(progress: &DownloadProgress) -> String {
     let speed = progress.bytes_per_second.map(|speed| format!(", {}/s", DecimalBytes(speed as u64)));
     let left = progress.seconds_left.and_then(|left| Duration::try_from_secs_f64(left).ok());
     let left = left.map(|left| format!(", {} left", HumanDuration(left)));

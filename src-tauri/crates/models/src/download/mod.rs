@@ -27,7 +27,7 @@ use crate::{Library, LibraryError};
 pub use inspect::{RemoteModel, RemoteShard};
 pub(crate) use journal::peek;
 use journal::{Journal, Partial};
-pub use progress::{FileProgress, Phase, Progress};
+pub use progress::{DownloadProgress, FileProgress, Phase};
 use transfer::{End, Transfer};
 
 /// Room that a download leaves on the disk for everything else.
@@ -89,7 +89,7 @@ pub async fn download(
     revision: &str,
     options: &DownloadOptions,
     intent: watch::Receiver<Intent>,
-    progress: &watch::Sender<Progress>,
+    progress: &watch::Sender<DownloadProgress>,
 ) -> Result<Outcome, LibraryError> {
     let (hub, library, repo, revision) = (hub.clone(), library.clone(), repo.clone(), revision.to_owned());
     let (options, progress) = (options.clone(), progress.clone());
@@ -115,7 +115,7 @@ async fn fetch_model(
     revision: &str,
     options: &DownloadOptions,
     mut intent: watch::Receiver<Intent>,
-    progress: &watch::Sender<Progress>,
+    progress: &watch::Sender<DownloadProgress>,
 ) -> Result<Outcome, LibraryError> {
     library.check_online()?;
     let mut partial = match Partial::resume(library, repo, revision)? {
@@ -202,7 +202,7 @@ fn check_space(library: &Library, journal: &Journal) -> Result<(), LibraryError>
 async fn finish(
     library: &Library,
     partial: Partial,
-    progress: &watch::Sender<Progress>,
+    progress: &watch::Sender<DownloadProgress>,
 ) -> Result<Outcome, LibraryError> {
     let library = library.clone();
     let finished = tokio::task::spawn_blocking(move || {

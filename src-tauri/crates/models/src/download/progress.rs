@@ -11,7 +11,7 @@ const MEMORY: Duration = Duration::from_secs(5);
 
 /// How far a download is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Progress {
+pub struct DownloadProgress {
     /// What it is at.
     pub phase: Phase,
     /// Bytes that have arrived, those of earlier runs too.

@@ -12,7 +12,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::fetch::{Event, Segment, Target, fetch};
 use super::journal::{Journal, Partial};
-use super::progress::{FileProgress, Phase, Progress, Speed};
+use super::progress::{DownloadProgress, FileProgress, Phase, Speed};
 use super::ranges::Ranges;
 use super::verify::verify;
 use super::{DownloadOptions, Intent};
@@ -82,7 +82,7 @@ impl<'a> Transfer<'a> {
         partial: &'a Partial,
         options: &'a DownloadOptions,
         intent: &mut watch::Receiver<Intent>,
-        progress: &watch::Sender<Progress>,
+        progress: &watch::Sender<DownloadProgress>,
     ) -> Result<End, LibraryError> {
         let (events, mut inbox) = mpsc::unbounded_channel();
         let mut transfer = Self {
@@ -125,7 +125,7 @@ impl<'a> Transfer<'a> {
         &mut self,
         inbox: &mut mpsc::UnboundedReceiver<Event>,
         intent: &mut watch::Receiver<Intent>,
-        progress: &watch::Sender<Progress>,
+        progress: &watch::Sender<DownloadProgress>,
     ) -> Result<End, LibraryError> {
         let mut ticks = tokio::time::interval(TICK);
         loop {
@@ -311,7 +311,7 @@ impl<'a> Transfer<'a> {
         self.journal.bytes_total() - self.journal.bytes_done()
     }
 
-    fn publish(&mut self, progress: &watch::Sender<Progress>) {
+    fn publish(&mut self, progress: &watch::Sender<DownloadProgress>) {
         self.speed.add(0, Instant::now());
         let (bytes_done, bytes_total) = (self.journal.bytes_done(), self.journal.bytes_total());
         let bytes_per_second = self.speed.bytes_per_second();
@@ -321,7 +321,7 @@ impl<'a> Transfer<'a> {
             bytes_total: state.file.size,
             verified: state.verified,
         });
-        progress.send_replace(Progress {
+        progress.send_replace(DownloadProgress {
             phase: if bytes_done < bytes_total { Phase::Fetching } else { Phase::Verifying },
             bytes_done,
             bytes_total,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_models::{
-    DownloadOptions, Hub, HubOptions, Intent, Library, LibraryError, ModelState, NoToken, Outcome, Progress,
-    RepoId, RetryPolicy, TokenSource, download,
+    DownloadOptions, DownloadProgress, Hub, HubOptions, Intent, Library, LibraryError, ModelState, NoToken,
+    Outcome, RepoId, RetryPolicy, TokenSource, download,
 };
 use foretoken_test_hub::{Repo, TestHub};
 use tokio::sync::watch;
@@ -109,7 +109,7 @@ pub fn test_library() -> TestLibrary {
 /// Fetches `main` without anybody stopping it.
 pub async fn pull(hub: &Hub, library: &Library, repo: &str) -> Result<Outcome, LibraryError> {
     let (_intent, wanted) = watch::channel(Intent::Run);
-    let progress = watch::Sender::new(Progress::default());
+    let progress = watch::Sender::new(DownloadProgress::default());
     download(hub, library, &id(repo), "main", &options(), wanted, &progress).await
 }
 

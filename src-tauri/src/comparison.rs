@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::{ChatsError, Store};
-use foretoken_host::{Engine, Progress, Prompt, closed};
+use foretoken_host::{Engine, Prompt, ReplyProgress, closed};
 use foretoken_protocol::{
     AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
     ComparisonVerdict, Drafting, EngineState, ErrorReport, Event, GenerationSettings, MessageId, MtpState,
@@ -191,8 +191,8 @@ impl Writer<'_> {
                     ended = Some(Ended::Failed(model_changed()));
                 }
                 progress = generation.progress.recv() => match progress {
-                    Some(Progress::Begun(begun)) => drafts = begun.settings.drafting != Drafting::Off,
-                    Some(Progress::Event(Event::Tokens { tokens: texts, .. })) => {
+                    Some(ReplyProgress::Begun(begun)) => drafts = begun.settings.drafting != Drafting::Off,
+                    Some(ReplyProgress::Event(Event::Tokens { tokens: texts, .. })) => {
                         let now = Instant::now();
                         let at = 1e3 * (now - *first.get_or_insert(now)).as_secs_f64();
                         tokens.extend(texts.into_iter().map(|token| TimedToken {
@@ -203,16 +203,16 @@ impl Writer<'_> {
                         }));
                         self.page.tell(ComparisonProgress::Writing { drafts, tokens: tokens.len() as u32 });
                     }
-                    Some(Progress::Event(Event::Reading { done, total, .. })) => {
+                    Some(ReplyProgress::Event(Event::Reading { done, total, .. })) => {
                         self.page.tell(ComparisonProgress::Reading { done, total });
                     }
-                    Some(Progress::Event(Event::Finished { reason, stats, .. })) => {
+                    Some(ReplyProgress::Event(Event::Finished { reason, stats, .. })) => {
                         return ended.map_or(Ok(ComparedReply { tokens, reason, stats: *stats }), Err);
                     }
-                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => {
+                    Some(ReplyProgress::Event(Event::Failed { error, .. }) | ReplyProgress::Interrupted(error)) => {
                         return Err(ended.unwrap_or(Ended::Failed(error)));
                     }
-                    Some(Progress::Event(_)) => {}
+                    Some(ReplyProgress::Event(_)) => {}
                     None => return Err(Ended::Failed(closed())),
                 },
             }

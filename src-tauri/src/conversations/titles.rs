@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use foretoken_chats::{Store, title_from};
-use foretoken_host::{Progress, Prompt};
+use foretoken_host::{Prompt, ReplyProgress};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
     GenerationSettings, MessageStatus, Part, Role, Sampling,
@@ -92,16 +92,16 @@ impl Conversations {
                 }
                 progress = generation.progress.recv() => match progress {
                     // It may have been chosen in the meantime.
-                    Some(Progress::Begun(begun)) if self.models.is_demo(&begun.model) => {
+                    Some(ReplyProgress::Begun(begun)) if self.models.is_demo(&begun.model) => {
                         self.engine.cancel(generation.id);
                         return Ok(Outcome::Done);
                     }
-                    Some(Progress::Event(Event::Tokens { tokens, .. })) => {
+                    Some(ReplyProgress::Event(Event::Tokens { tokens, .. })) => {
                         let said = tokens.iter().filter(|token| token.part == Part::Answer);
                         answer.extend(said.map(|token| token.text.as_str()));
                     }
-                    Some(Progress::Event(Event::Finished { reason, .. })) => break reason,
-                    Some(Progress::Event(Event::Failed { error, .. }) | Progress::Interrupted(error)) => {
+                    Some(ReplyProgress::Event(Event::Finished { reason, .. })) => break reason,
+                    Some(ReplyProgress::Event(Event::Failed { error, .. }) | ReplyProgress::Interrupted(error)) => {
                         return Err(error);
                     }
                     Some(_) => {}

@@ -10,7 +10,7 @@ use foretoken_protocol::{
 };
 use tokio::sync::oneshot;
 
-use crate::progress::{Progress, ProgressSender};
+use crate::progress::{ProgressSender, ReplyProgress};
 
 /// What is to be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,12 +88,12 @@ impl Job {
     pub(crate) fn cancel(self) {
         let Self { id, progress, .. } = self;
         let stats = Box::default();
-        progress.send(Progress::Event(Event::Finished { id, reason: FinishReason::Cancelled, stats }));
+        progress.send(ReplyProgress::Event(Event::Finished { id, reason: FinishReason::Cancelled, stats }));
     }
 
     /// Says why the engine is not asked for it.
     pub(crate) fn fail(self, error: ErrorReport) {
-        self.progress.send(Progress::Event(Event::Failed { id: Some(self.id), error }));
+        self.progress.send(ReplyProgress::Event(Event::Failed { id: Some(self.id), error }));
     }
 }
 

@@ -21,7 +21,7 @@ mod watchdog;
 pub use activity::Activity;
 pub use command::{Model, Prompt, SettingsFor};
 pub use engine::{Engine, Generation};
-pub use progress::{Begun, Progress, ProgressReceiver};
+pub use progress::{Begun, ProgressReceiver, ReplyProgress};
 pub use reports::closed;
 pub use supervisor::Supervisor;
 pub use tool::{ENGINE_DIED, ENGINE_REFUSED, KV_IN_8_BITS, Tool};

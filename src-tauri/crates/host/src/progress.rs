@@ -19,7 +19,7 @@ pub struct Begun {
 
 /// What happens to a reply.
 #[derive(Debug, PartialEq)]
-pub enum Progress {
+pub enum ReplyProgress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
     /// What the engine says of it: [`Event::Waiting`], [`Event::Reading`], [`Event::Tokens`] and [`Event::Live`], then
@@ -30,7 +30,7 @@ pub enum Progress {
     Interrupted(ErrorReport),
 }
 
-impl Progress {
+impl ReplyProgress {
     /// Whether the next one of its kind says all that it says.
     fn is_figure(&self) -> bool {
         matches!(self, Self::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }))
@@ -48,14 +48,14 @@ pub fn channel() -> (ProgressSender, ProgressReceiver) {
 /// The supervisor's end.
 #[derive(Debug)]
 pub struct ProgressSender {
-    sender: mpsc::UnboundedSender<(Progress, Option<OwnedSemaphorePermit>)>,
+    sender: mpsc::UnboundedSender<(ReplyProgress, Option<OwnedSemaphorePermit>)>,
     /// A permit for each figure that may still wait to be read; it comes back when the figure is.
     unread: Arc<Semaphore>,
 }
 
 impl ProgressSender {
     /// Tells whoever follows the reply, if somebody still does.
-    pub fn send(&self, progress: Progress) {
+    pub fn send(&self, progress: ReplyProgress) {
         let permit = if progress.is_figure() {
             let Ok(permit) = Arc::clone(&self.unread).try_acquire_owned() else { return };
             Some(permit)
@@ -68,12 +68,12 @@ impl ProgressSender {
 
 /// The end of whoever follows the reply.
 #[derive(Debug)]
-pub struct ProgressReceiver(mpsc::UnboundedReceiver<(Progress, Option<OwnedSemaphorePermit>)>);
+pub struct ProgressReceiver(mpsc::UnboundedReceiver<(ReplyProgress, Option<OwnedSemaphorePermit>)>);
 
 impl ProgressReceiver {
     /// What happens next, or `None` where nobody tells any more. Nothing is lost if the future is dropped before it is
     /// ready.
-    pub async fn recv(&mut self) -> Option<Progress> {
+    pub async fn recv(&mut self) -> Option<ReplyProgress> {
         self.0.recv().await.map(|(progress, _)| progress)
     }
 }
@@ -86,14 +86,18 @@ mod tests {
     async fn a_reader_that_is_behind_misses_figures_and_no_text() {
         let (sender, mut receiver) = channel();
         for done in 0..1000 {
-            sender.send(Progress::Event(Event::Reading { id: 1, done, total: 1000 }));
-            sender.send(Progress::Event(Event::Tokens { id: 1, tokens: Vec::new(), logprobs: Vec::new() }));
+            sender.send(ReplyProgress::Event(Event::Reading { id: 1, done, total: 1000 }));
+            sender.send(ReplyProgress::Event(Event::Tokens {
+                id: 1,
+                tokens: Vec::new(),
+                logprobs: Vec::new(),
+            }));
         }
         drop(sender);
         let (mut figures, mut text) = (Vec::new(), 0);
         while let Some(progress) = receiver.recv().await {
             match progress {
-                Progress::Event(Event::Reading { done, .. }) => figures.push(done),
+                ReplyProgress::Event(Event::Reading { done, .. }) => figures.push(done),
                 _ => text += 1,
             }
         }
@@ -104,7 +108,7 @@ mod tests {
     async fn what_was_read_makes_room() {
         let (sender, mut receiver) = channel();
         for ahead in 0..1000 {
-            let waiting = || Progress::Event(Event::Waiting { id: 1, ahead });
+            let waiting = || ReplyProgress::Event(Event::Waiting { id: 1, ahead });
             sender.send(waiting());
             assert_eq!(receiver.recv().await, Some(waiting()));
         }

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::activity::Activity;
 use crate::command::{EngineCommand, Job, Model, RequestIds};
 use crate::process::{Ending, Process, Requests};
-use crate::progress::{Begun, Progress, ProgressSender};
+use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
 use crate::watchdog::{Duty, Timeouts, Watchdog};
 
@@ -261,7 +261,7 @@ impl Supervisor {
         let settings = prompt.settings.of(&model);
         let room = ENTRIES_A_TOKEN * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model, settings: settings.clone() };
-        progress.send(Progress::Begun(Box::new(begun)));
+        progress.send(ReplyProgress::Begun(Box::new(begun)));
         self.running.insert(id, Running { progress, room, cancelled: None });
         self.send(Request::Generate {
             id,
@@ -309,7 +309,7 @@ impl Supervisor {
             self.failures = 0;
         }
         for (_, running) in self.running.drain() {
-            running.progress.send(Progress::Interrupted(error.clone()));
+            running.progress.send(ReplyProgress::Interrupted(error.clone()));
         }
         for (_, answer) in self.counting.drain() {
             let _ = answer.send(Err(error.clone()));

@@ -14,7 +14,7 @@ use foretoken_protocol::{
 use tokio::time::{sleep, timeout};
 
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
-use crate::{Engine, Generation, Model, Progress, Prompt, Timeouts};
+use crate::{Engine, Generation, Model, Prompt, ReplyProgress, Timeouts};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -53,18 +53,19 @@ fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
 }
 
 /// What a reply said, and how it ended.
-async fn read(mut generation: Generation) -> (String, Progress) {
+async fn read(mut generation: Generation) -> (String, ReplyProgress) {
     let mut answer = String::new();
     let end = async {
         loop {
             match generation.progress.recv().await.unwrap() {
-                Progress::Event(Event::Tokens { tokens, .. }) => {
+                ReplyProgress::Event(Event::Tokens { tokens, .. }) => {
                     answer.extend(
                         tokens.into_iter().filter(|token| token.part == Part::Answer).map(|token| token.text),
                     );
                 }
-                Progress::Begun(_)
-                | Progress::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }) => {}
+                ReplyProgress::Begun(_)
+                | ReplyProgress::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }) => {
+                }
                 end => return end,
             }
         }
@@ -75,11 +76,11 @@ async fn read(mut generation: Generation) -> (String, Progress) {
 }
 
 /// How a reply ended, however long that took.
-async fn ended(mut generation: Generation) -> Progress {
+async fn ended(mut generation: Generation) -> ReplyProgress {
     loop {
         let progress = generation.progress.recv().await.unwrap();
-        if let Progress::Event(Event::Finished { .. } | Event::Failed { .. }) | Progress::Interrupted(_) =
-            progress
+        if let ReplyProgress::Event(Event::Finished { .. } | Event::Failed { .. })
+        | ReplyProgress::Interrupted(_) = progress
         {
             return progress;
         }
@@ -107,7 +108,7 @@ async fn a_program_that_is_not_there_is_reported_to_all_who_ask() {
     assert_eq!(failure(&engine).await, error);
     let generation = engine.generate(prompt(8));
     let failed = Event::Failed { id: Some(generation.id), error };
-    assert_eq!(read(generation).await.1, Progress::Event(failed));
+    assert_eq!(read(generation).await.1, ReplyProgress::Event(failed));
 }
 
 #[tokio::test]
@@ -148,7 +149,7 @@ async fn a_model_loads_and_answers() {
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
-    let Progress::Event(Event::Finished { stats, .. }) = end else { panic!("{end:?}") };
+    let ReplyProgress::Event(Event::Finished { stats, .. }) = end else { panic!("{end:?}") };
     assert!(stats.emitted > 0);
 }
 
@@ -158,11 +159,11 @@ async fn a_reply_is_cancelled() {
     let engine = started(engine_program(folder.path()));
     engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
-    while !matches!(generation.progress.recv().await, Some(Progress::Event(Event::Tokens { .. }))) {}
+    while !matches!(generation.progress.recv().await, Some(ReplyProgress::Event(Event::Tokens { .. }))) {}
     engine.cancel(generation.id);
     let (_, end) = read(generation).await;
     assert!(
-        matches!(end, Progress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
+        matches!(end, ReplyProgress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
         "{end:?}"
     );
 }
@@ -174,16 +175,16 @@ async fn a_killed_engine_interrupts_its_reply_and_comes_back_with_its_model() {
     let engine = started(program.clone());
     engine.load(at(demo_model())).await.unwrap();
     let mut generation = engine.generate(endless_prompt());
-    while !matches!(generation.progress.recv().await, Some(Progress::Event(Event::Tokens { .. }))) {}
+    while !matches!(generation.progress.recv().await, Some(ReplyProgress::Event(Event::Tokens { .. }))) {}
     kill(&program);
     let (_, end) = read(generation).await;
-    let Progress::Interrupted(error) = end else { panic!("{end:?}") };
+    let ReplyProgress::Interrupted(error) = end else { panic!("{end:?}") };
     assert_eq!(error.code, "engine_stopped");
     assert!(error.message.contains("signal 9"), "{error}");
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
-    assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
     assert_eq!(engine.activity().starts, 2);
     // Told behind the reply. The first process would have counted two prompts.
     let counted = async {
@@ -208,7 +209,7 @@ async fn a_model_that_does_not_load_leaves_the_one_before() {
     let state = wait_for(&engine, |state| matches!(state, EngineState::Ready { .. })).await;
     let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
     assert_eq!(model.path, demo);
-    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Event(Event::Finished { .. })));
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, ReplyProgress::Event(Event::Finished { .. })));
 }
 
 /// A new process keeps keys and values as the one before did.
@@ -226,7 +227,7 @@ async fn a_model_is_loaded_with_keys_and_values_in_8_bits_until_another_is() {
     kill(&program);
     wait_for(&engine, |state| !matches!(state, EngineState::Ready { .. })).await;
     wait_for(&engine, in_8_bits).await;
-    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Event(Event::Finished { .. })));
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, ReplyProgress::Event(Event::Finished { .. })));
 }
 
 #[tokio::test]

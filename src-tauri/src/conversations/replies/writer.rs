@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Store};
-use foretoken_host::{Begun, Model, Progress, ProgressReceiver, closed};
+use foretoken_host::{Begun, Model, ProgressReceiver, ReplyProgress, closed};
 use foretoken_protocol::{
     ErrorReport, Event, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent,
     ReplyStats,
@@ -85,22 +85,22 @@ impl Writer {
         let mut cached = None;
         let ending = loop {
             tokio::select! {
-                step = progress.recv() => match step.unwrap_or_else(|| Progress::Interrupted(closed())) {
-                    Progress::Begun(begun) => {
+                step = progress.recv() => match step.unwrap_or_else(|| ReplyProgress::Interrupted(closed())) {
+                    ReplyProgress::Begun(begun) => {
                         model = Some(Model::from(&begun.model));
                         self.begin(*begun).await;
                     }
-                    Progress::Event(Event::Waiting { ahead, .. }) => {
+                    ReplyProgress::Event(Event::Waiting { ahead, .. }) => {
                         (waiting, cached) = (Some(ahead), None);
                         outbox.waiting(ahead);
                     }
-                    Progress::Event(Event::Reading { done, total, .. }) => {
+                    ReplyProgress::Event(Event::Reading { done, total, .. }) => {
                         waiting = None;
                         let cached = *cached.get_or_insert(done);
                         outbox.reading(Reading { done, total, cached });
                     }
-                    Progress::Event(Event::Live { stats, .. }) => outbox.live(stats),
-                    Progress::Event(Event::Tokens { tokens, .. }) => {
+                    ReplyProgress::Event(Event::Live { stats, .. }) => outbox.live(stats),
+                    ReplyProgress::Event(Event::Tokens { tokens, .. }) => {
                         cached = None;
                         for token in &tokens {
                             outbox.token(token);
@@ -112,23 +112,23 @@ impl Writer {
                             new.push(&token.text, token.draft_position);
                         }
                     }
-                    Progress::Event(Event::Finished { reason, stats, .. }) => {
+                    ReplyProgress::Event(Event::Finished { reason, stats, .. }) => {
                         let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
                         let mut stats = ReplyStats { plain, ..*stats };
                         stats.thinking.seconds += self.dependencies.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
-                    Progress::Event(Event::Failed { error, .. }) => {
+                    ReplyProgress::Event(Event::Failed { error, .. }) => {
                         let status = MessageStatus::Finished { reason: FinishReason::Error };
                         break Ending { status, stats: None, error: Some(error) };
                     }
-                    Progress::Interrupted(error) => {
+                    ReplyProgress::Interrupted(error) => {
                         let status = MessageStatus::Interrupted;
                         break Ending { status, stats: None, error: Some(error) };
                     }
                     // Nothing else is said of a reply.
-                    Progress::Event(_) => {}
+                    ReplyProgress::Event(_) => {}
                 },
                 Some(Attach { events, answer }) = pages.recv() => {
                     // The message holds what the outbox does.
@@ -238,7 +238,7 @@ mod tests {
             let text = format!("{number} ");
             written += &text;
             let tokens = vec![TokenText { text, part: Part::Answer, draft_position: None }];
-            engine.send(Progress::Event(Event::Tokens { id: 1, tokens, logprobs: Vec::new() }));
+            engine.send(ReplyProgress::Event(Event::Tokens { id: 1, tokens, logprobs: Vec::new() }));
             sleep(Duration::from_millis(1)).await;
         }
         let mut heard = String::new();

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::{Link, Load, Supervisor};
 use crate::process::Process;
-use crate::progress::Progress;
+use crate::progress::ReplyProgress;
 
 impl Supervisor {
     /// Says whether the event belongs to anything.
@@ -94,7 +94,7 @@ impl Supervisor {
     /// Passes on what the engine says of a reply.
     fn report(&self, id: RequestId, event: Event) -> bool {
         let Some(running) = self.running.get(&id) else { return false };
-        running.progress.send(Progress::Event(event));
+        running.progress.send(ReplyProgress::Event(event));
         true
     }
 

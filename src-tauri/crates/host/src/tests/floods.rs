@@ -93,7 +93,7 @@ async fn bytes_on_stderr_that_are_no_text_hold_nothing_up() {
     .await;
     for _ in 0..2 {
         let (_, end) = read(engine.generate(prompt(8))).await;
-        assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
+        assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
     }
 }
 

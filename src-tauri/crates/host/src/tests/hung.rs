@@ -93,16 +93,16 @@ fn model() -> ModelInfo {
     }
 }
 
-pub(super) fn interrupted(end: Progress) -> ErrorReport {
+pub(super) fn interrupted(end: ReplyProgress) -> ErrorReport {
     match end {
-        Progress::Interrupted(error) => error,
+        ReplyProgress::Interrupted(error) => error,
         end => panic!("{end:?}"),
     }
 }
 
 async fn begin(engine: &Engine) -> Generation {
     let mut generation = engine.generate(endless_prompt());
-    while !matches!(generation.progress.recv().await, Some(Progress::Event(Event::Tokens { .. }))) {}
+    while !matches!(generation.progress.recv().await, Some(ReplyProgress::Event(Event::Tokens { .. }))) {}
     generation
 }
 
@@ -123,7 +123,7 @@ async fn an_engine_that_stands_still_is_ended_and_started_again_with_its_model()
 
     let (answer, end) = read(engine.generate(prompt(24))).await;
     assert!(!answer.is_empty());
-    assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn an_engine_that_does_not_heed_a_stop_is_ended_sooner() {
     }
     assert_eq!(interrupted(end.await.unwrap().1).code, "engine_hung");
     assert!(told.elapsed() >= LONG.ending, "it had its time");
-    assert!(matches!(read(engine.generate(prompt(8))).await.1, Progress::Event(Event::Finished { .. })));
+    assert!(matches!(read(engine.generate(prompt(8))).await.1, ReplyProgress::Event(Event::Finished { .. })));
 }
 
 /// It computes and computes, and never looks whether somebody has told it something.
@@ -211,13 +211,16 @@ async fn an_engine_that_becomes_a_hundred_times_as_slow_is_not_ended() {
     let engine = started_with(fake.program(folder.path()), timeouts);
     engine.load(at("/models/fake")).await.unwrap();
     let (_, end) = read(engine.generate(prompt(8))).await;
-    assert!(matches!(end, Progress::Event(Event::Finished { reason: FinishReason::Length, .. })), "{end:?}");
+    assert!(
+        matches!(end, ReplyProgress::Event(Event::Finished { reason: FinishReason::Length, .. })),
+        "{end:?}"
+    );
     // It knows by now how slow this engine is.
     let generation = engine.generate(prompt(8));
     sleep(Duration::from_millis(200)).await;
     engine.cancel(generation.id);
     let (_, end) = read(generation).await;
-    assert!(matches!(end, Progress::Event(Event::Finished { .. })), "{end:?}");
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
 }
 
 #[tokio::test]
@@ -282,7 +285,7 @@ async fn orders_are_served_while_the_next_start_is_waited_for() {
         engine.cancel(generation.id);
         let (_, end) = read(generation).await;
         assert!(
-            matches!(end, Progress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
+            matches!(end, ReplyProgress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
             "{end:?}"
         );
         assert_eq!(starts(&program), 3, "nobody waited for the fourth");
@@ -325,7 +328,7 @@ async fn an_engine_that_dies_or_stands_still_over_and_over_always_comes_back() {
         let error = interrupted(read(generation).await.1);
         assert_eq!(error.code, code, "round {round}: {error}");
         let (answer, end) = read(engine.generate(prompt(8))).await;
-        assert!(matches!(end, Progress::Event(Event::Finished { .. })), "round {round}: {end:?}");
+        assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "round {round}: {end:?}");
         assert!(!answer.is_empty());
     }
 }
@@ -362,7 +365,7 @@ async fn an_engine_that_is_slowed_a_hundredfold_loads_and_writes() {
     assert!(
         matches!(
             end,
-            Progress::Event(Event::Finished { reason: FinishReason::Length | FinishReason::Stop, .. })
+            ReplyProgress::Event(Event::Finished { reason: FinishReason::Length | FinishReason::Stop, .. })
         ),
         "{end:?}"
     );

@@ -52,7 +52,7 @@ KEY_HEADS, VALUE_HEADS, D = CONFIG["linear_num_key_heads"], CONFIG["linear_num_v
 KEY, VALUE, TAPS = KEY_HEADS * D, VALUE_HEADS * D, CONFIG["linear_conv_kernel_dim"]
 CHANNELS = 2 * KEY + VALUE
 EPS = CONFIG["rms_norm_eps"]
-FAST = torch.cpu._is_amx_tile_supported()
+FAST = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
 
 
 def fast():

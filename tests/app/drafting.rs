@@ -18,9 +18,12 @@ fn a_model_whose_head_was_removed_says_so_and_answers_plainly() {
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
     let window = sandbox.open();
     window.open_model(&model);
-    window.wait_until("the control says why it is off", || control_says(&window, "head removed"));
+    window.wait_until("the control says why", || control_says(&window, "head removed"));
     window.press(&[], keys::ESCAPE);
     window.wait_until("the picker closes", || !window.is_popover_shown());
+    window.click("mtp-control");
+    window.click("mtp-option-off");
+    window.wait_until("nothing drafts", || control_says(&window, "Off"));
     assert!(!window.answer("What is MTP?").is_empty());
     let numbers = window.text("reply-footer");
     assert!(numbers.ends_with("1.0 per pass"), "{numbers}");

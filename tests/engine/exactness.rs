@@ -13,9 +13,14 @@ use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
-const DEPTHS: [u8; 3] = [1, 2, 3];
+/// What every question's reply is compared with, besides none.
+const DRAFTINGS: [Drafting; 5] = [depth(1), depth(2), depth(3), Drafting::Lookup, Drafting::Auto];
 /// Share of first drafts that must be right in greedy text.
 const LEAST_ACCEPTANCE: f64 = 0.80;
+
+const fn depth(depth: u8) -> Drafting {
+    Drafting::Fixed { depth }
+}
 
 fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafting: Drafting) -> Reply {
     let settings =
@@ -23,17 +28,17 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Compares the questions' replies with those at the depths that each is asked at, if any; returns the share of right
-/// drafts by position at the last depth.
-fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
+/// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of right
+/// drafts by position at depth 3.
+fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);
     let (mut drafted, mut accepted) = (vec![0u32; 3], vec![0u32; 3]);
     let mut different = Vec::new();
     for (i, question) in questions.into_iter().enumerate() {
-        let depths = depths(i);
-        if depths.is_empty() {
+        let draftings = draftings(i);
+        if draftings.is_empty() {
             continue;
         }
         // Every other question is answered after some thinking.
@@ -41,12 +46,12 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
         let prompt = session.chat_prompt(&[message], None, i % 2 == 1).unwrap();
         let plain = reply(&mut session, &prompt, sampling(i), Drafting::Off);
         assert!(plain.stats.positions.is_empty());
-        for depth in depths {
-            let other = reply(&mut session, &prompt, sampling(i), Drafting::Fixed { depth });
+        for drafting in draftings {
+            let other = reply(&mut session, &prompt, sampling(i), drafting);
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
-                different.push(format!("depth {depth}: {question}"));
+                different.push(format!("{drafting:?}: {question}"));
             }
-            if depth == 3 {
+            if drafting == depth(3) {
                 for (i, position) in other.stats.positions.iter().enumerate() {
                     drafted[i] += position.drafted;
                     accepted[i] += position.accepted;
@@ -60,29 +65,29 @@ fn same_text_at(depths: fn(usize) -> Vec<u8>, sampling: impl Fn(usize) -> Sampli
     rates
 }
 
-/// One depth for every second pair of questions, one with thinking and one without, in turns.
-fn even_pairs(question: usize) -> Vec<u8> {
-    let in_turns = DEPTHS[question % DEPTHS.len()];
+/// One for every second pair of questions, one with thinking and one without, in turns.
+fn even_pairs(question: usize) -> Vec<Drafting> {
+    let in_turns = DRAFTINGS[question % DRAFTINGS.len()];
     if (question / 2).is_multiple_of(2) { vec![in_turns] } else { Vec::new() }
 }
 
 /// The same for the other pairs.
-fn odd_pairs(question: usize) -> Vec<u8> {
+fn odd_pairs(question: usize) -> Vec<Drafting> {
     even_pairs(question + 2)
 }
 
-fn all(_question: usize) -> Vec<u8> {
-    DEPTHS.to_vec()
+fn all(_question: usize) -> Vec<Drafting> {
+    DRAFTINGS.to_vec()
 }
 
-fn greedy_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
-    let rates = same_text_at(depths, |_| Sampling::default());
+fn greedy_text_is_the_same(draftings: fn(usize) -> Vec<Drafting>) {
+    let rates = same_text_with(draftings, |_| Sampling::default());
     assert!(rates[0] >= LEAST_ACCEPTANCE, "{rates:?}");
 }
 
-fn seeded_text_is_the_same(depths: fn(usize) -> Vec<u8>) {
+fn seeded_text_is_the_same(draftings: fn(usize) -> Vec<Drafting>) {
     let sampling = Sampling { temperature: 0.7, top_p: 0.9, top_k: 20, ..Sampling::default() };
-    let rates = same_text_at(depths, |i| Sampling { seed: Some(i as u64), ..sampling });
+    let rates = same_text_with(draftings, |i| Sampling { seed: Some(i as u64), ..sampling });
     assert!(rates[0] > 0.5, "{rates:?}");
 }
 

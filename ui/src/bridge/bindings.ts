@@ -700,16 +700,20 @@ export type Draft = {
  */
 export type DraftRun = [number, number];
 
-/**  How many tokens the MTP head drafts per step. */
+/**  Who drafts how many tokens per step. */
 export type Drafting = 
 /**  None: plain decoding, one token per pass. */
 { mode: "off" } | 
-/**  What pays on this machine, by measurement; may be none. */
+/**  The MTP head or look-up, as many as pay on this machine, by measurement; may be none. */
 { mode: "auto" } | 
-/**  Always this many, 1 to [`MAX_DEPTH`]. */
+/**  The MTP head, as many as pay; may be none. */
+{ mode: "mtp" } | 
+/**  The MTP head, always this many, 1 to [`MAX_DEPTH`]. */
 { mode: "fixed"; 
 /**  Drafts per step. */
-depth: number };
+depth: number } | 
+/**  Look-up: what followed the last tokens earlier in the text, as many as pay. */
+{ mode: "lookup" };
 
 /**  What the engine is doing, for the whole window. */
 export type EngineState = 

@@ -14,6 +14,7 @@ export const DRAFTING_CHOICES: { name: string; words: string; drafting: Drafting
   { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
   { name: "2", words: "Always two drafts ahead", drafting: { mode: "fixed", depth: 2 } },
   { name: "3", words: "Always three drafts ahead", drafting: { mode: "fixed", depth: 3 } },
+  { name: "Look-up", words: "From the text so far, for quotes and edits", drafting: { mode: "lookup" } },
 ];
 
 const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
@@ -37,9 +38,10 @@ export function MtpControl() {
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
-  const at = DRAFTING_CHOICES.findIndex((choice) => choice.name === current);
+  const choices = DRAFTING_CHOICES.filter(({ drafting }) => chip.hasHead || drafting.mode !== "fixed");
+  const at = choices.findIndex((choice) => choice.name === current);
   const check = (index: number) => {
-    const choice = DRAFTING_CHOICES[index];
+    const choice = choices[index];
     if (choice) changeSettings({ drafting: choice.drafting });
   };
   const { group, radio } = radios("Drafts per pass", at, check);
@@ -54,14 +56,13 @@ export function MtpControl() {
       }
       title="Multi-token prediction"
       testId="mtp-control"
-      reason={chip.usable ? null : chip.why}
       hint={chip.why}
       open={open}
       onOpenChange={setOpen}
     >
       <h2>Multi-token prediction</h2>
       <div className="choices" {...group}>
-        {DRAFTING_CHOICES.map((choice, index) => (
+        {choices.map((choice, index) => (
           <button
             {...radio(index)}
             key={choice.name}

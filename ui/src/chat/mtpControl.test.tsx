@@ -50,8 +50,8 @@ describe("the choice of a draft depth", () => {
     await user.keyboard("{ArrowUp}");
     expect([drafting(), document.activeElement]).toEqual([{ mode: "off" }, option("off")]);
     await user.keyboard("{ArrowUp}{ArrowUp}");
-    expect([drafting(), document.activeElement]).toEqual([{ mode: "fixed", depth: 3 }, option("3")]);
-    expect(option("3").getAttribute("aria-checked")).toBe("true");
+    expect([drafting(), document.activeElement]).toEqual([{ mode: "lookup" }, option("look-up")]);
+    expect(option("look-up").getAttribute("aria-checked")).toBe("true");
     await user.keyboard("{ArrowDown}");
     expect([drafting(), document.activeElement]).toEqual([{ mode: "auto" }, option("auto")]);
   });
@@ -73,13 +73,15 @@ describe("the choice of a draft depth", () => {
     expect(shell.setSettings).not.toHaveBeenCalled();
   });
 
-  it("is not offered for a model without a head, and why is said", async () => {
+  it("has no numbers for a model without a head, and why is said", async () => {
     const model = modelInfo("/owl", { mtp: { state: "absent" } });
     useStore.setState({ engine: { ...engine, model } });
     const user = userEvent.setup();
     render(<MtpControl />);
     await user.click(screen.getByTestId("mtp-control"));
-    await screen.findByText("This model has no MTP head, so it cannot guess ahead.");
-    expect(screen.queryByTestId("mtp-option-auto")).toBe(null);
+    expect((await screen.findByTestId("mtp-note")).textContent).toContain("This model has no MTP head.");
+    expect(screen.queryByTestId("mtp-option-1")).toBe(null);
+    await user.click(option("look-up"));
+    expect(drafting()).toEqual({ mode: "lookup" });
   });
 });

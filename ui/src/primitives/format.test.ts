@@ -126,14 +126,15 @@ describe("the MTP control", () => {
   it("says that drafts do not pay, and why in full, unless they are off", () => {
     expect(said({ mode: "auto" }, withHead, NOTE)).toBe("Auto · not paying here");
     expect(said({ mode: "fixed", depth: 3 }, withHead, NOTE)).toBe("3 · not paying here");
-    expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: NOTE, usable: true });
+    expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: NOTE, hasHead: true });
     expect(said({ mode: "off" }, withHead, NOTE)).toBe("Off · by you");
   });
 
-  it("is off, whatever is set, where the model has no head", () => {
-    expect(said({ mode: "auto" }, model({ state: "absent" }), NOTE)).toBe("off · no MTP head");
-    expect(said({ mode: "auto" }, model({ state: "stripped" }), null)).toBe("off · head removed");
-    expect(said({ mode: "auto" }, model({ state: "unusable" }), null)).toBe("off · head unusable");
-    expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).usable).toBe(false);
+  it("looks up, or is off, where the model has no head", () => {
+    expect(said({ mode: "auto" }, model({ state: "absent" }), NOTE)).toBe("Look-up · no MTP head");
+    expect(said({ mode: "off" }, model({ state: "stripped" }), null)).toBe("Off · head removed");
+    expect(said({ mode: "lookup" }, model({ state: "unusable" }), null)).toBe("Look-up · head unusable");
+    expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).hasHead).toBe(false);
+    expect(said({ mode: "lookup" }, withHead, null)).toBe("Look-up");
   });
 });

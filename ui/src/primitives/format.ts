@@ -103,8 +103,10 @@ export function samplingLabel(sampling: Sampling): string {
     .join(", ");
 }
 
+const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", lookup: "Look-up" } as const;
+
 export const draftingName = (drafting: Drafting): string =>
-  drafting.mode === "fixed" ? String(drafting.depth) : drafting.mode === "auto" ? "Auto" : "Off";
+  drafting.mode === "fixed" ? String(drafting.depth) : DRAFTING_NAMES[drafting.mode];
 
 /** How the engine begins to say that drafts cost more than they bring. */
 const NOT_PAYING = "Drafts do not pay here";
@@ -117,40 +119,43 @@ interface MtpChip {
   words: string | null;
   /** The same in full. */
   why: string | null;
-  /** Whether there is something to choose. */
-  usable: boolean;
+  /** Whether the model has a head to choose a number of guesses for. */
+  hasHead: boolean;
 }
+
+const FROM_THE_TEXT = "Its guesses come from the text so far alone.";
 
 /** `note` is what the last reply said of its drafts. */
 export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
+  const headless = drafting.mode === "off" ? "Off" : "Look-up";
   switch (model?.mtp.state) {
     case "absent":
       return {
-        setting: "off",
+        setting: headless,
         words: "no MTP head",
-        why: "This model has no MTP head, so it cannot guess ahead.",
-        usable: false,
+        why: `This model has no MTP head. ${FROM_THE_TEXT}`,
+        hasHead: false,
       };
     case "stripped":
       return {
-        setting: "off",
+        setting: headless,
         words: "head removed",
-        why: "The MTP head was removed when this copy of the model was converted, so it cannot guess ahead.",
-        usable: false,
+        why: `The MTP head was removed when this copy of the model was converted. ${FROM_THE_TEXT}`,
+        hasHead: false,
       };
     case "unusable":
       return {
-        setting: "off",
+        setting: headless,
         words: "head unusable",
-        why: "This model's MTP head cannot be used, so it cannot guess ahead. The model picker says what is wrong with it.",
-        usable: false,
+        why: `This model's MTP head cannot be used; the model picker says what is wrong with it. ${FROM_THE_TEXT}`,
+        hasHead: false,
       };
   }
   const setting = draftingName(drafting);
   if (drafting.mode === "off")
-    return { setting, words: "by you", why: "Drafts are off because you switched them off.", usable: true };
-  if (!note?.startsWith(NOT_PAYING)) return { setting, words: null, why: null, usable: true };
-  return { setting, words: "not paying here", why: note, usable: true };
+    return { setting, words: "by you", why: "Drafts are off because you switched them off.", hasHead: true };
+  if (!note?.startsWith(NOT_PAYING)) return { setting, words: null, why: null, hasHead: true };
+  return { setting, words: "not paying here", why: note, hasHead: true };
 }
 
 /** What explains a control, to those who point at it and to those who hear it. */
@@ -171,11 +176,11 @@ export function mtpLabel(model: ModelInfo): string {
     case "present":
       return mtpHeadLabel(model.mtp);
     case "absent":
-      return "No MTP head: this model writes one token per pass.";
+      return "No MTP head: guesses come from the text so far alone.";
     case "stripped":
-      return "The MTP head was removed when this copy was converted. It writes one token per pass.";
+      return "The MTP head was removed when this copy was converted. Guesses come from the text so far alone.";
     case "unusable":
-      return "There is an MTP head, but it cannot be used: this model writes one token per pass.";
+      return "There is an MTP head, but it cannot be used. Guesses come from the text so far alone.";
   }
 }
 

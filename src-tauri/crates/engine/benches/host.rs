@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use foretoken_engine::cache::{DeltaState, PrefixStore, RowCache, RowKv, StateSnapshot};
-use foretoken_engine::decode::{PassTimes, Policy, PolicyState, RowView, StepView};
+use foretoken_engine::decode::{PassTimes, Policy, PolicyState, RowOutcome, RowView, StepView};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::sample::{Drafts, History, SamplePosition, Sampler, sample};
 use foretoken_protocol::{Drafting, Sampling};
@@ -56,20 +56,29 @@ fn policy(c: &mut Criterion) {
     for rows in [1, 8] {
         let mut policy = Policy::new(PolicyState::default().with_costs(times.clone()));
         let views: Vec<RowView> = (0..rows)
-            .map(|row| RowView { drafting: Drafting::Auto, room: 8, chat: policy.join(&[row], &[]) })
+            .map(|row| RowView {
+                drafting: Drafting::Auto,
+                room: 8,
+                head: true,
+                lookup: None,
+                chat: policy.join(&[row], &[]),
+            })
             .collect();
         group.bench_function(BenchmarkId::from_parameter(rows), |b| {
             b.iter(|| {
-                let depths = policy.depths(black_box(&views));
-                let verdicts: Vec<_> = views
+                let plans = policy.choose(black_box(&views));
+                let outcomes: Vec<_> = views
                     .iter()
-                    .zip(&depths)
-                    .map(|(view, &depth)| (view.chat, depth, depth * 3 / 4))
+                    .zip(&plans)
+                    .map(|(view, &drafts)| {
+                        let accepted = drafts.depth * 3 / 4;
+                        RowOutcome { chat: view.chat, drafts, accepted, lookup: None }
+                    })
                     .collect();
-                let (width, depth) =
-                    (depths.iter().map(|depth| 1 + depth).sum(), depths.iter().copied().max().unwrap_or(0));
+                let width = plans.iter().map(|plan| 1 + plan.depth).sum();
+                let depth = plans.iter().map(|plan| plan.depth).max().unwrap_or(0);
                 let took = Some(Duration::from_millis(20 + 2 * width as u64));
-                policy.observe(&StepView { rows: &verdicts, width, depth, took });
+                policy.observe(&StepView { rows: &outcomes, width, depth, took });
             });
         });
     }

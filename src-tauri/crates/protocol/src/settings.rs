@@ -18,20 +18,36 @@ pub const MAX_TOP_K: u32 = u32::MAX;
 /// The highest [`Sampling::xtc_threshold`]: at most one token is above a higher one, and that one stays.
 pub const MAX_XTC_THRESHOLD: f32 = 0.5;
 
-/// How many tokens the MTP head drafts per step.
+/// Who drafts how many tokens per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum Drafting {
     /// None: plain decoding, one token per pass.
     Off,
-    /// What pays on this machine, by measurement; may be none.
+    /// The MTP head or look-up, as many as pay on this machine, by measurement; may be none.
     #[default]
     Auto,
-    /// Always this many, 1 to [`MAX_DEPTH`].
+    /// The MTP head, as many as pay; may be none.
+    Mtp,
+    /// The MTP head, always this many, 1 to [`MAX_DEPTH`].
     Fixed {
         /// Drafts per step.
         depth: u8,
     },
+    /// Look-up: what followed the last tokens earlier in the text, as many as pay.
+    Lookup,
+}
+
+impl Drafting {
+    /// Whether the MTP head may draft.
+    pub fn uses_head(self) -> bool {
+        matches!(self, Self::Auto | Self::Mtp | Self::Fixed { .. })
+    }
+
+    /// Whether drafts may come from the text that is there already.
+    pub fn looks_up(self) -> bool {
+        matches!(self, Self::Auto | Self::Lookup)
+    }
 }
 
 /// When a draft of a drawn token stays. Either way every token is as likely as the model makes it.

@@ -69,6 +69,10 @@ enum Speculation {
     Off,
     /// The model's own MTP head.
     Mtp,
+    /// The text that is there already: what followed the last tokens earlier.
+    Lookup,
+    /// Whichever of them pays.
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -108,13 +112,23 @@ impl SamplingOptions {
 }
 
 impl DraftingOptions {
-    /// The draft depth that was asked for.
+    /// Who drafts how much.
     pub(super) fn drafting(&self) -> Drafting {
-        if self.speculation == Some(Speculation::Off) { Drafting::Off } else { self.depth }
+        match (self.speculation, self.depth) {
+            (Some(Speculation::Off), _) => Drafting::Off,
+            (Some(Speculation::Mtp), Drafting::Auto) => Drafting::Mtp,
+            (Some(Speculation::Lookup), _) => Drafting::Lookup,
+            (_, depth) => depth,
+        }
     }
 
-    /// Refuses a head that was asked for by name and is not there.
+    /// Refuses a head that was asked for by name and is not there, and a depth for drafters that have none.
     pub(super) fn check(&self, session: &Session, model: &Path) -> Result<(), CliError> {
+        if self.speculation == Some(Speculation::Lookup) && self.depth != Drafting::Auto {
+            return Err(CliError::Usage(
+                "Look-up drafts as far as it pays: leave out --depth, which is the MTP head's.".into(),
+            ));
+        }
         if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
             return Err(CliError::Usage(format!(
                 "{} has no MTP head to draft with. Leave out --speculation mtp, or use a checkpoint with a head.",

@@ -33,6 +33,11 @@ impl Batch {
         &self.rows
     }
 
+    /// Looks in the text of these rows for what may come next, for the next step to draft it.
+    pub fn look_up(&mut self, ids: &[RowId]) {
+        self.rows.iter_mut().filter(|row| ids.contains(&row.id)).for_each(Row::look_up);
+    }
+
     /// A batch of one row, whose prompt has been read.
     pub fn of(task: PrefillTask) -> Self {
         Self::of_row(task.row, task.states)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use foretoken_protocol::{MAX_DEPTH, Sampling};
 
 use super::batch::Batch;
-use super::draft::Drafted;
+use super::drafters::Drafted;
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowSpec;
@@ -118,7 +118,7 @@ impl<'a> Meter<'a> {
         let begin = Instant::now();
         let drafts = (1..=usize::from(MAX_DEPTH)).contains(&depth) && self.model.mtp.is_some();
         let drafted = match drafts {
-            true => self.batch.draft(self.model, &[depth])?,
+            true => self.batch.draft(self.model, &[depth.into()])?,
             false => Drafted::given(&vec![0; depth])?,
         };
         mlx::eval(&drafted.drafts().tokens)?;

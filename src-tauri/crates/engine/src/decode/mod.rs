@@ -2,9 +2,11 @@
 
 mod batch;
 mod chunk_ends;
-mod draft;
+mod drafters;
 mod footprint;
+mod lookup;
 mod measure;
+mod plan;
 mod policy;
 mod prefill_task;
 mod prefill_throttle;
@@ -18,8 +20,10 @@ mod verify;
 
 pub use batch::{Batch, Departed};
 pub use footprint::{Footprint, TooLarge};
+pub use lookup::{LookupVerdict, MatchClass};
 pub use measure::{Calibration, PassTimes};
-pub use policy::{Chat, Policy, PolicyState, RowView, StepView};
+pub use plan::{DraftPlan, DrafterKind};
+pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};

@@ -4,6 +4,8 @@
 use foretoken_protocol::FinishReason;
 use thiserror::Error;
 
+use super::lookup::{LookupVerdict, MatchClass, Proposal, TextIndex};
+use super::plan::DrafterKind;
 use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
 use crate::mlx::{self, Array, Result};
@@ -26,6 +28,12 @@ pub struct Row {
     pub(super) pending: Pending,
     /// The tokens of `ctx` counted for penalties; `None` where the sampling has none.
     pub(super) history: Option<History>,
+    /// Where runs of tokens occur in `ctx`.
+    text: TextIndex,
+    /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
+    pub(super) proposal: Option<Proposal>,
+    /// Whether the last step was taken back, so that the next one is made without drafts.
+    taken_back: bool,
 }
 
 /// Positions that the MTP head has not read yet: hidden states and the tokens that followed them.
@@ -50,8 +58,17 @@ impl Row {
     /// A row that has read nothing yet.
     pub fn new(id: RowId, spec: RowSpec) -> Self {
         let history = history(&spec, &spec.prompt);
-        let (cache, pending) = (RowCache::default(), Pending::default());
-        Self { id, ctx: spec.prompt.clone(), spec, cache, pending, history }
+        Self {
+            id,
+            ctx: spec.prompt.clone(),
+            spec,
+            cache: RowCache::default(),
+            pending: Pending::default(),
+            history,
+            text: TextIndex::default(),
+            proposal: None,
+            taken_back: false,
+        }
     }
 
     /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again.
@@ -59,6 +76,7 @@ impl Row {
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
         self.history = history(&self.spec, &self.ctx);
+        (self.text, self.proposal, self.taken_back) = (TextIndex::default(), None, false);
     }
 
     /// The row with all its tokens, without caches and pending pairs.
@@ -104,13 +122,31 @@ impl Row {
         self.pending.len()
     }
 
-    /// The most drafts that a step can use for the row: what its token budget leaves; none where drafts are off or no
-    /// pair is pending to draft from.
+    /// The most drafts that a step can use for the row: what its token budget leaves; none where drafts are off or the
+    /// last step was taken back.
     pub fn draft_room(&self) -> usize {
-        if !self.spec.drafts || self.pending.len() == 0 {
-            return 0;
-        }
-        self.room() - 1
+        if self.spec.drafts && !self.taken_back { self.room() - 1 } else { 0 }
+    }
+
+    /// The most of them that this drafter can propose: the head none without a pair to draft from, look-up none without
+    /// an earlier occurrence.
+    pub(super) fn draft_room_of(&self, drafter: DrafterKind) -> usize {
+        let most = match drafter {
+            DrafterKind::Head if self.pending.len() == 0 => 0,
+            DrafterKind::Head => usize::MAX,
+            DrafterKind::Lookup => self.proposal.as_ref().map_or(0, |proposal| proposal.tokens.len()),
+        };
+        most.min(self.draft_room())
+    }
+
+    /// Looks for an earlier occurrence of the last tokens, for the next step to draft what followed.
+    pub(super) fn look_up(&mut self) {
+        self.proposal = self.text.propose(&self.ctx);
+    }
+
+    /// What kind of an occurrence was found.
+    pub(super) fn found(&self) -> Option<MatchClass> {
+        self.proposal.as_ref().map(|proposal| proposal.class)
     }
 
     /// Lets the MTP head read all pending pairs but the newest, keys and values only; the newest stays pending, to
@@ -163,8 +199,14 @@ impl Row {
     /// Accepts or rejects the drafts of a step and appends what is emitted: the only place where a row moves forward.
     /// Rolls the trunk's KV caches back to the committed tokens. `target`: the tokens that the model draws after the
     /// context and after each draft, up to the first whose logits are not finite; `hidden` `[1 + k, H]`: the hidden
-    /// states there.
-    pub(super) fn commit(&mut self, target: &[u32], drafts: &[u32], hidden: &Array) -> Result<Verdict> {
+    /// states there; `drafter`: who proposed the drafts.
+    pub(super) fn commit(
+        &mut self,
+        target: &[u32],
+        drafts: &[u32],
+        drafter: DrafterKind,
+        hidden: &Array,
+    ) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.room();
         let mut emitted = &target[..(matching + 1).min(target.len()).min(room)];
@@ -178,9 +220,11 @@ impl Row {
         if let Some(history) = &mut self.history {
             history.push(emitted)?;
         }
+        let lookup = self.proposal.take().map(|proposal| proposal.verdict(emitted));
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
-        if count == 0 {
+        self.taken_back = count == 0;
+        if self.taken_back {
             return Ok(if drafts.is_empty() { Verdict::NotFinite } else { Verdict::TakenBack });
         }
         if self.cache.head.is_some() {
@@ -192,8 +236,10 @@ impl Row {
             row: self.id,
             tokens: emitted.to_vec(),
             logprobs: Vec::new(),
+            drafter,
             drafted,
             accepted: matching.min(count),
+            lookup,
             finish,
         }))
     }
@@ -228,10 +274,14 @@ pub struct Advance {
     pub tokens: Vec<u32>,
     /// Where the row asks for them, the log-probabilities of each of these tokens.
     pub logprobs: Vec<Logprobs>,
+    /// Who drafted.
+    pub drafter: DrafterKind,
     /// Drafts that were verified.
     pub drafted: usize,
     /// Drafts among the tokens.
     pub accepted: usize,
+    /// How look-up did, or would have done; `None` where it was not asked or found nothing.
+    pub lookup: Option<LookupVerdict>,
     /// Whether the row ended, and why. It has left the batch then.
     pub finish: Option<FinishReason>,
 }

@@ -260,11 +260,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::decode::DrafterKind;
 
     /// The advance of a step with `drafted` drafts of which `accepted` were accepted.
     fn advance(drafted: usize, accepted: usize) -> Advance {
         let tokens = vec![0; accepted + 1];
-        Advance { row: 0, tokens, logprobs: Vec::new(), drafted, accepted, finish: None }
+        Advance {
+            row: 0,
+            tokens,
+            logprobs: Vec::new(),
+            drafter: DrafterKind::Head,
+            drafted,
+            accepted,
+            lookup: None,
+            finish: None,
+        }
     }
 
     fn drafts() -> impl Strategy<Value = (usize, usize)> {

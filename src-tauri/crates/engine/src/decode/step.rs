@@ -1,4 +1,4 @@
-//! One step of a batch: it drafts with the MTP head, verifies all rows' drafts in one forward pass over
+//! One step of a batch: it drafts, verifies all rows' drafts in one forward pass over
 //! T = Σ (1 + drafts) tokens, and rolls back what was rejected.
 
 use std::collections::{BTreeMap, HashMap};
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
+use super::plan::DraftPlan;
 use super::row::{Advance, Row};
 use super::spec::RowId;
 use super::verify::VerifyGraph;
@@ -57,26 +58,30 @@ pub struct StepFailed {
 }
 
 impl Batch {
-    /// Drafts for all rows, and one forward pass that verifies the drafts. `depths[b]`: drafts wanted for row b; fewer
-    /// are used where its budget or its head does not allow as many. Waits for the device once; also before that in
-    /// steps that time their parts, and where the head reads many pending pairs; without rows, not at all. After an
-    /// error the batch is empty.
-    pub fn step(&mut self, model: &Qwen, depths: &[usize]) -> std::result::Result<Stepped, StepFailed> {
+    /// Drafts for all rows, and one forward pass that verifies the drafts. `drafts[b]`: who drafts how many tokens for
+    /// row b, the head where it is a number; fewer are used where its budget or its drafter does not allow as many.
+    /// Waits for the device once; also before that in steps that time their parts, and where the head reads many
+    /// pending pairs; without rows, not at all. After an error the batch is empty.
+    pub fn step<D: Into<DraftPlan> + Copy>(
+        &mut self,
+        model: &Qwen,
+        drafts: &[D],
+    ) -> std::result::Result<Stepped, StepFailed> {
         if self.rows.is_empty() {
             return Ok(Stepped::default());
         }
         let tokens: HashMap<RowId, usize> = self.rows.iter().map(|row| (row.id, row.ctx.len())).collect();
-        self.try_step(model, depths).map_err(|error| {
+        let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        self.try_step(model, &plans).map_err(|error| {
             let mut rows = std::mem::take(self).rows;
             rows.iter_mut().for_each(|row| row.forget(tokens[&row.id]));
             StepFailed { error, rows }
         })
     }
 
-    fn try_step(&mut self, model: &Qwen, depths: &[usize]) -> Result<Stepped> {
+    fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Stepped> {
         let begin = Instant::now();
-        let depths = self.possible(depths);
-        let drafted = self.draft(model, &depths)?;
+        let drafted = self.draft(model, &self.possible(plans))?;
         let mut timing = StepTiming { rows: self.rows.len(), ..StepTiming::default() };
         let mut waited = Duration::ZERO;
         let drafts = drafted.drafts().tokens.as_ref();
@@ -122,13 +127,18 @@ impl Batch {
     /// The number of primitives of each name in the graph of the next step. Nothing of it is computed, and the batch is
     /// used up.
     pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
-        let drafted = self.draft(model, &self.possible(depths))?;
+        let plans: Vec<DraftPlan> = depths.iter().map(|&depth| depth.into()).collect();
+        let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
         mlx::primitives([&host_tokens, &hidden].into_iter().chain(self.arrays()))
     }
 
     /// For each row the wanted number of drafts, or fewer where it cannot use as many.
-    fn possible(&self, depths: &[usize]) -> Vec<usize> {
-        self.rows.iter().zip(depths).map(|(row, &depth)| depth.min(row.draft_room())).collect()
+    fn possible(&self, plans: &[DraftPlan]) -> Vec<DraftPlan> {
+        let possible = |(row, &DraftPlan { drafter, depth }): (&Row, &DraftPlan)| DraftPlan {
+            drafter,
+            depth: depth.min(row.draft_room_of(drafter)),
+        };
+        self.rows.iter().zip(plans).map(possible).collect()
     }
 }

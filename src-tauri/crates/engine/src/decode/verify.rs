@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::batch::Batch;
-use super::draft::Drafted;
+use super::drafters::Drafted;
 use super::row::{Advance, Verdict};
 use super::spec::RowId;
 use crate::mlx::{self, Array, Dtype, Result};
@@ -114,7 +114,8 @@ impl Batch {
             let target = &target[..own_finite.iter().take_while(|&&finite| finite == 1).count()];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let end = start + 1 + depths[b] as i32;
-            let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;
+            let hidden = hidden.slice_axis(0, start, end)?;
+            let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;
             start = end;
             self.committed[b] = 0;
             match verdict {

@@ -263,8 +263,13 @@ impl Session {
         let policy = self.scheduler.policy();
         match drafting {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
-            _ if self.model.mtp.is_none() => Some("This model has no MTP head to draft with.".to_owned()),
-            Drafting::Auto => policy.note(drafted),
+            Drafting::Lookup => {
+                (!drafted).then(|| "Little of the reply had been in the text before.".to_owned())
+            }
+            _ if self.model.mtp.is_none() => {
+                (!drafted).then(|| "This model has no MTP head to draft with.".to_owned())
+            }
+            Drafting::Auto | Drafting::Mtp => policy.note(drafted),
             Drafting::Fixed { depth } => {
                 policy.note(drafted).or_else(|| policy.state().verdict(usize::from(depth)))
             }

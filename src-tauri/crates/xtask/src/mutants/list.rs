@@ -52,7 +52,7 @@ pub(super) const MUTANTS: [Mutant; 17] = [
     },
     Mutant {
         name: "the head keeps positions built from guesses",
-        file: "decode/draft.rs",
+        file: "decode/drafters/head.rs",
         from: "kv.rewind(pairs);",
         to: "kv.rewind(pairs + 1);",
         tests: "test(one_row_in_f32)",
@@ -81,7 +81,7 @@ pub(super) const MUTANTS: [Mutant; 17] = [
     },
     Mutant {
         name: "noise does not follow the position",
-        file: "decode/draft.rs",
+        file: "decode/drafters/head.rs",
         from: "self.rows[b].sample_position(before.len(), seen[b].clone(), &before)",
         to: "self.rows[b].sample_position(before.len() + 1, seen[b].clone(), &before)",
         tests: "test(drafts_share_the_noise_of_their_positions)",
@@ -96,10 +96,10 @@ pub(super) const MUTANTS: [Mutant; 17] = [
     Mutant {
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
-        from: "let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
+        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;",
         to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
-            let verdict = row.commit(target, &draft, &hidden.slice_axis(0, start, end)?)?;",
+            let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;",
         tests: "test(nobody_vetoes)",
     },
     Mutant {

@@ -8,7 +8,7 @@ use crate::cli::options::SamplingOptions;
 
 /// What `/help` prints.
 pub(super) const HELP: &str = "\
-/mtp off|auto|1..8     how many tokens the MTP head drafts per pass
+/mtp off|auto|1..8     how many tokens the MTP head drafts per pass; or lookup: from the text so far
 /sampling              how tokens are drawn
 /sampling NAME VALUE   set that, as in /sampling temperature 0.7 top-p 0.9
 /sampling seed random  another seed for each reply
@@ -25,7 +25,7 @@ Alt-Enter begins a new line. A question that begins with / needs a space before 
 /// The commands by name, with what may follow.
 const NAMES: [(&str, &[&str]); 9] = [
     ("/help", &[]),
-    ("/mtp", &["auto", "off"]),
+    ("/mtp", &["auto", "off", "lookup"]),
     ("/new", &[]),
     ("/quit", &[]),
     ("/reveal", &["off", "on"]),
@@ -131,9 +131,10 @@ fn drafting(word: &str) -> Result<Drafting, String> {
     match word {
         "off" => Ok(Drafting::Off),
         "auto" => Ok(Drafting::Auto),
+        "lookup" => Ok(Drafting::Lookup),
         _ => match word.parse() {
             Ok(depth @ 1..=MAX_DEPTH) => Ok(Drafting::Fixed { depth }),
-            _ => Err(format!("off, auto, or 1 to {MAX_DEPTH}")),
+            _ => Err(format!("off, auto, lookup, or 1 to {MAX_DEPTH}")),
         },
     }
 }
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(Command::parse("/reveal on"), Ok(Command::Reveal(Some(true))));
         assert_eq!(Command::parse("/exit"), Ok(Command::Quit));
         for (line, told) in [
-            ("/mtp 9", "/mtp takes off, auto, or 1 to 8, and not 9."),
+            ("/mtp 9", "/mtp takes off, auto, lookup, or 1 to 8, and not 9."),
             ("/mtp 1 2", "/mtp takes one word, and not 1 2."),
             ("/reveal maybe", "/reveal takes on or off, and not maybe."),
             ("/quit now", "/quit stands alone, without now."),

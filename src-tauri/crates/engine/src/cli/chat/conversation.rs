@@ -69,8 +69,10 @@ impl Conversation {
 
     /// Drafts so far from the next reply on, or says why that cannot be.
     pub(super) fn set_drafting(&mut self, drafting: Drafting) -> Result<(), String> {
-        if self.session.model().mtp.is_none() && drafting != Drafting::Off {
-            return Err("This model has no MTP head to draft with; /mtp off is all it can.".into());
+        if self.session.model().mtp.is_none() && drafting.uses_head() {
+            return Err(
+                "This model has no MTP head to draft with; /mtp off and /mtp lookup are what it can.".into(),
+            );
         }
         self.settings.drafting = drafting;
         Ok(())

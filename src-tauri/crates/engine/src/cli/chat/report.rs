@@ -51,12 +51,16 @@ pub(super) fn status(reply: &Reply, max_tokens: u32, is_kept: bool) -> String {
 }
 
 pub(super) fn drafting(conversation: &Conversation) -> String {
-    if conversation.session.model().mtp.is_none() {
+    let drafting = conversation.settings.drafting;
+    if conversation.session.model().mtp.is_none() && drafting.uses_head() {
         return "This model has no MTP head to draft with.".into();
     }
-    match conversation.settings.drafting {
+    match drafting {
         Drafting::Off => "MTP is off: one token per pass.".into(),
-        Drafting::Auto => "MTP is on auto: as many drafts per pass as pay on this machine.".into(),
+        Drafting::Auto | Drafting::Mtp => {
+            "MTP is on auto: as many drafts per pass as pay on this machine.".into()
+        }
+        Drafting::Lookup => "Drafts are looked up in the text: what followed the last words earlier.".into(),
         Drafting::Fixed { depth: 1 } => "MTP drafts 1 token per pass.".into(),
         Drafting::Fixed { depth } => format!("MTP drafts {depth} tokens per pass."),
     }

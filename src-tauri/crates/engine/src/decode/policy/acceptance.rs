@@ -1,10 +1,9 @@
-//! How often drafts are right.
+//! How often drafts are right, by who proposed them.
 
-use foretoken_protocol::MAX_DEPTH;
 use serde::{Deserialize, Serialize};
 
-/// Deepest chain there is.
-pub(super) const DEPTHS: usize = MAX_DEPTH as usize;
+use crate::decode::lookup::MatchClass;
+use crate::decode::plan::{DrafterKind, MAX_CHAIN};
 
 /// What a verdict's weight is multiplied by with each later step.
 const DECAY: f64 = 0.95;
@@ -38,7 +37,71 @@ impl Verdicts {
 
 /// How often drafts were right, by position, given that all before them were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Acceptance([Verdicts; DEPTHS]);
+#[serde(from = "Vec<Verdicts>", into = "Vec<Verdicts>")]
+pub(super) struct Acceptance([Verdicts; MAX_CHAIN]);
+
+/// Stored figures may be of fewer positions.
+impl From<Vec<Verdicts>> for Acceptance {
+    fn from(stored: Vec<Verdicts>) -> Self {
+        let mut acceptance = Self::default();
+        acceptance.0.iter_mut().zip(stored).for_each(|(verdicts, stored)| *verdicts = stored);
+        acceptance
+    }
+}
+
+impl From<Acceptance> for Vec<Verdicts> {
+    fn from(acceptance: Acceptance) -> Self {
+        acceptance.0.into()
+    }
+}
+
+/// Whose drafts a figure is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The MTP head's.
+    Head,
+    /// Those of look-up behind matches of this class.
+    Lookup(MatchClass),
+}
+
+impl Source {
+    pub(super) fn drafter(self) -> DrafterKind {
+        match self {
+            Self::Head => DrafterKind::Head,
+            Self::Lookup(_) => DrafterKind::Lookup,
+        }
+    }
+}
+
+/// How often drafts were right, by whose they were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Records {
+    #[serde(rename = "accepted")]
+    head: Acceptance,
+    #[serde(default)]
+    lookup: [Acceptance; MatchClass::COUNT],
+}
+
+impl Records {
+    pub(super) fn of(&self, source: Source) -> &Acceptance {
+        match source {
+            Source::Head => &self.head,
+            Source::Lookup(class) => &self.lookup[class as usize],
+        }
+    }
+
+    pub(super) fn of_mut(&mut self, source: Source) -> &mut Acceptance {
+        match source {
+            Source::Head => &mut self.head,
+            Source::Lookup(class) => &mut self.lookup[class as usize],
+        }
+    }
+
+    /// Whether all counts are such as verdicts give.
+    pub(super) fn are_possible(&self) -> bool {
+        self.lookup.iter().chain([&self.head]).all(Acceptance::is_possible)
+    }
+}
 
 impl Acceptance {
     /// Learns from a step. Positions behind the first wrong draft were not up for a verdict.
@@ -57,7 +120,7 @@ impl Acceptance {
     }
 
     /// Whether all counts are such as verdicts give.
-    pub(super) fn is_possible(&self) -> bool {
+    fn is_possible(&self) -> bool {
         let most = 1.0 / (1.0 - DECAY) + 1.0;
         self.0.iter().all(|verdicts| {
             (0.0..most).contains(&verdicts.all) && verdicts.right >= 0.0 && verdicts.right <= verdicts.all
@@ -104,7 +167,7 @@ mod tests {
     fn only_reached_positions_learn_and_few_verdicts_lean_on_the_model() {
         let model = after(&[(3, 1, 40)]);
         let seen = model.0.map(|verdicts| verdicts.all > 0.0);
-        assert_eq!(seen, [true, true, false, false, false, false, false, false]);
+        assert_eq!(seen.iter().position(|seen| !seen), Some(2));
         let survivals = Acceptance::default().survivals(&model, 3);
         assert!(
             survivals[0] > 0.9 && survivals[1] < 0.2 && survivals[2] < 0.1 * survivals[1] + 0.02,

@@ -3,9 +3,27 @@
 //!
 //! `(rows + Σ_b Σ_{i < depth_b} survival_{b,i}) / (pass(rows + Σ_b depth_b) + max_b depth_b · draft)`,
 //!
-//! where `survival_{b,i}` is the probability that draft i of row b and all before it are accepted.
+//! where `survival_{b,i}` is the probability that draft i of row b and all before it are accepted, and the maximum is
+//! over the rows that the MTP head drafts for.
 
 use super::cost::{Cost, MAX_WIDTH};
+use crate::decode::plan::DrafterKind;
+
+/// The drafts that a row may get.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chain {
+    /// Whose they are.
+    pub(super) drafter: DrafterKind,
+    /// The probability that drafts 0 to i are all accepted; as many as there may be drafts.
+    pub(super) survivals: Vec<f64>,
+}
+
+impl Chain {
+    /// No drafts.
+    pub(super) fn none() -> Self {
+        Self { drafter: DrafterKind::Head, survivals: Vec::new() }
+    }
+}
 
 /// How many drafts each row of a step gets, and the tokens and the time that are expected of the step.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,12 +38,11 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The plan with these depths; `None` where costs were not measured.
-    pub(super) fn new(depths: Vec<usize>, survivals: &[Vec<f64>], cost: &Cost) -> Option<Self> {
-        let right = |(depth, survivals): (&usize, &Vec<f64>)| survivals[..*depth].iter().sum::<f64>();
-        let tokens = depths.len() as f64 + depths.iter().zip(survivals).map(right).sum::<f64>();
-        let (width, longest) =
-            (depths.len() + depths.iter().sum::<usize>(), depths.iter().copied().max().unwrap_or(0));
-        Some(Self { seconds: cost.step(width, longest)?, depths, tokens })
+    pub(super) fn new(depths: Vec<usize>, chains: &[Chain], cost: &Cost) -> Option<Self> {
+        let right = |(depth, chain): (&usize, &Chain)| chain.survivals[..*depth].iter().sum::<f64>();
+        let tokens = depths.len() as f64 + depths.iter().zip(chains).map(right).sum::<f64>();
+        let width = depths.len() + depths.iter().sum::<usize>();
+        Some(Self { seconds: cost.step(width, longest(&depths, chains))?, depths, tokens })
     }
 
     /// Expected tokens per second.
@@ -44,24 +61,31 @@ impl Plan {
     }
 }
 
+/// The longest chain of passes of the head.
+fn longest(depths: &[usize], chains: &[Chain]) -> usize {
+    let of_head = depths.iter().zip(chains).filter(|(_, chain)| chain.drafter == DrafterKind::Head);
+    of_head.map(|(&depth, _)| depth).max().unwrap_or(0)
+}
+
 /// The plan with the most expected tokens per second among those that add drafts to `base` and take at most
-/// `most_seconds`; `None` if there is none. `survivals[b][i]`: the probability that row b's drafts 0 to i are all
-/// accepted; its length is the most drafts that the row may get.
+/// `most_seconds`; `None` if there is none.
 ///
 /// Exact where a step's time depends on its width and its longest chain only: survivals never rise along a chain, so
 /// the n likeliest drafts within a depth always are beginnings of chains.
-pub(super) fn best(base: &Plan, survivals: &[Vec<f64>], cost: &Cost, most_seconds: f64) -> Option<Plan> {
+pub(super) fn best(base: &Plan, chains: &[Chain], cost: &Cost, most_seconds: f64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
-    let deepest = survivals.iter().map(Vec::len).max().unwrap_or(0);
-    for cap in 1..=deepest {
-        let drafts = by_chance(base, survivals, cap);
+    let most: Vec<usize> = chains.iter().map(|chain| chain.survivals.len()).collect();
+    for cap in 0..=longest(&most, chains) {
+        let drafts = by_chance(base, chains, cap);
         let mut plan = base.clone();
-        let (mut width, mut longest) = (base.width(), base.depths.iter().copied().max().unwrap_or(0));
+        let (mut width, mut longest) = (base.width(), longest(&base.depths, chains));
         for (chance, position, row) in drafts.into_iter().take(MAX_WIDTH.saturating_sub(width)) {
             plan.depths[row] = position + 1;
             plan.tokens += chance;
             width += 1;
-            longest = longest.max(position + 1);
+            if chains[row].drafter == DrafterKind::Head {
+                longest = longest.max(position + 1);
+            }
             plan.seconds = cost.step(width, longest)?;
             if plan.seconds <= most_seconds && best.as_ref().is_none_or(|best| plan.rate() > best.rate()) {
                 best = Some(plan.clone());
@@ -72,30 +96,31 @@ pub(super) fn best(base: &Plan, survivals: &[Vec<f64>], cost: &Cost, most_second
 }
 
 /// `plan` with one draft more, the likeliest that may be added; `None` if there is none.
-pub(super) fn one_more(plan: &Plan, survivals: &[Vec<f64>], cost: &Cost) -> Option<Plan> {
-    let &(_, position, row) = by_chance(plan, survivals, usize::MAX).first()?;
+pub(super) fn one_more(plan: &Plan, chains: &[Chain], cost: &Cost) -> Option<Plan> {
+    let &(_, position, row) = by_chance(plan, chains, usize::MAX).first()?;
     let mut depths = plan.depths.clone();
     depths[row] = position + 1;
-    Plan::new(depths, survivals, cost).filter(|plan| plan.width() <= MAX_WIDTH)
+    Plan::new(depths, chains, cost).filter(|plan| plan.width() <= MAX_WIDTH)
 }
 
 /// `plan` with one draft less than it adds to `base`, the least likely; `None` if it adds none.
-pub(super) fn one_less(plan: &Plan, base: &Plan, survivals: &[Vec<f64>], cost: &Cost) -> Option<Plan> {
-    let chance = |&row: &usize| survivals[row][plan.depths[row] - 1];
+pub(super) fn one_less(plan: &Plan, base: &Plan, chains: &[Chain], cost: &Cost) -> Option<Plan> {
+    let chance = |&row: &usize| chains[row].survivals[plan.depths[row] - 1];
     let added = (0..plan.depths.len()).filter(|&row| plan.depths[row] > base.depths[row]);
     let row = added.min_by(|a, b| chance(a).total_cmp(&chance(b)))?;
     let mut depths = plan.depths.clone();
     depths[row] -= 1;
-    Plan::new(depths, survivals, cost)
+    Plan::new(depths, chains, cost)
 }
 
-/// The drafts that may be added to `base`, within the first `cap` of each row: survival, position and row of each, the
-/// likeliest first.
-fn by_chance(base: &Plan, survivals: &[Vec<f64>], cap: usize) -> Vec<(f64, usize, usize)> {
+/// The drafts that may be added to `base`, of the head's within the first `cap` of each row: survival, position and row
+/// of each, the likeliest first.
+fn by_chance(base: &Plan, chains: &[Chain], cap: usize) -> Vec<(f64, usize, usize)> {
     let mut drafts: Vec<(f64, usize, usize)> = Vec::new();
-    for (row, chances) in survivals.iter().enumerate() {
-        let chain = chances.iter().enumerate().take(cap).skip(base.depths[row]);
-        drafts.extend(chain.map(|(position, &chance)| (chance, position, row)));
+    for (row, Chain { drafter, survivals }) in chains.iter().enumerate() {
+        let most = if *drafter == DrafterKind::Head { cap } else { usize::MAX };
+        let added = survivals.iter().enumerate().take(most).skip(base.depths[row]);
+        drafts.extend(added.map(|(position, &chance)| (chance, position, row)));
     }
     // Equal chances in the order of the chain.
     drafts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -109,30 +134,33 @@ mod tests {
     use super::*;
 
     /// The plans of all combinations of chain lengths.
-    fn all_plans(survivals: &[Vec<f64>], cost: &Cost) -> Vec<Plan> {
+    fn all_plans(chains: &[Chain], cost: &Cost) -> Vec<Plan> {
         let mut all = vec![Vec::new()];
-        for chances in survivals {
+        for chain in chains {
             all = all
                 .into_iter()
                 .flat_map(|plan: Vec<usize>| {
-                    (0..=chances.len()).map(move |depth| [plan.clone(), vec![depth]].concat())
+                    (0..=chain.survivals.len()).map(move |depth| [plan.clone(), vec![depth]].concat())
                 })
                 .collect();
         }
-        all.into_iter().map(|depths| Plan::new(depths, survivals, cost).unwrap()).collect()
+        all.into_iter().map(|depths| Plan::new(depths, chains, cost).unwrap()).collect()
     }
 
     proptest! {
         #[test]
         fn no_plan_is_better_than_the_one_chosen(
-            rates in prop::collection::vec(prop::collection::vec(0.0f64..=1.0, 0..4), 1..5),
+            rates in prop::collection::vec((any::<bool>(), prop::collection::vec(0.0f64..=1.0, 0..4)), 1..5),
             times in prop::collection::vec(0.01f64..2.0, 20),
             head in 0.0f64..0.5,
             overhead in 1.0f64..3.0,
         ) {
-            let survivals: Vec<Vec<f64>> = rates
+            let chains: Vec<Chain> = rates
                 .iter()
-                .map(|row| row.iter().scan(1.0, |s, rate| { *s *= rate; Some(*s) }).collect())
+                .map(|(head, row)| Chain {
+                    drafter: if *head { DrafterKind::Head } else { DrafterKind::Lookup },
+                    survivals: row.iter().scan(1.0, |s, rate| { *s *= rate; Some(*s) }).collect(),
+                })
                 .collect();
             // A staircase of any shape that never falls.
             let mut pass = 0.1;
@@ -141,20 +169,20 @@ mod tests {
                 (width + 1, pass)
             });
             let cost = Cost::default().with(stairs, head);
-            let base = Plan::new(vec![0; survivals.len()], &survivals, &cost).unwrap();
+            let base = Plan::new(vec![0; chains.len()], &chains, &cost).unwrap();
             let most = overhead * base.seconds;
             let allowed = |plan: &Plan| plan.drafts() > 0 && plan.seconds <= most;
-            let expected = all_plans(&survivals, &cost)
+            let expected = all_plans(&chains, &cost)
                 .into_iter()
                 .filter(allowed)
                 .map(|plan| plan.rate())
                 .fold(0.0, f64::max);
-            let chosen = best(&base, &survivals, &cost, most);
+            let chosen = best(&base, &chains, &cost, most);
             let rate = chosen.as_ref().map_or(0.0, Plan::rate);
             prop_assert!((rate - expected).abs() <= 1e-9 * expected, "{rate} instead of {expected}");
             if let Some(plan) = chosen {
                 prop_assert!(allowed(&plan));
-                let again = Plan::new(plan.depths.clone(), &survivals, &cost).unwrap();
+                let again = Plan::new(plan.depths.clone(), &chains, &cost).unwrap();
                 prop_assert!((again.tokens - plan.tokens).abs() < 1e-9 && again.seconds == plan.seconds);
             }
         }

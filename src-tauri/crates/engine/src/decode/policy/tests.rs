@@ -42,7 +42,7 @@ impl Machine {
 
     /// The highest rate of one row.
     fn best_rate(&self) -> f64 {
-        (0..=DEPTHS).map(|depth| self.rate(1, depth)).fold(0.0, f64::max)
+        (0..=usize::from(MAX_DEPTH)).map(|depth| self.rate(1, depth)).fold(0.0, f64::max)
     }
 
     /// What is measured of it when nothing else runs.
@@ -88,6 +88,11 @@ fn chance(step: usize, of: usize) -> f64 {
     f64::from((mixed ^ mixed >> 32) as u32) / f64::from(u32::MAX)
 }
 
+/// What a step without drafts did.
+fn plain(chat: Chat) -> RowOutcome {
+    RowOutcome { chat, drafts: 0.into(), accepted: 0, lookup: None }
+}
+
 /// A policy at work. Chance goes on from run to run.
 struct Simulation {
     policy: Policy,
@@ -120,19 +125,22 @@ impl Simulation {
         let view = |(&drafting, &chat): (&Drafting, &Chat)| RowView {
             drafting,
             room: if drafting == Drafting::Off { 0 } else { 100 },
+            head: true,
+            lookup: None,
             chat,
         };
         let views: Vec<RowView> = rows.iter().zip(chats).map(view).collect();
-        let depths = self.policy.depths(&views);
+        let depths: Vec<usize> = self.policy.choose(&views).iter().map(|plan| plan.depth).collect();
         assert_eq!(depths.len(), rows.len());
         let step = self.steps;
         self.steps += 1;
         let right = |row: usize, position: usize| chance(step, row * 16 + position + 16) < machine.right;
-        let done: Vec<(Chat, usize, usize)> = depths
+        let done: Vec<RowOutcome> = depths
             .iter()
             .enumerate()
             .map(|(row, &depth)| {
-                (chats[row], depth, (0..depth).take_while(|&position| right(row, position)).count())
+                let accepted = (0..depth).take_while(|&position| right(row, position)).count();
+                RowOutcome { chat: chats[row], drafts: depth.into(), accepted, lookup: None }
             })
             .collect();
         let depth = depths.iter().copied().max().unwrap();
@@ -144,7 +152,7 @@ impl Simulation {
         let took = Duration::from_secs_f64(expected * factor / 1e3);
         let took = (step % TIMING_INTERVAL != 1).then_some(took);
         self.policy.observe(&StepView { rows: &done, width, depth, took });
-        run.tokens += rows.len() + done.iter().map(|&(_, _, accepted)| accepted).sum::<usize>();
+        run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
         run.milliseconds += expected * factor;
         run.expected_milliseconds += expected;
         run.deepest[depth] += 1;
@@ -406,12 +414,12 @@ fn a_pause_of_the_machine_changes_nothing() {
     simulation.run(FLAT, AUTO, 300);
     let chat = simulation.new_chat();
     let depths = |policy: &Policy| {
-        let view = RowView { drafting: Drafting::Auto, room: 100, chat };
-        (0..10).map(|_| policy.clone().depths(&[view])[0]).collect::<Vec<_>>()
+        let view = RowView { drafting: Drafting::Auto, room: 100, head: true, lookup: None, chat };
+        (0..10).map(|_| policy.clone().choose(&[view])[0].depth).collect::<Vec<_>>()
     };
     for width in 1..=9 {
         let mut paused = simulation.policy.clone();
-        let (rows, depth, took) = (&[(chat, 0, 0)], width - 1, Some(Duration::from_secs(5)));
+        let (rows, depth, took) = (&[plain(chat)], width - 1, Some(Duration::from_secs(5)));
         paused.observe(&StepView { rows, width, depth, took });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
@@ -430,10 +438,11 @@ fn fills_a_stair_and_stops_at_the_next() {
     };
     let mut simulation = Simulation::of(stairs);
     simulation.run(stairs, &[Drafting::Auto; 3], 300);
-    let view = RowView { drafting: Drafting::Auto, room: 100, chat: simulation.new_chat() };
+    let chat = simulation.new_chat();
+    let view = RowView { drafting: Drafting::Auto, room: 100, head: true, lookup: None, chat };
     let mut widths = [0; 33];
     for _ in 0..20 {
-        widths[3 + simulation.policy.depths(&[view; 3]).iter().sum::<usize>()] += 1;
+        widths[3 + simulation.policy.choose(&[view; 3]).iter().map(|plan| plan.depth).sum::<usize>()] += 1;
     }
     assert!(widths[5] >= 17, "{widths:?}");
 }
@@ -487,9 +496,9 @@ fn fixed_depths_are_kept_where_nobody_else_pays() {
     let beside = run(free, &[depth(8), Drafting::Off], 500);
     assert!(beside.deepest[8] > 450, "{beside:?}");
 
-    let view = |drafting, room| RowView { drafting, room, chat: Chat::default() };
+    let view = |drafting, room| RowView { drafting, room, head: true, lookup: None, chat: Chat::default() };
     let rows = [view(depth(4), 2), view(depth(1), 0)];
-    assert_eq!(Policy::default().depths(&rows), [2, 0]);
+    assert_eq!(Policy::default().choose(&rows), [DraftPlan::from(2), DraftPlan::from(0)]);
 }
 
 /// Probes lose a small share of the time, however dear they are, and begin at once where something changes.
@@ -572,4 +581,98 @@ fn probes_are_counted() {
     let plain = run.deepest[0] as u64;
     let probes = simulation.policy.probes();
     assert!(plain > 0 && (plain..200).contains(&probes), "{plain} of {probes}");
+}
+
+/// A row that quotes: look-up finds something in every step and its proposals are right, or wrong, this often.
+fn quoting(
+    simulation: &mut Simulation,
+    machine: Machine,
+    drafting: Drafting,
+    right: f64,
+    steps: usize,
+) -> Quoting {
+    let chat = simulation.new_chat();
+    let mut run = Quoting::default();
+    for _ in 0..steps {
+        let lookup = Some(MatchClass::Long);
+        let view = RowView { drafting, room: 100, head: true, lookup, chat };
+        let drafts = simulation.policy.choose(&[view])[0];
+        simulation.steps += 1;
+        let step = simulation.steps;
+        let first_right =
+            |rate: f64, salt: usize| (0..MAX_CHAIN).take_while(|&i| chance(step, salt + i) < rate).count();
+        let (of_head, proposed) = (first_right(machine.right, 100), first_right(right, 200));
+        let of_lookup = drafts.drafter == DrafterKind::Lookup;
+        let accepted = drafts.depth.min(if of_lookup { proposed } else { of_head });
+        // What the row emits, the token after the last accepted draft included, judges the proposal.
+        let judged = MAX_CHAIN.min(accepted + 1);
+        let verdict = LookupVerdict { class: MatchClass::Long, judged, right: proposed.min(judged) };
+        let (width, chain) = (1 + drafts.depth, if of_lookup { 0 } else { drafts.depth });
+        let took = Some(Duration::from_secs_f64(machine.step(width, chain) / 1e3));
+        let rows = &[RowOutcome { chat, drafts, accepted, lookup: Some(verdict) }];
+        simulation.policy.observe(&StepView { rows, width, depth: chain, took });
+        run.looked_up += usize::from(of_lookup && drafts.depth > 0);
+        run.deepest = run.deepest.max(drafts.depth);
+        run.tokens += 1 + accepted;
+        run.milliseconds += machine.step(width, chain);
+    }
+    run
+}
+
+#[derive(Debug, Default)]
+struct Quoting {
+    looked_up: usize,
+    deepest: usize,
+    tokens: usize,
+    milliseconds: f64,
+}
+
+#[test]
+fn the_better_drafter_is_chosen_without_trying_the_other() {
+    // Where the text goes on as it did before, look-up drafts deeper than the head may, and for nothing.
+    let machine = Machine { draft: 2.0, right: 0.6, ..FLAT };
+    let mut simulation = Simulation::of(machine);
+    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.98, 200);
+    assert!(run.looked_up > 150 && run.deepest > usize::from(MAX_DEPTH), "{run:?}");
+    // Where it does not, the head does, in the next chat at once.
+    let before = quoting(&mut Simulation::of(machine), machine, Drafting::Mtp, 0.0, 400);
+    let mut simulation = Simulation::of(machine);
+    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.02, 400);
+    assert!(run.looked_up < 20, "{run:?}");
+    assert!(
+        run.tokens as f64 / run.milliseconds > 0.95 * before.tokens as f64 / before.milliseconds,
+        "{run:?}"
+    );
+    assert!(quoting(&mut simulation, machine, Drafting::Auto, 0.02, 100).looked_up < 5);
+    // Its record is kept while the head drafts, so the text that begins to be quoted is found out soon.
+    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.98, 200);
+    assert!(run.looked_up > 120, "{run:?}");
+}
+
+#[test]
+fn who_asks_for_one_drafter_gets_no_other() {
+    let mut simulation = Simulation::of(FLAT);
+    assert_eq!(quoting(&mut simulation, FLAT, Drafting::Mtp, 1.0, 100).looked_up, 0);
+    let chat = simulation.new_chat();
+    let mut choose = |drafting, head, lookup| {
+        simulation.policy.choose(&[RowView { drafting, room: 3, head, lookup, chat }])[0]
+    };
+    let found = Some(MatchClass::Long);
+    assert_eq!(choose(Drafting::Lookup, true, None).depth, 0);
+    assert_eq!(choose(Drafting::Lookup, true, found).drafter, DrafterKind::Lookup);
+    assert_eq!(choose(Drafting::Fixed { depth: 2 }, true, found), DraftPlan::from(2));
+    // A model without a head drafts what it finds.
+    assert_eq!(choose(Drafting::Auto, false, found), DraftPlan { drafter: DrafterKind::Lookup, depth: 3 });
+    assert_eq!(choose(Drafting::Off, true, found).depth, 0);
+}
+
+#[test]
+fn figures_of_fewer_positions_and_without_look_up_are_read() {
+    let mut stored = serde_json::to_value(FLAT.measured()).unwrap();
+    stored["accepted"] = serde_json::json!([{ "right": 3.0, "all": 4.0 }, { "right": 1.0, "all": 2.0 }]);
+    stored.as_object_mut().unwrap().remove("lookup");
+    let state: PolicyState = serde_json::from_value(stored).unwrap();
+    assert!(state.is_possible() && state.is_measured());
+    let survivals = state.records.of(Source::Head).survivals(&Default::default(), 3);
+    assert!(survivals[0] > 0.7 && survivals[1] < survivals[0], "{survivals:?}");
 }

@@ -7,8 +7,9 @@ use super::request::Quarantine;
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
-use crate::decode::policy::{Chat, RowView, StepView};
-use crate::decode::row::Advance;
+use crate::decode::plan::{DraftPlan, DrafterKind};
+use crate::decode::policy::{Chat, RowOutcome, RowView, StepView};
+use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;
 use crate::decode::step::Stepped;
 use crate::model::Qwen;
@@ -49,6 +50,9 @@ impl Scheduler {
         if batch.rows().is_empty() {
             return Vec::new();
         }
+        let looks_up = |row: &&Row| self.request(row.id).is_some_and(|request| request.drafting.looks_up());
+        let looking_up: Vec<RowId> = batch.rows().iter().filter(looks_up).map(|row| row.id).collect();
+        batch.look_up(&looking_up);
         let views: Vec<RowView> = batch
             .rows()
             .iter()
@@ -57,13 +61,14 @@ impl Scheduler {
                     Some(request) => (request.drafting, request.chat),
                     None => (Drafting::Off, Chat::default()),
                 };
-                RowView { drafting, room: row.draft_room(), chat }
+                let head = row.draft_room_of(DrafterKind::Head) > 0;
+                RowView { drafting, room: row.draft_room(), head, lookup: row.found(), chat }
             })
             .collect();
-        let depths = self.policy.depths(&views);
-        let width = depths.len() + depths.iter().sum::<usize>();
-        let _span = tracing::trace_span!("step", rows = depths.len(), width).entered();
-        let Stepped { advances, timing, ended, lost } = match batch.step(model, &depths) {
+        let plans = self.policy.choose(&views);
+        let width = plans.iter().map(|plan| 1 + plan.depth).sum();
+        let _span = tracing::trace_span!("step", rows = plans.len(), width).entered();
+        let Stepped { advances, timing, ended, lost } = match batch.step(model, &plans) {
             Ok(stepped) => stepped,
             Err(failed) => {
                 self.quarantine(failed, events);
@@ -72,16 +77,21 @@ impl Scheduler {
         };
 
         self.throttle.record_step(timing.total);
-        let learned = |a: &Advance| Some((self.request(a.row)?.chat, a.drafted, a.accepted));
-        let rows: Vec<(Chat, usize, usize)> = advances.iter().filter_map(learned).collect();
+        let outcome = |a: &Advance| {
+            let drafts = DraftPlan { drafter: a.drafter, depth: a.drafted };
+            let chat = self.request(a.row)?.chat;
+            Some(RowOutcome { chat, drafts, accepted: a.accepted, lookup: a.lookup })
+        };
+        let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
+        let of_head = plans.iter().filter(|plan| plan.drafter == DrafterKind::Head);
         self.policy.observe(&StepView {
             rows: &rows,
             width,
-            depth: depths.iter().copied().max().unwrap_or(0),
+            depth: of_head.map(|plan| plan.depth).max().unwrap_or(0),
             took: timing.sample.is_none().then_some(timing.total),
         });
         lost.into_iter().for_each(|row| self.give_up(row, events));
-        let alone = depths.len() == 1;
+        let alone = plans.len() == 1;
         for advance in advances {
             self.emitted += advance.tokens.len();
             if self.leaving.contains(&advance.row) {

@@ -1,101 +1,32 @@
-//! What the MTP head proposes for a step.
+//! Drafts by the MTP head.
 
-use super::batch::Batch;
-use super::row::Row;
+use super::{Drafted, Drafter, DrafterKind};
+use crate::decode::batch::Batch;
+use crate::decode::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
-use crate::sample::{Drafts, Judged, SamplePosition, Seen, draft, judges};
+use crate::sample::{SamplePosition, Seen, draft, judges};
 
 /// The number of pending pairs at which a row that does not draft has the MTP head read them.
 const MAX_PENDING: usize = 64;
 
-/// Drafts of all rows, still lazy, depth after depth.
-#[derive(Debug, Default)]
-pub(super) struct Drafted {
-    drafts: Drafts,
-    /// For each row, which of the drafts are its own, by depth.
-    own: Vec<Vec<Own>>,
-}
+/// The MTP head: reads the pairs of hidden state and token that it has not read, then its own output, depth by depth.
+pub(super) struct Head;
 
-/// One row's draft at one depth.
-#[derive(Debug, Clone, Copy)]
-struct Own {
-    token: usize,
-    /// Where the row judges by what it was drawn from.
-    from: Option<usize>,
-}
-
-impl Drafted {
-    fn none(rows: usize) -> Self {
-        Self { drafts: Drafts::default(), own: vec![Vec::new(); rows] }
+impl Drafter for Head {
+    fn kind(&self) -> DrafterKind {
+        DrafterKind::Head
     }
 
-    /// Tokens that stand in for the drafts of a single row, which has drafted nothing.
-    pub(super) fn given(tokens: &[u32]) -> Result<Self> {
-        let own = (0..tokens.len()).map(|token| Own { token, from: None }).collect();
-        let array = Array::from_slice(tokens, &[tokens.len() as i32])?;
-        let drafts = Drafts { tokens: (!tokens.is_empty()).then_some(array), from: None };
-        Ok(Self { drafts, own: vec![own] })
-    }
-
-    /// Those of all rows.
-    pub(super) fn drafts(&self) -> &Drafts {
-        &self.drafts
-    }
-
-    /// How many row `b` has.
-    pub(super) fn depth(&self, b: usize) -> usize {
-        self.own[b].len()
-    }
-
-    /// Which of the drafts are those of row `b`, in order.
-    pub(super) fn of_row(&self, b: usize) -> Vec<usize> {
-        self.own[b].iter().map(|own| own.token).collect()
-    }
-
-    /// The positions at which row `b` is verified: behind its context and behind each of its drafts.
-    pub(super) fn sample_positions<'a>(
-        &self,
-        b: usize,
-        row: &'a Row,
-        seen: Option<&Seen>,
-    ) -> Vec<SamplePosition<'a>> {
-        let before = self.of_row(b);
-        let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
-        (0..=before.len())
-            .map(|i| SamplePosition {
-                judged: self.own[b].get(i).and_then(judged),
-                ..row.sample_position(i, seen.cloned(), &before[..i])
-            })
-            .collect()
-    }
-
-    /// Takes in the drafts of the next depth, those of `rows`.
-    fn push(&mut self, rows: &[usize], tokens: Array, from: Option<Array>, judging: &[bool]) -> Result<()> {
-        let length = |array: &Option<Array>| array.as_ref().map_or(0, |array| array.dim(0) as usize);
-        let (token, mut next_from) = (length(&self.drafts.tokens), length(&self.drafts.from));
-        for (i, (&b, &judging)) in rows.iter().zip(judging).enumerate() {
-            self.own[b].push(Own { token: token + i, from: judging.then_some(next_from) });
-            next_from += usize::from(judging);
-        }
-        self.drafts.tokens = behind(self.drafts.tokens.take(), Some(tokens))?;
-        self.drafts.from = behind(self.drafts.from.take(), from)?;
-        Ok(())
-    }
-}
-
-fn behind(before: Option<Array>, new: Option<Array>) -> Result<Option<Array>> {
-    match (before, new) {
-        (Some(before), Some(new)) => mlx::concatenate(&[&before, &new], 0).map(Some),
-        (before, new) => Ok(before.or(new)),
+    fn draft(&self, model: &Qwen, batch: &mut Batch, depths: &[usize], drafted: &mut Drafted) -> Result<()> {
+        batch.draft_with_head(model, depths, drafted)
     }
 }
 
 impl Batch {
-    /// Drafts for each row. Brings the head's caches up to date along the way.
-    pub(super) fn draft(&mut self, model: &Qwen, depths: &[usize]) -> Result<Drafted> {
-        let mut drafted = Drafted::none(depths.len());
-        let Some(head) = &model.mtp else { return Ok(drafted) };
+    /// Brings the head's caches up to date along the way.
+    fn draft_with_head(&mut self, model: &Qwen, depths: &[usize], drafted: &mut Drafted) -> Result<()> {
+        let Some(head) = &model.mtp else { return Ok(()) };
         let mut rows: Vec<usize> = (0..depths.len()).filter(|&b| depths[b] > 0).collect();
         // The head first reads all pending positions, then its own last output.
         let pending: Vec<_> = rows.iter().map(|&b| std::mem::take(&mut self.rows[b].pending)).collect();
@@ -140,7 +71,7 @@ impl Batch {
                 kv.rewind(pairs);
             }
         }
-        Ok(drafted)
+        Ok(())
     }
 
     /// The head reads `lens[i]` pairs more of each of these rows, hidden states `[Σ lens, H]` and next tokens
@@ -183,7 +114,7 @@ impl Batch {
     }
 
     /// What penalties look at, for each row that has some.
-    pub(super) fn seen(&mut self, vocab: i32) -> Result<Vec<Option<Seen>>> {
+    pub(in crate::decode) fn seen(&mut self, vocab: i32) -> Result<Vec<Option<Seen>>> {
         let seen = |row: &mut Row| row.history.as_mut().map(|history| history.seen(vocab)).transpose();
         self.rows.iter_mut().map(seen).collect()
     }

@@ -1,0 +1,139 @@
+//! What proposes tokens for a step: the MTP head, or the text that is there already. The step's pass verifies them and
+//! does not know who proposed them.
+
+mod head;
+mod lookup;
+
+use head::Head;
+use lookup::Lookup;
+
+use super::batch::Batch;
+use super::plan::{DraftPlan, DrafterKind};
+use super::row::Row;
+use crate::mlx::{self, Array, Result};
+use crate::model::Qwen;
+use crate::sample::{Drafts, Judged, SamplePosition, Seen};
+
+/// Proposes tokens for rows of a batch.
+trait Drafter {
+    /// Which of a step's rows are its own.
+    fn kind(&self) -> DrafterKind;
+
+    /// Adds `depths[b]` drafts of each row b to `drafted`. It is asked in every step, also where no row is its own.
+    fn draft(&self, model: &Qwen, batch: &mut Batch, depths: &[usize], drafted: &mut Drafted) -> Result<()>;
+}
+
+/// All of them.
+const DRAFTERS: [&dyn Drafter; 2] = [&Head, &Lookup];
+
+impl Batch {
+    /// Drafts for each row, no more than it can use.
+    pub(super) fn draft(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Drafted> {
+        let mut drafted = Drafted::none(plans.iter().map(|plan| plan.drafter).collect());
+        for drafter in DRAFTERS {
+            let own = |plan: &DraftPlan| if plan.drafter == drafter.kind() { plan.depth } else { 0 };
+            let depths: Vec<usize> = plans.iter().map(own).collect();
+            drafter.draft(model, self, &depths, &mut drafted)?;
+        }
+        Ok(drafted)
+    }
+}
+
+/// Drafts of all rows, still lazy, depth after depth.
+#[derive(Debug, Default)]
+pub(super) struct Drafted {
+    drafts: Drafts,
+    /// For each row, which of the drafts are its own, by depth.
+    own: Vec<Vec<Own>>,
+    /// Who proposed them, by row.
+    drafters: Vec<DrafterKind>,
+}
+
+/// One row's draft at one depth.
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    token: usize,
+    /// Where the row judges by what it was drawn from.
+    from: Option<usize>,
+}
+
+impl Drafted {
+    fn none(drafters: Vec<DrafterKind>) -> Self {
+        Self { drafts: Drafts::default(), own: vec![Vec::new(); drafters.len()], drafters }
+    }
+
+    /// Tokens that stand in for the drafts of a single row, which has drafted nothing.
+    pub(super) fn given(tokens: &[u32]) -> Result<Self> {
+        let mut drafted = Self::none(vec![DrafterKind::Head]);
+        if !tokens.is_empty() {
+            drafted.push_chain(0, Array::from_slice(tokens, &[tokens.len() as i32])?)?;
+        }
+        Ok(drafted)
+    }
+
+    /// Those of all rows.
+    pub(super) fn drafts(&self) -> &Drafts {
+        &self.drafts
+    }
+
+    /// Who proposed those of row `b`.
+    pub(super) fn drafter(&self, b: usize) -> DrafterKind {
+        self.drafters[b]
+    }
+
+    /// How many row `b` has.
+    pub(super) fn depth(&self, b: usize) -> usize {
+        self.own[b].len()
+    }
+
+    /// Which of the drafts are those of row `b`, in order.
+    pub(super) fn of_row(&self, b: usize) -> Vec<usize> {
+        self.own[b].iter().map(|own| own.token).collect()
+    }
+
+    /// The positions at which row `b` is verified: behind its context and behind each of its drafts.
+    pub(super) fn sample_positions<'a>(
+        &self,
+        b: usize,
+        row: &'a Row,
+        seen: Option<&Seen>,
+    ) -> Vec<SamplePosition<'a>> {
+        let before = self.of_row(b);
+        let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
+        (0..=before.len())
+            .map(|i| SamplePosition {
+                judged: self.own[b].get(i).and_then(judged),
+                ..row.sample_position(i, seen.cloned(), &before[..i])
+            })
+            .collect()
+    }
+
+    /// Takes in all drafts of row `b`, which are judged by comparing tokens.
+    fn push_chain(&mut self, b: usize, tokens: Array) -> Result<()> {
+        let first = self.drafts.tokens.as_ref().map_or(0, |tokens| tokens.dim(0) as usize);
+        self.own[b] =
+            (first..first + tokens.dim(0) as usize).map(|token| Own { token, from: None }).collect();
+        self.drafts.tokens = behind(self.drafts.tokens.take(), Some(tokens))?;
+        Ok(())
+    }
+
+    /// Takes in the drafts of the next depth, those of `rows`.
+    fn push(&mut self, rows: &[usize], tokens: Array, from: Option<Array>, judging: &[bool]) -> Result<()> {
+        let length = |array: &Option<Array>| array.as_ref().map_or(0, |array| array.dim(0) as usize);
+        let (token, mut next_from) = (length(&self.drafts.tokens), length(&self.drafts.from));
+        for (i, (&b, &judging)) in rows.iter().zip(judging).enumerate() {
+            self.own[b].push(Own { token: token + i, from: judging.then_some(next_from) });
+            next_from += usize::from(judging);
+        }
+        self.drafts.tokens = behind(self.drafts.tokens.take(), Some(tokens))?;
+        self.drafts.from = behind(self.drafts.from.take(), from)?;
+        Ok(())
+    }
+}
+
+fn behind(before: Option<Array>, new: Option<Array>) -> Result<Option<Array>> {
+    match (before, new) {
+        (Some(before), Some(new)) => mlx::concatenate(&[&before, &new], 0).map(Some),
+        (before, new) => Ok(before.or(new)),
+    }
+}

@@ -1,0 +1,161 @@
+//! Drafts from the text that is there already: what followed the longest earlier occurrence of a row's last tokens.
+//!
+//! Known as prompt lookup decoding. Worth most where a reply quotes or edits what it was given. A proposal costs no
+//! pass of anything, and whether it would have been right is known after every step, used or not.
+
+use std::collections::HashMap;
+
+use super::plan::MAX_CHAIN;
+
+/// Tokens that a match has at least.
+const MIN_MATCH: usize = 3;
+/// Tokens of it that are counted.
+const MAX_MATCH: usize = 32;
+/// Earlier occurrences that are compared, the latest first.
+const MAX_CANDIDATES: usize = 32;
+
+/// Where each run of `MIN_MATCH` tokens of a row's context ends.
+#[derive(Debug, Default)]
+pub(super) struct TextIndex {
+    /// The end of its last occurrence.
+    last: HashMap<[u32; MIN_MATCH], usize>,
+    /// For the occurrence that ends at `MIN_MATCH + i`, the end of the one before it.
+    before: Vec<Option<usize>>,
+}
+
+/// What may come next in a row, since it came next before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Proposal {
+    /// How much came before it both times.
+    pub(super) class: MatchClass,
+    /// The tokens that followed, [`MAX_CHAIN`] of them.
+    pub(super) tokens: Vec<u32>,
+}
+
+/// Matches of about one length: the longer they are, the more often what followed follows again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchClass {
+    /// Of 3 or 4 tokens.
+    Short,
+    /// Of 5 to 8.
+    Medium,
+    /// Of more.
+    Long,
+}
+
+/// How a proposal did against what the row emitted, drafted or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LookupVerdict {
+    /// The class of its match.
+    pub class: MatchClass,
+    /// Its tokens that there is a verdict on.
+    pub judged: usize,
+    /// Its first tokens that the row emitted.
+    pub right: usize,
+}
+
+impl MatchClass {
+    /// How many there are.
+    pub(super) const COUNT: usize = 3;
+
+    fn of(length: usize) -> Self {
+        match length {
+            ..=4 => Self::Short,
+            5..=8 => Self::Medium,
+            _ => Self::Long,
+        }
+    }
+}
+
+impl TextIndex {
+    /// What followed the longest earlier occurrence of the last tokens of `ctx`, of several as long the latest; `None`
+    /// where fewer than `MIN_MATCH` tokens occurred before. `ctx` begins with what it was at the last call.
+    pub(super) fn propose(&mut self, ctx: &[u32]) -> Option<Proposal> {
+        // The last run ends where the context does, and finds those before it.
+        for end in MIN_MATCH + self.before.len()..=ctx.len() {
+            let run = std::array::from_fn(|i| ctx[end - MIN_MATCH + i]);
+            self.before.push(self.last.insert(run, end));
+        }
+        let end = ctx.len().checked_sub(MIN_MATCH)?;
+        let candidates = std::iter::successors(self.before[end], |&end| self.before[end - MIN_MATCH]);
+        let length = |&end: &usize| {
+            let pairs = ctx[..end].iter().rev().zip(ctx.iter().rev()).take(MAX_MATCH);
+            pairs.take_while(|(earlier, now)| earlier == now).count()
+        };
+        let matches = candidates.take(MAX_CANDIDATES).map(|end| (length(&end), end));
+        let (length, from) = matches.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+        // Behind the end of the context the text repeats itself.
+        let tokens = (0..MAX_CHAIN).map(|i| ctx[from + i % (ctx.len() - from)]).collect();
+        Some(Proposal { class: MatchClass::of(length), tokens })
+    }
+}
+
+impl Proposal {
+    /// Its verdict where the row has `emitted` tokens in their place.
+    pub(super) fn verdict(&self, emitted: &[u32]) -> LookupVerdict {
+        let right =
+            self.tokens.iter().zip(emitted).take_while(|(proposed, emitted)| proposed == emitted).count();
+        LookupVerdict { class: self.class, judged: self.tokens.len().min(emitted.len()), right }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn proposed(ctx: &[u32]) -> Option<Proposal> {
+        TextIndex::default().propose(ctx)
+    }
+
+    /// The definition: of all earlier ends, the one with the longest match, the latest of several.
+    fn expected(ctx: &[u32]) -> Option<(usize, usize)> {
+        let length =
+            |end: usize| (0..end).take_while(|&i| ctx[end - 1 - i] == ctx[ctx.len() - 1 - i]).count();
+        let ends = (1..ctx.len()).map(|end| (length(end).min(MAX_MATCH), end));
+        ends.filter(|(length, _)| *length >= MIN_MATCH).max()
+    }
+
+    proptest! {
+        /// Few different tokens, so that there are many matches; the index grows in any pieces.
+        #[test]
+        fn the_longest_match_goes_on(ctx in prop::collection::vec(0u32..4, 0..120), cut in 0usize..120) {
+            let mut index = TextIndex::default();
+            index.propose(&ctx[..cut.min(ctx.len())]);
+            let proposal = index.propose(&ctx);
+            prop_assert_eq!(&proposal, &proposed(&ctx));
+            prop_assert_eq!(proposal.is_some(), expected(&ctx).is_some());
+            if let (Some(proposal), Some((length, end))) = (proposal, expected(&ctx)) {
+                // Of more occurrences than are compared, only the latest are.
+                let many = ctx.windows(MIN_MATCH).filter(|run| ctx.ends_with(run)).count() > MAX_CANDIDATES;
+                if !many {
+                    prop_assert_eq!(proposal.class, MatchClass::of(length));
+                    let follows = &ctx[end..];
+                    prop_assert!(proposal.tokens.iter().zip(follows).all(|(proposed, follows)| proposed == follows));
+                }
+                prop_assert_eq!(proposal.tokens.len(), MAX_CHAIN);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_repeats_itself_is_proposed_beyond_its_end() {
+        let tokens = proposed(&[9, 1, 2, 3, 1, 2, 3]).unwrap().tokens;
+        assert_eq!(tokens[..7], [1, 2, 3, 1, 2, 3, 1]);
+        assert_eq!(proposed(&[1, 2, 3, 4, 1, 2]), None);
+        assert_eq!(proposed(&[]), None);
+    }
+
+    #[test]
+    fn a_proposal_is_judged_by_what_was_emitted() {
+        let proposal = Proposal { class: MatchClass::Long, tokens: vec![5, 6, 7] };
+        let verdict = |emitted: &[u32]| {
+            let verdict = proposal.verdict(emitted);
+            (verdict.judged, verdict.right)
+        };
+        assert_eq!(verdict(&[5, 6, 8, 9]), (3, 2));
+        assert_eq!(verdict(&[5, 6]), (2, 2));
+        assert_eq!(verdict(&[4]), (1, 0));
+    }
+}

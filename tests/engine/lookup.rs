@@ -1,0 +1,146 @@
+//! Drafts from the text that is there already: what they are worth where a reply repeats what was said, and that they
+//! change no text and no state.
+
+use std::ops::ControlFlow;
+
+use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
+use foretoken_engine::model::Qwen;
+use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_protocol::{
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, ReplyStats, Role, Sampling,
+};
+use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
+use foretoken_tests::rng::Rng;
+use foretoken_tests::runs::{Reply, alone, greedy, read};
+use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, states};
+
+fn lookup(depth: usize) -> DraftPlan {
+    DraftPlan { drafter: DrafterKind::Lookup, depth }
+}
+
+/// Sampling that prefers tokens which were there before.
+fn repeating() -> Sampling {
+    Sampling { frequency_penalty: -1.0, ..Sampling::default() }
+}
+
+/// A row whose text soon repeats itself.
+fn looping(rng: &mut Rng, max_tokens: usize) -> RowSpec {
+    RowSpec { sampling: repeating(), ..greedy(&rng.prompt(12), max_tokens) }
+}
+
+/// A row that draws from few tokens, so that what look-up finds is right now and then.
+fn wandering(rng: &mut Rng, max_tokens: usize) -> RowSpec {
+    let sampling = Sampling { temperature: 0.5, top_k: 2, ..repeating() };
+    RowSpec { sampling, seed: rng.below(1000) as u64, ..looping(rng, max_tokens) }
+}
+
+/// Runs rows to their ends, each with what `plan` gives it in a step; what became of each, by id.
+fn together(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
+    let mut batch = Batch::default();
+    for (id, spec) in specs.iter().enumerate() {
+        batch.join(read(model, id as u64, spec)).unwrap();
+    }
+    let mut replies = vec![Reply::default(); specs.len()];
+    for step in 0.. {
+        let ids: Vec<u64> = batch.rows().iter().map(|row| row.id).collect();
+        if ids.is_empty() {
+            break;
+        }
+        batch.look_up(&ids);
+        let plans: Vec<DraftPlan> = ids.iter().map(|&id| plan(id, step)).collect();
+        for advance in batch.step(model, &plans).unwrap().advances {
+            replies[advance.row as usize].add(&advance);
+        }
+        check_invariants(&batch);
+        for (row, state) in batch.rows().iter().zip(states(&batch)) {
+            let difference = Difference::between(&state, &fresh(model, row.context()));
+            assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
+        }
+    }
+    replies
+}
+
+fn accepted(reply: &Reply) -> usize {
+    reply.accepted.iter().sum()
+}
+
+#[test]
+fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
+    let model = tiny_dense(Stored::F32);
+    let mut rng = Rng::new(3);
+    let mut rejected = 0;
+    for spec in [looping(&mut rng, 48), wandering(&mut rng, 48)] {
+        let plain = alone(&model, &spec, 0).tokens;
+        let reply = &together(&model, std::slice::from_ref(&spec), |_, step| lookup(1 + step % 15))[0];
+        assert_eq!(reply.tokens, plain);
+        assert!(
+            accepted(reply) > 0 && (spec.sampling != repeating() || reply.drafted.len() > 8),
+            "{reply:?}"
+        );
+        rejected += reply.drafted.iter().sum::<usize>() - accepted(reply);
+    }
+    assert!(rejected > 0, "nothing was taken back");
+}
+
+/// Rows of every drafter in one step, and one of none.
+#[test]
+fn rows_with_different_drafters_read_as_each_alone() {
+    let model = tiny_dense(Stored::F32);
+    let mut rng = Rng::new(4);
+    let specs: Vec<RowSpec> =
+        (0..4).map(|i| if i % 2 == 0 { looping(&mut rng, 40) } else { wandering(&mut rng, 40) }).collect();
+    let plan = |id: u64, step: usize| match (id + step as u64 / 5) % 4 {
+        0 => lookup(6),
+        1 => DraftPlan::from(2),
+        2 => lookup(3),
+        _ => DraftPlan::from(0),
+    };
+    let replies = together(&model, &specs, plan);
+    for (spec, reply) in specs.iter().zip(&replies) {
+        assert_eq!(reply.tokens, alone(&model, spec, 0).tokens);
+        assert!(accepted(reply) > 0, "{reply:?}");
+    }
+}
+
+fn demo_reply(
+    session: &mut Session,
+    text: &str,
+    sampling: Sampling,
+    drafting: Drafting,
+) -> (Vec<u32>, ReplyStats) {
+    let message = ChatMessage { role: Role::User, content: text.to_owned() };
+    let prompt = session.chat_prompt(&[message], None, false).unwrap();
+    let settings =
+        GenerationSettings { sampling, drafting, max_tokens: 64, thinking: false, stop: Vec::new() };
+    let request = ReplyRequest::new(prompt, settings);
+    let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
+    (reply.ids, reply.stats)
+}
+
+/// With rejection sampling the text depends on drafts that were drawn. Those of look-up were not: a draft is accepted
+/// where the model draws it anyhow.
+#[test]
+fn looked_up_drafts_change_no_text_under_either_rule() {
+    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let question = "Tell me a story about an owl, and then another story about an owl.";
+    let mut drafted = 0;
+    for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
+        for seed in 0..8 {
+            let sampling = Sampling { temperature: 0.7, seed: Some(seed), acceptance, ..repeating() };
+            let (plain, _) = demo_reply(&mut session, question, sampling, Drafting::Off);
+            let (ids, stats) = demo_reply(&mut session, question, sampling, Drafting::Lookup);
+            assert_eq!(ids, plain, "{acceptance:?}, seed {seed}");
+            drafted += stats.positions.first().map_or(0, |first| first.drafted);
+        }
+    }
+    assert!(drafted > 0, "nothing was looked up");
+}
+
+#[test]
+fn a_reply_says_what_look_up_was_worth() {
+    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let (_, stats) = demo_reply(&mut session, "Hello", Sampling::default(), Drafting::Lookup);
+    assert_eq!(stats.drafting_note.as_deref(), Some("Little of the reply had been in the text before."));
+    let (_, stats) = demo_reply(&mut session, "Hello", Sampling::default(), Drafting::Mtp);
+    assert!(stats.positions.len() <= 8 && stats.positions[0].accepted > 0, "{stats:?}");
+}

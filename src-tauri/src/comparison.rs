@@ -64,9 +64,6 @@ impl Comparisons {
             EngineState::Failed { error } => return Err(error.clone()),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
-        if !matches!(model.mtp, MtpState::Present { .. }) {
-            return Err(no_head(&model.name));
-        }
         let (messages, settings) = self.compared(source).await?;
         let question = messages.last().map(|message| message.content.clone()).unwrap_or_default();
         let sampling = Sampling {
@@ -77,6 +74,9 @@ impl Comparisons {
             Drafting::Off => Drafting::Auto,
             drafting => drafting,
         };
+        if !matches!(model.mtp, MtpState::Present { .. }) && drafting.needs_head() {
+            return Err(no_head(&model.name));
+        }
         let settings = GenerationSettings { sampling, drafting, ..settings };
         let page = Page { channel: page, told: None };
         let (replies, state) = (self.conversations.replies.watch(), self.engine.watch());
@@ -295,7 +295,7 @@ fn no_head(name: &str) -> ErrorReport {
     ErrorReport {
         code: "no_mtp_head".into(),
         message: format!("{name} has no MTP head that can be used, so there is nothing to compare."),
-        hint: "Choose a model with an MTP head.".into(),
+        hint: "Choose a model with an MTP head, or Auto or Look-up, which draft from the text.".into(),
     }
 }
 

@@ -7,9 +7,9 @@ use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, ReplyStats, Role, Sampling,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Role, Sampling,
 };
-use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
+use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, states};
@@ -136,6 +136,24 @@ fn looked_up_drafts_change_no_text_under_either_rule() {
     assert!(drafted > 0, "nothing was looked up");
 }
 
+/// Drafts from the text take no head: their costs are measured for such a model too.
+#[test]
+fn a_model_without_a_head_drafts_what_it_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("headless");
+    write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
+    let mut session = Session::load(&model, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let question = "Tell me a story about an owl, and then another story about an owl.";
+    let (plain, _) = demo_reply(&mut session, question, repeating(), Drafting::Off);
+    let (ids, stats) = demo_reply(&mut session, question, repeating(), Drafting::Auto);
+    assert_eq!(ids, plain);
+    let drafted: u32 = stats.positions.iter().map(|position| position.drafted).sum();
+    assert!(drafted > 0 && stats.looked_up.drafted == drafted && stats.looked_up.accepted > 0, "{stats:?}");
+    let (ids, stats) = demo_reply(&mut session, question, repeating(), Drafting::Fixed { depth: 2 });
+    assert_eq!((ids, stats.positions.len()), (plain, 0));
+    assert_eq!(stats.drafting_note.as_deref(), Some("This model has no MTP head to draft with."));
+}
+
 #[test]
 fn a_reply_says_what_look_up_was_worth() {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
@@ -143,4 +161,5 @@ fn a_reply_says_what_look_up_was_worth() {
     assert_eq!(stats.drafting_note.as_deref(), Some("Little of the reply had been in the text before."));
     let (_, stats) = demo_reply(&mut session, "Hello", Sampling::default(), Drafting::Mtp);
     assert!(stats.positions.len() <= 8 && stats.positions[0].accepted > 0, "{stats:?}");
+    assert_eq!(stats.looked_up, PositionStats::default());
 }

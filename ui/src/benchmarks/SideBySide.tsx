@@ -11,7 +11,9 @@ import { setBenchmarks, useBenchmarks } from "./store";
 /** Why nothing can be compared now; null if it can. */
 export function useCompareReason(): string | null {
   const comparing = useBenchmarks((state) => state.sideBySide.stage === "running");
-  return useStore((state) => compareReason(state.engine, Object.keys(state.live).length > 0, comparing));
+  return useStore(({ engine, settings, live }) =>
+    compareReason(engine, settings.drafting, Object.keys(live).length > 0, comparing),
+  );
 }
 
 /** One question answered without drafts and with them, shown on one clock. */

@@ -333,11 +333,13 @@ describe("side by side", () => {
       },
     });
     const head: MtpState = { state: "present", tensors: 1, format: "4-bit", declared: true };
-    expect(compareReason({ state: "starting" }, false, false)).toBe("No model is ready.");
-    expect(compareReason(ready({ state: "absent" }), false, false)).toContain("No MTP head");
-    expect(compareReason(ready(head), true, false)).toContain("A reply is being written");
-    expect(compareReason(ready(head), false, true)).toBe("A comparison is running.");
-    expect(compareReason(ready(head), false, false)).toBeNull();
+    const two = { mode: "fixed", depth: 2 } as const;
+    expect(compareReason({ state: "starting" }, two, false, false)).toBe("No model is ready.");
+    expect(compareReason(ready({ state: "absent" }), two, false, false)).toContain("No MTP head");
+    expect(compareReason(ready({ state: "absent" }), { mode: "lookup" }, false, false)).toBeNull();
+    expect(compareReason(ready(head), two, true, false)).toContain("A reply is being written");
+    expect(compareReason(ready(head), two, false, true)).toBe("A comparison is running.");
+    expect(compareReason(ready(head), two, false, false)).toBeNull();
   });
 });
 

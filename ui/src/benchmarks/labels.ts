@@ -3,13 +3,14 @@ import type {
   Comparison,
   ComparisonProgress,
   DepthSpeed,
+  Drafting,
   EngineState,
   KvPrecision,
   MachineName,
   PositionStats,
   Spread,
 } from "../bridge/bindings";
-import { bytes, count, formatLabel, mtpLabel, percent, rate } from "../primitives/format";
+import { bytes, count, formatLabel, looksUp, mtpLabel, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 
@@ -221,13 +222,20 @@ export function progressLabel(progress: ComparisonProgress | null): string {
 }
 
 /**
- * Why nothing can be compared now; null if it can. `writing`: whether a reply is being written in any chat;
+ * Why nothing can be compared now; null if it can. `drafting`: what is set; `writing`: whether a reply is being written in any chat;
  * `comparing`: whether a comparison runs.
  */
-export function compareReason(engine: EngineState, writing: boolean, comparing: boolean): string | null {
+export function compareReason(
+  engine: EngineState,
+  drafting: Drafting,
+  writing: boolean,
+  comparing: boolean,
+): string | null {
   if (comparing) return "A comparison is running.";
   if (engine.state !== "ready") return "No model is ready.";
-  if (engine.model.mtp.state !== "present") return mtpLabel(engine.model);
+  // Where drafts are off they are compared with Auto.
+  const canDraft = engine.model.mtp.state === "present" || looksUp(drafting) || drafting.mode === "off";
+  if (!canDraft) return mtpLabel(engine.model);
   return writing ? "A reply is being written; both texts must be measured alone." : null;
 }
 

@@ -104,6 +104,11 @@ function Facts({ stats, model }: Omit<Props, "message">) {
       </Fact>
       <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
       <Fact name="Memory at most">{bytes(stats.peak_memory_bytes)}</Fact>
+      {stats.looked_up.drafted > 0 && (
+        <Fact name="Drafts from the text">
+          {count(stats.looked_up.accepted)} of {count(stats.looked_up.drafted)} accepted
+        </Fact>
+      )}
       {stats.shared_steps > 0 && (
         <Fact name="Beside other replies">
           {count(stats.shared_steps)} of {count(stats.steps)} passes

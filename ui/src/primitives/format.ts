@@ -123,31 +123,35 @@ interface MtpChip {
   hasHead: boolean;
 }
 
-const FROM_THE_TEXT = "Its guesses come from the text so far alone.";
+/** Whether words may be guessed from the text so far, which takes no head. */
+export const looksUp = ({ mode }: Drafting): boolean => mode === "auto" || mode === "lookup";
 
 /** `note` is what the last reply said of its drafts. */
 export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
-  const headless = drafting.mode === "off" ? "Off" : "Look-up";
+  const headless = looksUp(drafting) ? "Look-up" : "Off";
+  const fromTheText = looksUp(drafting)
+    ? "Its guesses come from the text so far alone."
+    : "Auto and Look-up guess from the text so far.";
   switch (model?.mtp.state) {
     case "absent":
       return {
         setting: headless,
         words: "no MTP head",
-        why: `This model has no MTP head. ${FROM_THE_TEXT}`,
+        why: `This model has no MTP head. ${fromTheText}`,
         hasHead: false,
       };
     case "stripped":
       return {
         setting: headless,
         words: "head removed",
-        why: `The MTP head was removed when this copy of the model was converted. ${FROM_THE_TEXT}`,
+        why: `The MTP head was removed when this copy of the model was converted. ${fromTheText}`,
         hasHead: false,
       };
     case "unusable":
       return {
         setting: headless,
         words: "head unusable",
-        why: `This model's MTP head cannot be used; the model picker says what is wrong with it. ${FROM_THE_TEXT}`,
+        why: `This model's MTP head cannot be used; the model picker says what is wrong with it. ${fromTheText}`,
         hasHead: false,
       };
   }

@@ -198,9 +198,10 @@ impl Session {
     }
 }
 
-/// `figures` with those of a calibration, if drafts could pay and there was none before.
+/// `figures` with those of a calibration, if there was none before. Without an MTP head drafts still may come from the
+/// text.
 fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> PolicyState {
-    if model.mtp.is_none() || figures.is_measured() {
+    if figures.is_measured() {
         return figures;
     }
     // As where replies are written, or the figures would be another machine's.

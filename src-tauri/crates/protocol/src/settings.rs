@@ -39,9 +39,9 @@ pub enum Drafting {
 }
 
 impl Drafting {
-    /// Whether the MTP head may draft.
-    pub fn uses_head(self) -> bool {
-        matches!(self, Self::Auto | Self::Mtp | Self::Fixed { .. })
+    /// Whether nobody but the MTP head may draft.
+    pub fn needs_head(self) -> bool {
+        matches!(self, Self::Mtp | Self::Fixed { .. })
     }
 
     /// Whether drafts may come from the text that is there already.

@@ -166,6 +166,8 @@ pub struct ReplyStats {
     pub shared_steps: u32,
     /// Drafts by position.
     pub positions: Vec<PositionStats>,
+    /// Those of them that were looked up in the text, at all positions.
+    pub looked_up: PositionStats,
     /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
     pub thinking: PartStats,
     /// How far was drafted as the reply went on.

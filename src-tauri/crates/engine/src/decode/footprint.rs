@@ -1,14 +1,14 @@
 //! The memory of the scheduler's rows in bytes, by which requests are admitted and preempted.
 
-use foretoken_protocol::MAX_DEPTH;
 use thiserror::Error;
 
+use super::plan::MAX_CHAIN;
 use super::row::Row;
 use crate::memory::RowMemory;
 use crate::model::Qwen;
 
 /// The most positions that a step appends to a row.
-const STEP: usize = 1 + MAX_DEPTH as usize;
+const STEP: usize = 1 + MAX_CHAIN;
 
 /// The memory that rows of a model take now and may take later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,8 @@ use crate::model::Qwen;
 const NARROW: (&[usize], usize) = (&[1, 2, 3, 4], 8);
 /// Those of several rows, for models that are quick.
 const WIDE: (&[usize], usize) = (&[6, 8, 12, 16], 3);
+/// Those that look-up may draft, for models that are not.
+const WIDEST: (&[usize], usize) = (&[8, 16], 1);
 /// After this long no further round begins.
 const BUDGET: Duration = Duration::from_millis(600);
 
@@ -44,8 +46,9 @@ impl Calibration {
         let begin = Instant::now();
         let mut meter = Meter::new(model, prompt)?;
         meter.rounds(NARROW.0, NARROW.1, begin + BUDGET / 2)?;
-        if begin.elapsed() < BUDGET / 2 {
-            meter.rounds(WIDE.0, WIDE.1, begin + BUDGET)?;
+        match begin.elapsed() < BUDGET / 2 {
+            true => meter.rounds(WIDE.0, WIDE.1, begin + BUDGET)?,
+            false => meter.rounds(WIDEST.0, WIDEST.1, begin + BUDGET)?,
         }
         Ok(Self { verdicts: std::mem::take(&mut meter.verdicts), times: meter.finish() })
     }

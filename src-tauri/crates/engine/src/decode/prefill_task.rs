@@ -169,6 +169,9 @@ impl PrefillTask {
         }
         mlx::eval(self.arrays())?;
         self.read = end;
+        if self.row.spec.drafts {
+            self.row.index_text(end);
+        }
         self.push_last_pair();
         Ok(())
     }

@@ -71,12 +71,16 @@ impl Row {
         }
     }
 
-    /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again.
+    /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again. Whether the last step
+    /// was taken back still holds then.
     pub(super) fn forget(&mut self, tokens: usize) {
+        if tokens < self.ctx.len() {
+            self.text = TextIndex::default();
+        }
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
         self.history = history(&self.spec, &self.ctx);
-        (self.text, self.proposal, self.taken_back) = (TextIndex::default(), None, false);
+        self.proposal = None;
     }
 
     /// The row with all its tokens, without caches and pending pairs.
@@ -139,14 +143,28 @@ impl Row {
         most.min(self.draft_room())
     }
 
-    /// Looks for an earlier occurrence of the last tokens, for the next step to draft what followed.
+    /// Looks for an earlier occurrence of the last tokens, for the next step to draft what followed, up to a token that
+    /// would end the reply. Not where the continuation is known.
     pub(super) fn look_up(&mut self) {
+        if self.spec.known_drafts.is_some() {
+            return;
+        }
         self.proposal = self.text.propose(&self.ctx);
+        if let Some(Proposal { tokens, .. }) = &mut self.proposal
+            && let Some(end) = tokens.iter().position(|token| self.spec.stop_ids.contains(token))
+        {
+            tokens.truncate(end + 1);
+        }
     }
 
-    /// What kind of an occurrence was found.
-    pub(super) fn found(&self) -> Option<MatchClass> {
-        self.proposal.as_ref().map(|proposal| proposal.class)
+    /// Enters the tokens that were read so far into the index of look-up, so that no step has to enter a long prompt.
+    pub(super) fn index_text(&mut self, read: usize) {
+        self.text.extend(&self.ctx[..read]);
+    }
+
+    /// What kind of an occurrence was found, and how many tokens it proposes.
+    pub(super) fn found(&self) -> Option<(MatchClass, usize)> {
+        self.proposal.as_ref().map(|proposal| (proposal.class, proposal.tokens.len()))
     }
 
     /// Lets the MTP head read all pending pairs but the newest, keys and values only; the newest stays pending, to
@@ -313,4 +331,75 @@ pub(super) enum Verdict {
 fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
     let (prompt, reply) = ctx.split_at(spec.reply_from);
     penalised(&spec.sampling).then(|| History::new(prompt, reply, &spec.stop_ids))
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::Sampling;
+
+    use super::*;
+    use crate::decode::KnownDrafts;
+
+    const END: u32 = 99;
+
+    /// A row whose last tokens were followed by 4, 5, the end, 1 before.
+    fn row(known_drafts: Option<KnownDrafts>) -> Row {
+        let prompt = vec![1, 2, 3, 4, 5, END, 1, 2, 3];
+        Row::new(
+            0,
+            RowSpec {
+                reply_from: prompt.len(),
+                prompt,
+                sampling: Sampling::default(),
+                seed: 0,
+                xtc_exempt: Vec::new(),
+                max_tokens: 20,
+                stop_ids: vec![END],
+                message_starts: Vec::new(),
+                drafts: true,
+                logprobs: None,
+                known_drafts,
+            },
+        )
+    }
+
+    #[test]
+    fn nothing_is_proposed_behind_the_end_of_a_reply() {
+        let mut row = row(None);
+        row.look_up();
+        assert_eq!(row.found(), Some((MatchClass::Short, 3)));
+        assert_eq!(row.draft_room_of(DrafterKind::Lookup), 3);
+    }
+
+    /// What tests and measurements know is not mixed with what the text proposes.
+    #[test]
+    fn a_row_whose_continuation_is_known_does_not_look_it_up() {
+        let mut row = row(Some(KnownDrafts { continuation: vec![4, 5], rate: 1.0 }));
+        row.look_up();
+        assert_eq!(row.found(), None);
+    }
+
+    /// Its drafts may be why its logits were not finite, and that stays so where it was swapped out in between.
+    #[test]
+    fn a_step_that_was_taken_back_is_followed_by_one_without_drafts_wherever_the_row_was() {
+        let mut row = row(None);
+        row.taken_back = true;
+        let mut row = row.without_memory();
+        row.look_up();
+        assert!(row.found().is_some());
+        assert_eq!(row.draft_room_of(DrafterKind::Lookup), 0);
+    }
+
+    /// A row that lost tokens finds nothing that was among them.
+    #[test]
+    fn the_index_forgets_what_the_row_forgets() {
+        let mut row = row(None);
+        row.look_up();
+        row.ctx.extend([4, 5, 7, 8, 9]);
+        row.look_up();
+        row.forget(9);
+        row.ctx.extend([7, 8, 9]);
+        row.look_up();
+        assert_eq!(row.found(), None);
+    }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, ReplyStats, Sampling};
 
+use super::plan::DrafterKind;
 use super::row::Advance;
 use super::step::StepTiming;
 use crate::mlx;
@@ -183,6 +184,10 @@ impl Recorder {
             position.drafted += u32::from(i < advance.drafted);
             position.accepted += u32::from(i < advance.accepted);
         }
+        if advance.drafter == DrafterKind::Lookup {
+            self.stats.looked_up.drafted += advance.drafted as u32;
+            self.stats.looked_up.accepted += advance.accepted as u32;
+        }
         if is_first {
             self.first_tokens = count;
             return;
@@ -260,16 +265,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::decode::DrafterKind;
 
     /// The advance of a step with `drafted` drafts of which `accepted` were accepted.
-    fn advance(drafted: usize, accepted: usize) -> Advance {
+    fn advance(drafted: usize, accepted: usize, drafter: DrafterKind) -> Advance {
         let tokens = vec![0; accepted + 1];
         Advance {
             row: 0,
             tokens,
             logprobs: Vec::new(),
-            drafter: DrafterKind::Head,
+            drafter,
             drafted,
             accepted,
             lookup: None,
@@ -287,11 +291,12 @@ mod tests {
             steps in prop::collection::vec((drafts(), 1usize..3), 1..300),
             thinking in 0usize..300,
         ) {
+            let drafter = |step: usize| if step % 3 == 0 { DrafterKind::Lookup } else { DrafterKind::Head };
             let mut recorder = Recorder::start(Instant::now(), 1, Sampling::default(), 0);
             for (i, &((drafted, accepted), rows)) in steps.iter().enumerate() {
                 let part = if i < thinking { Part::Thinking } else { Part::Answer };
                 let timing = StepTiming { rows, ..StepTiming::default() };
-                recorder.step(&advance(drafted, accepted), timing, part, false);
+                recorder.step(&advance(drafted, accepted, drafter(i)), timing, part, false);
             }
             let stats = recorder.finish(None);
             prop_assert_eq!(stats.steps as usize, steps.len());
@@ -302,6 +307,10 @@ mod tests {
             prop_assert!(stats.positions.is_sorted_by(|near, far| near.drafted >= far.drafted));
             prop_assert!(stats.positions.iter().all(|position| position.accepted <= position.drafted));
             prop_assert_eq!(stats.shared_steps as usize, steps.iter().filter(|(_, rows)| *rows > 1).count());
+
+            let looked_up = steps.iter().step_by(3).map(|&((drafted, accepted), _)| (drafted as u32, accepted as u32));
+            let looked_up = looked_up.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));
+            prop_assert_eq!((stats.looked_up.drafted, stats.looked_up.accepted), looked_up);
 
             let thought = stats.thinking;
             prop_assert_eq!(thought.steps as usize, thinking.min(steps.len()));
@@ -330,9 +339,9 @@ mod tests {
         let timed = StepTiming { draft: Some(ms(2)), sample: Some(ms(1)), ..step };
         // The first is no decoding time.
         for timing in [step, step, timed, step] {
-            recorder.step(&advance(1, 1), timing, Part::Answer, false);
+            recorder.step(&advance(1, 1, DrafterKind::Head), timing, Part::Answer, false);
         }
-        recorder.step(&advance(0, 0), step, Part::Answer, false);
+        recorder.step(&advance(0, 0, DrafterKind::Head), step, Part::Answer, false);
         let stats = recorder.finish(None);
         let parts = [stats.draft_seconds, stats.sample_seconds, stats.verify_seconds, stats.host_seconds];
         for (part, milliseconds) in parts.into_iter().zip([6.0, 4.0, 30.0, 8.0]) {

@@ -69,9 +69,9 @@ impl Conversation {
 
     /// Drafts so far from the next reply on, or says why that cannot be.
     pub(super) fn set_drafting(&mut self, drafting: Drafting) -> Result<(), String> {
-        if self.session.model().mtp.is_none() && drafting.uses_head() {
+        if self.session.model().mtp.is_none() && drafting.needs_head() {
             return Err(
-                "This model has no MTP head to draft with; /mtp off and /mtp lookup are what it can.".into(),
+                "This model has no MTP head to draft with. /mtp auto drafts from the text so far.".into()
             );
         }
         self.settings.drafting = drafting;

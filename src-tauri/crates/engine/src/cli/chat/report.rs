@@ -52,10 +52,10 @@ pub(super) fn status(reply: &Reply, max_tokens: u32, is_kept: bool) -> String {
 
 pub(super) fn drafting(conversation: &Conversation) -> String {
     let drafting = conversation.settings.drafting;
-    if conversation.session.model().mtp.is_none() && drafting.uses_head() {
-        return "This model has no MTP head to draft with.".into();
-    }
     match drafting {
+        Drafting::Auto if conversation.session.model().mtp.is_none() => {
+            "This model has no MTP head; drafts come from the text so far, as many per pass as pay.".into()
+        }
         Drafting::Off => "MTP is off: one token per pass.".into(),
         Drafting::Auto | Drafting::Mtp => {
             "MTP is on auto: as many drafts per pass as pay on this machine.".into()

@@ -9,8 +9,11 @@ use crate::decode::plan::{DrafterKind, MAX_CHAIN};
 const DECAY: f64 = 0.95;
 /// Verdicts that a prior counts for. Those of a chat from before a pause keep as much weight, however long it was.
 const PRIOR: f64 = 4.0;
-/// The acceptance of drafts of which nobody has seen any.
+/// The acceptance of the head's drafts of which nobody has seen any.
 const HOPE: f64 = 0.75;
+/// The same for look-up. Every step tells how it would have done, so it needs no trust to be tried, and what a text
+/// repeats by chance is wrong.
+const DOUBT: f64 = 0.5;
 
 /// Verdicts at one position of the chain, decayed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -97,6 +100,16 @@ impl Records {
         }
     }
 
+    /// In a chat of which these are the records: the chance that a draft and all before it are right, by position, up
+    /// to `depth`, where the `model`'s rates are what is expected.
+    pub(super) fn survivals(&self, model: &Self, source: Source, depth: usize) -> Vec<f64> {
+        let expected = match source {
+            Source::Head => HOPE,
+            Source::Lookup(_) => DOUBT,
+        };
+        self.of(source).survivals(model.of(source), expected, depth)
+    }
+
     /// Whether all counts are such as verdicts give.
     pub(super) fn are_possible(&self) -> bool {
         self.lookup.iter().chain([&self.head]).all(Acceptance::is_possible)
@@ -127,18 +140,16 @@ impl Acceptance {
         })
     }
 
-    /// The rate at each position. Where nothing is known it is that of the position before.
-    fn means(&self) -> impl Iterator<Item = f64> {
-        self.0.iter().scan(HOPE, |prior, verdicts| {
+    /// The rate at each position. Where nothing is known it is that of the position before, and `expected` at first.
+    fn means(&self, expected: f64) -> impl Iterator<Item = f64> {
+        self.0.iter().scan(expected, |prior, verdicts| {
             *prior = verdicts.mean(*prior);
             Some(*prior)
         })
     }
 
-    /// The chance that a draft and all before it are right, by position, up to `depth`, where the `model`'s rates are
-    /// what is expected.
-    pub(super) fn survivals(&self, model: &Self, depth: usize) -> Vec<f64> {
-        let means = self.0.iter().zip(model.means()).map(|(own, prior)| own.mean(prior));
+    fn survivals(&self, model: &Self, expected: f64, depth: usize) -> Vec<f64> {
+        let means = self.0.iter().zip(model.means(expected)).map(|(own, prior)| own.mean(prior));
         let survival = |all_right: &mut f64, mean| {
             *all_right *= mean;
             Some(*all_right)
@@ -160,7 +171,7 @@ mod tests {
     }
 
     fn first(acceptance: &Acceptance) -> f64 {
-        acceptance.means().next().unwrap()
+        acceptance.means(HOPE).next().unwrap()
     }
 
     #[test]
@@ -168,20 +179,20 @@ mod tests {
         let model = after(&[(3, 1, 40)]);
         let seen = model.0.map(|verdicts| verdicts.all > 0.0);
         assert_eq!(seen.iter().position(|seen| !seen), Some(2));
-        let survivals = Acceptance::default().survivals(&model, 3);
+        let survivals = Acceptance::default().survivals(&model, HOPE, 3);
         assert!(
             survivals[0] > 0.9 && survivals[1] < 0.2 && survivals[2] < 0.1 * survivals[1] + 0.02,
             "{survivals:?}"
         );
-        let own = |times| after(&[(1, 0, times)]).survivals(&model, 1)[0];
+        let own = |times| after(&[(1, 0, times)]).survivals(&model, HOPE, 1)[0];
         assert!(own(4) > 0.4 && own(4) < 0.6 && own(40) < 0.2, "{} and {}", own(4), own(40));
     }
 
     #[test]
     fn positions_that_nobody_has_seen_are_like_those_before() {
-        assert_eq!(Acceptance::default().means().last(), Some(HOPE));
+        assert_eq!(Acceptance::default().means(HOPE).last(), Some(HOPE));
         let right = after(&[(1, 1, 100)]);
-        let means: Vec<f64> = right.means().collect();
+        let means: Vec<f64> = right.means(HOPE).collect();
         assert!(means[0] > 0.95 && means.iter().all(|&mean| mean == means[0]), "{means:?}");
     }
 
@@ -189,7 +200,7 @@ mod tests {
     fn two_wrong_drafts_of_a_new_model_are_enough_to_doubt() {
         let wrong = |times| {
             let acceptance = after(&[(1, 0, times)]);
-            acceptance.survivals(&acceptance, 1)[0]
+            acceptance.survivals(&acceptance, HOPE, 1)[0]
         };
         assert!(wrong(1) < 0.5 && wrong(2) < 0.35 && wrong(3) < 0.27);
     }

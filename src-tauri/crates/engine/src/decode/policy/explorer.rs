@@ -92,6 +92,11 @@ impl Explorer {
         Some(plan)
     }
 
+    /// A step is made in which there is nothing to draft: one without drafts need not be made for the comparison.
+    pub(super) fn plain_step(&mut self) {
+        (self.since_plain, self.due[0]) = (0, 0);
+    }
+
     /// A step has ended that emitted so many tokens, a probe or not. A probe that surprises is repeated; another
     /// machine is probed on all sides.
     pub(super) fn observe(&mut self, tokens: usize, told: Told) {

@@ -39,7 +39,7 @@ use outcome::Outcome;
 pub use state::PolicyState;
 
 use super::lookup::{LookupVerdict, MatchClass};
-use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
+use super::plan::{DraftPlan, DrafterKind};
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
 const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
@@ -53,8 +53,8 @@ pub struct RowView {
     pub room: usize,
     /// Whether the MTP head has what it drafts from.
     pub head: bool,
-    /// What kind of an earlier occurrence of its last tokens look-up found.
-    pub lookup: Option<MatchClass>,
+    /// What kind of an earlier occurrence of its last tokens look-up found, and how many tokens it proposes.
+    pub lookup: Option<(MatchClass, usize)>,
     /// Where it belongs.
     pub chat: Chat,
 }
@@ -75,7 +75,7 @@ impl RowView {
             _ => self.fixed(),
         };
         let lookup = self.lookup.filter(|_| self.drafting.looks_up());
-        let lookup = lookup.map(|class| (Source::Lookup(class), self.room.min(MAX_CHAIN)));
+        let lookup = lookup.map(|(class, proposed)| (Source::Lookup(class), self.room.min(proposed)));
         [Some((Source::Head, head)), lookup].into_iter().flatten().filter(|&(_, most)| most > 0)
     }
 }
@@ -113,7 +113,7 @@ pub struct Policy {
     chats: Chats,
     speed: Speed,
     explorer: Explorer,
-    /// What became of drafts in the last choice.
+    /// What became of the head's drafts in the last choice that was about them.
     outcome: Outcome,
 }
 
@@ -149,10 +149,11 @@ impl Policy {
         let is_fixed = |row: &RowView| matches!(row.drafting, Drafting::Fixed { .. });
         if rows.iter().all(|row| row.sources().next().is_none()) {
             // Nothing to choose, as in a reply's last step: what was said of the choice before still holds.
+            self.explorer.plain_step();
             return fixed.into_iter().map(DraftPlan::from).collect();
         }
-        self.outcome = Outcome::Open;
         if rows.iter().all(is_fixed) {
+            self.outcome = Outcome::Open;
             return fixed.into_iter().map(DraftPlan::from).collect();
         }
         let chains: Vec<Chain> = rows.iter().map(|row| self.chain(row)).collect();
@@ -167,7 +168,7 @@ impl Policy {
         let own = self.chats.records(row.chat);
         let mut chains = row.sources().map(|(source, most)| Chain {
             drafter: source.drafter(),
-            survivals: own.of(source).survivals(records.of(source), most),
+            survivals: own.survivals(records, source, most),
         });
         let Some(first) = chains.next() else { return Chain::none() };
         let rate = |chain: &Chain| {
@@ -185,6 +186,7 @@ impl Policy {
         let none = vec![0; rows.len()];
         let Some(plain) = Plan::new(none.clone(), chains, cost).filter(|plain| plain.width() < MAX_WIDTH)
         else {
+            self.outcome = Outcome::Open;
             return none;
         };
 
@@ -198,11 +200,14 @@ impl Policy {
             .find(|plan| plan.seconds <= bystander_limit)
             .unwrap_or_else(|| plain.clone());
         let best = best(&base, chains, cost, most_seconds);
-        self.outcome = match &best {
-            Some(best) => Outcome::of(&base, best),
-            None if has_off => Outcome::HeldForBystanders,
-            None => Outcome::Open,
-        };
+        // People are told why the head does not draft; whether looked-up drafts pay tells nothing about that.
+        if chains.iter().any(|chain| chain.drafter == DrafterKind::Head && !chain.survivals.is_empty()) {
+            self.outcome = match &best {
+                Some(best) => Outcome::of(&base, best),
+                None if has_off => Outcome::HeldForBystanders,
+                None => Outcome::Open,
+            };
+        }
         let (chosen, candidates) = match best {
             Some(best) if best.rate() > base.rate() => {
                 let less = one_less(&best, &base, chains, cost).filter(|less| *less != base);

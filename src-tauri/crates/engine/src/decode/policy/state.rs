@@ -62,8 +62,8 @@ impl PolicyState {
 
     /// Drafts of the head for a row of a chat that nothing is known of.
     fn chain_of_head(&self, depth: usize) -> Chain {
-        let accepted = self.records.of(Source::Head);
-        Chain { drafter: DrafterKind::Head, survivals: accepted.survivals(accepted, depth) }
+        let survivals = Records::default().survivals(&self.records, Source::Head, depth);
+        Chain { drafter: DrafterKind::Head, survivals }
     }
 
     /// Whether all figures are within the bounds of what measurements can give; those of a damaged file may not be.

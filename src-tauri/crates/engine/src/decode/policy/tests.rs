@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::decode::PassTimes;
+use crate::decode::plan::MAX_CHAIN;
 
 /// Steps of which one is held up, so that its time does not count.
 const TIMING_INTERVAL: usize = 16;
@@ -594,7 +595,7 @@ fn quoting(
     let chat = simulation.new_chat();
     let mut run = Quoting::default();
     for _ in 0..steps {
-        let lookup = Some(MatchClass::Long);
+        let lookup = Some((MatchClass::Long, MAX_CHAIN));
         let view = RowView { drafting, room: 100, head: true, lookup, chat };
         let drafts = simulation.policy.choose(&[view])[0];
         simulation.steps += 1;
@@ -657,13 +658,47 @@ fn who_asks_for_one_drafter_gets_no_other() {
     let mut choose = |drafting, head, lookup| {
         simulation.policy.choose(&[RowView { drafting, room: 3, head, lookup, chat }])[0]
     };
-    let found = Some(MatchClass::Long);
+    let found = Some((MatchClass::Long, MAX_CHAIN));
     assert_eq!(choose(Drafting::Lookup, true, None).depth, 0);
     assert_eq!(choose(Drafting::Lookup, true, found).drafter, DrafterKind::Lookup);
     assert_eq!(choose(Drafting::Fixed { depth: 2 }, true, found), DraftPlan::from(2));
     // A model without a head drafts what it finds.
     assert_eq!(choose(Drafting::Auto, false, found), DraftPlan { drafter: DrafterKind::Lookup, depth: 3 });
     assert_eq!(choose(Drafting::Off, true, found).depth, 0);
+    // Nor more than there is.
+    let short = Some((MatchClass::Long, 1));
+    assert_eq!(choose(Drafting::Lookup, false, short), DraftPlan { drafter: DrafterKind::Lookup, depth: 1 });
+}
+
+/// What is said of the head's drafts does not come from look-up's.
+#[test]
+fn looked_up_drafts_say_nothing_of_the_head() {
+    let mut simulation = Simulation::of(LINEAR);
+    simulation.run(LINEAR, AUTO, 100);
+    let said = simulation.policy.note(false).unwrap();
+    let chat = simulation.new_chat();
+    let view = RowView {
+        drafting: Drafting::Lookup,
+        room: 9,
+        head: false,
+        lookup: Some((MatchClass::Long, 9)),
+        chat,
+    };
+    simulation.policy.choose(&[view]);
+    assert_eq!(simulation.policy.note(false), Some(said));
+}
+
+/// After many steps in which there was nothing to draft, the first drafts are made at once.
+#[test]
+fn steps_without_a_proposal_are_comparison_enough() {
+    let mut simulation = Simulation::of(FLAT);
+    let chat = simulation.new_chat();
+    let mut choose = |lookup| {
+        let view = RowView { drafting: Drafting::Lookup, room: 100, head: false, lookup, chat };
+        simulation.policy.choose(&[view])[0].depth
+    };
+    (0..100).for_each(|_| assert_eq!(choose(None), 0));
+    assert!(choose(Some((MatchClass::Long, 4))) > 0);
 }
 
 #[test]
@@ -673,6 +708,6 @@ fn figures_of_fewer_positions_and_without_look_up_are_read() {
     stored.as_object_mut().unwrap().remove("lookup");
     let state: PolicyState = serde_json::from_value(stored).unwrap();
     assert!(state.is_possible() && state.is_measured());
-    let survivals = state.records.of(Source::Head).survivals(&Default::default(), 3);
+    let survivals = state.records.survivals(&Default::default(), Source::Head, 3);
     assert!(survivals[0] > 0.7 && survivals[1] < survivals[0], "{survivals:?}");
 }

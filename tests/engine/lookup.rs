@@ -144,12 +144,14 @@ fn a_model_without_a_head_drafts_what_it_finds() {
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
     let mut session = Session::load(&model, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let question = "Tell me a story about an owl, and then another story about an owl.";
-    let (plain, _) = demo_reply(&mut session, question, repeating(), Drafting::Off);
-    let (ids, stats) = demo_reply(&mut session, question, repeating(), Drafting::Auto);
+    // It says one thing over and over.
+    let sampling = Sampling { frequency_penalty: -4.0, ..Sampling::default() };
+    let (plain, _) = demo_reply(&mut session, question, sampling, Drafting::Off);
+    let (ids, stats) = demo_reply(&mut session, question, sampling, Drafting::Auto);
     assert_eq!(ids, plain);
     let drafted: u32 = stats.positions.iter().map(|position| position.drafted).sum();
     assert!(drafted > 0 && stats.looked_up.drafted == drafted && stats.looked_up.accepted > 0, "{stats:?}");
-    let (ids, stats) = demo_reply(&mut session, question, repeating(), Drafting::Fixed { depth: 2 });
+    let (ids, stats) = demo_reply(&mut session, question, sampling, Drafting::Fixed { depth: 2 });
     assert_eq!((ids, stats.positions.len()), (plain, 0));
     assert_eq!(stats.drafting_note.as_deref(), Some("This model has no MTP head to draft with."));
 }

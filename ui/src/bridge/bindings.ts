@@ -1451,6 +1451,8 @@ export type ReplyStats = {
 	shared_steps: number,
 	/**  Drafts by position. */
 	positions: PositionStats[],
+	/**  Those of them that were looked up in the text, at all positions. */
+	looked_up: PositionStats,
 	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
 	thinking: PartStats,
 	/**  How far was drafted as the reply went on. */

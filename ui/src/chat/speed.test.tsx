@@ -82,9 +82,18 @@ describe("the numbers of a reply", () => {
   });
 
   it("say what the reply was made with", () => {
-    const words = shown({ seed: 77, shared_steps: 3 }).replace(/<[^>]+>/g, " ");
-    for (const said of ["greedy", "77", "Foretoken 0.1.0", "3 of 412 passes", "752 tokens"])
+    const looked_up = { drafted: 40, accepted: 31 };
+    const words = shown({ seed: 77, shared_steps: 3, looked_up }).replace(/<[^>]+>/g, " ");
+    for (const said of [
+      "greedy",
+      "77",
+      "Foretoken 0.1.0",
+      "3 of 412 passes",
+      "752 tokens",
+      "31 of 40 accepted",
+    ])
       expect(words).toContain(said);
+    expect(shown({})).not.toContain("from the text");
   });
 });
 

@@ -137,6 +137,8 @@ describe("the MTP control", () => {
     expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).hasHead).toBe(false);
     expect(said({ mode: "lookup" }, withHead, null)).toBe("Look-up");
     expect(said({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null)).toBe("Off · no MTP head");
-    expect(mtpChip({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null).why).toContain("Auto and Look-up");
+    expect(mtpChip({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null).why).toContain(
+      "Auto and Look-up",
+    );
   });
 });

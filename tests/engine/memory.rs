@@ -63,11 +63,18 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
         let metadata = Metadata::read(&dir, Files::Whole).unwrap();
         for context in [256, 1024] {
             let told = inspect(&metadata, Some(context), kv).unwrap().memory.total;
-            let measured = measured(&dir, kv, context as usize);
-            let off = told as f64 - measured as f64;
-            let found = format!("{} at {context}, {kv:?}: {measured} measured, {told} told", dir.display());
-            println!("{found}, {:+.1} %", 100.0 * off / measured as f64);
-            if off.abs() > (BOUND * measured as f64).max(NOISE) {
+            // A peak is the most of several: on a busy machine less is in flight at once.
+            let is_off = |most: u64| (told as f64 - most as f64).abs() > (BOUND * most as f64).max(NOISE);
+            let mut most = measured(&dir, kv, context as usize);
+            for _ in 0..2 {
+                if is_off(most) {
+                    most = most.max(measured(&dir, kv, context as usize));
+                }
+            }
+            let off = told as f64 - most as f64;
+            let found = format!("{} at {context}, {kv:?}: {most} measured, {told} told", dir.display());
+            println!("{found}, {:+.1} %", 100.0 * off / most as f64);
+            if is_off(most) {
                 wrong.push(found);
             }
         }

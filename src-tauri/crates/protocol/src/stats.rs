@@ -29,6 +29,17 @@ pub struct PositionStats {
     pub accepted: u32,
 }
 
+impl PositionStats {
+    /// Adds a step that verified `drafted` drafts of which the first `accepted` were accepted.
+    pub fn count(positions: &mut Vec<Self>, drafted: usize, accepted: usize) {
+        positions.resize(positions.len().max(drafted), Self::default());
+        for (i, position) in positions.iter_mut().enumerate() {
+            position.drafted += u32::from(i < drafted);
+            position.accepted += u32::from(i < accepted);
+        }
+    }
+}
+
 /// What an engine has done beside writing since its model was loaded, to be seen in a report or a benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

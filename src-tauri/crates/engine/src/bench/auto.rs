@@ -1,8 +1,8 @@
-//! Decoding with as many drafts a step as the engine itself chooses.
+//! Decoding with as many drafts a step as the engine itself chooses, by any drafter or by look-up alone.
 
 use std::time::Instant;
 
-use foretoken_protocol::{Counters, Drafting};
+use foretoken_protocol::{Counters, Drafting, PositionStats};
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
@@ -18,6 +18,8 @@ pub struct Auto {
     pub speed_up: Option<Spread>,
     /// Decoded tokens per step.
     pub tokens_per_pass: Spread,
+    /// Drafts of all runs, by position.
+    pub positions: Vec<PositionStats>,
     /// Why no drafts were used in the end, if none were.
     pub note: Option<String>,
 }
@@ -29,16 +31,18 @@ pub(super) struct Decoded {
     tokens_per_pass: f64,
     /// Whether most of its steps had drafts.
     drafted: bool,
+    positions: Vec<PositionStats>,
     pub(super) counters: Counters,
 }
 
 impl Bench<'_> {
     /// One reply, timed from its first step's end on. `policy` learns from it, as it does from one reply to the next.
-    pub(super) fn auto(&self, policy: &mut Policy) -> Result<Decoded, EngineError> {
+    pub(super) fn chosen(&self, drafting: Drafting, policy: &mut Policy) -> Result<Decoded, EngineError> {
         let probes_before = policy.probes();
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
-        scheduler.submit(0, self.spec(&self.prompt, self.deepest()), Drafting::Auto)?;
+        scheduler.submit(0, self.spec(&self.prompt, self.deepest()), drafting)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
+        let mut positions = Vec::new();
         while !scheduler.is_idle() {
             for event in scheduler.pump(self.model()) {
                 match event {
@@ -46,6 +50,7 @@ impl Bench<'_> {
                         tokens += advance.tokens.len();
                         steps += 1;
                         drafting_steps += u32::from(advance.drafted > 0);
+                        PositionStats::count(&mut positions, advance.drafted, advance.accepted);
                     }
                     SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
                     SchedulerEvent::Failed { error, .. } => return Err(error.into()),
@@ -60,16 +65,21 @@ impl Bench<'_> {
             tokens_per_second: tokens as f64 / seconds.max(f64::MIN_POSITIVE),
             tokens_per_pass: tokens as f64 / f64::from(steps).max(1.0),
             drafted: 2 * drafting_steps >= steps,
+            positions,
             counters: Counters { probes: counters.probes - probes_before, ..counters },
         })
     }
 }
 
-/// Over all runs, beside their plain decoding; why it does not draft follows from the `figures` of the report. `None`
-/// where nothing could be drafted.
-pub(super) fn report(runs: &[Run], plain: Option<usize>, figures: &PolicyState) -> Option<Auto> {
-    let measured: Vec<(&Run, &Decoded)> =
-        runs.iter().filter_map(|run| Some((run, run.auto.as_ref()?))).collect();
+/// Over all runs, beside their plain decoding; why the head does not draft follows from the `figures` of the report.
+/// `None` where nothing could be drafted.
+pub(super) fn report(
+    runs: &[Run],
+    of: fn(&Run) -> Option<&Decoded>,
+    plain: Option<usize>,
+    figures: Option<&PolicyState>,
+) -> Option<Auto> {
+    let measured: Vec<(&Run, &Decoded)> = runs.iter().filter_map(|run| Some((run, of(run)?))).collect();
     let (_, last) = measured.last()?;
     let over_runs = |pick: &dyn Fn(&Run, &Decoded) -> f64| {
         super::spread(measured.iter().map(|(run, decoded)| pick(run, decoded)))
@@ -80,6 +90,7 @@ pub(super) fn report(runs: &[Run], plain: Option<usize>, figures: &PolicyState) 
             over_runs(&|run, decoded| decoded.tokens_per_second / run.depths[plain].tokens_per_second())
         }),
         tokens_per_pass: over_runs(&|_, decoded| decoded.tokens_per_pass),
-        note: if last.drafted { None } else { figures.why_not() },
+        positions: super::all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
+        note: figures.filter(|_| !last.drafted).and_then(PolicyState::why_not),
     })
 }

@@ -12,7 +12,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ChatMessage, Counters, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling};
+use foretoken_protocol::{
+    ChatMessage, Counters, Drafting, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling,
+};
 use serde::Serialize;
 
 use crate::decode::{
@@ -33,6 +35,8 @@ pub use second_turn::SecondTurn;
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 /// Passes of each packed width in a run.
 const PASSES_PER_WIDTH: usize = 16;
+/// Widths beyond those of the depths, up to that of the longest looked-up chain.
+const LOOKUP_WIDTHS: [usize; 2] = [8, 16];
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +119,9 @@ pub struct Report {
     pub depths: Vec<Depth>,
     /// Decoding with drafts where they pay; `None` where every depth is 0.
     pub auto: Option<Auto>,
+    /// Decoding with what look-up finds, where it pays; `None` where drafts are known ones, or depths alone are asked
+    /// for.
+    pub lookup: Option<Auto>,
     /// Plain decoding, by the number of rows in a step.
     pub rows: Vec<Rows>,
     /// What all runs took of the prefix cache and of probes, where drafts pay and in second turns.
@@ -275,6 +282,7 @@ struct Run {
     times: PassTimes,
     depths: Vec<Decoded>,
     auto: Option<auto::Decoded>,
+    lookup: Option<auto::Decoded>,
     rows: Vec<Steps>,
 }
 
@@ -349,17 +357,31 @@ impl<'a> Bench<'a> {
     fn run(&self, policy: &mut Policy) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
-        let times = PassTimes::thoroughly(self.model(), self.deepest() + 1, PASSES_PER_WIDTH)?;
+        let looks_up = self.known_drafts.is_none() && !self.options.depths_only;
+        // Look-up may draft more than any depth.
+        let wide = LOOKUP_WIDTHS.into_iter().filter(|&width| looks_up && width > self.deepest() + 1);
+        let widths: Vec<usize> = (1..=self.deepest() + 1).chain(wide).collect();
+        let times = PassTimes::thoroughly(self.model(), &widths, PASSES_PER_WIDTH)?;
         policy.set_state(policy.state().clone().with_costs(times.clone()));
         let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
-        let auto = (self.deepest() > 0).then(|| self.auto(policy)).transpose()?;
+        let auto = (self.deepest() > 0).then(|| self.chosen(Drafting::Auto, policy)).transpose()?;
+        let lookup = looks_up.then(|| self.chosen(Drafting::Lookup, policy)).transpose()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
         // Last, so that the peak is that of one row.
         let (rows, second_turn) = match self.options.depths_only {
             true => (Vec::new(), None),
             false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
         };
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, times, depths, auto, rows })
+        Ok(Run {
+            prefill_tokens_per_second,
+            peak_memory_bytes,
+            second_turn,
+            times,
+            depths,
+            auto,
+            lookup,
+            rows,
+        })
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -414,10 +436,7 @@ impl<'a> Bench<'a> {
                 if advance.drafted == depth {
                     decoded.timings.push(timing);
                 }
-                for (i, position) in decoded.positions.iter_mut().enumerate() {
-                    position.drafted += u32::from(i < advance.drafted);
-                    position.accepted += u32::from(i < advance.accepted);
-                }
+                PositionStats::count(&mut decoded.positions, advance.drafted, advance.accepted);
                 decoded.ids.extend(advance.tokens);
             }
         }
@@ -436,8 +455,8 @@ impl<'a> Bench<'a> {
     /// Over all runs.
     fn counters(runs: &[Run]) -> Counters {
         let of_run = |run: &Run| {
-            let auto = run.auto.as_ref().map(|decoded| decoded.counters);
-            auto.into_iter().chain(run.second_turn.map(|timed| timed.counters))
+            let chosen = [&run.auto, &run.lookup].map(|run| run.as_ref().map(|decoded| decoded.counters));
+            chosen.into_iter().flatten().chain(run.second_turn.map(|timed| timed.counters))
         };
         let mut all = Counters::default();
         runs.iter().flat_map(of_run).for_each(|counters| all += counters);
@@ -451,21 +470,16 @@ impl<'a> Bench<'a> {
         runs: &[Run],
     ) -> Result<Report, EngineError> {
         let over_runs = |pick: &dyn Fn(&Run) -> f64| spread(runs.iter().map(pick));
-        let widths = (0..=self.deepest()).map(|i| Width {
-            width: i + 1,
+        let widths = runs.first().map_or(&[][..], |run| &run.times.passes).iter().enumerate();
+        let widths = widths.map(|(i, &(width, _))| Width {
+            width,
             milliseconds: over_runs(&|run| 1e3 * run.times.passes[i].1),
             relative: over_runs(&|run| run.times.passes[i].1 / run.times.passes[0].1),
-            with_drafts: figures.times_as_long(i).unwrap_or(1.0),
+            with_drafts: figures.times_as_long(width - 1).unwrap_or(1.0),
         });
         let plain = self.depths.iter().position(|&depth| depth == 0);
         let depths = self.depths.iter().enumerate().map(|(i, &depth)| {
-            let mut positions = vec![PositionStats::default(); depth];
-            for run in runs {
-                for (sum, position) in positions.iter_mut().zip(&run.depths[i].positions) {
-                    sum.drafted += position.drafted;
-                    sum.accepted += position.accepted;
-                }
-            }
+            let positions = all_positions(runs.iter().map(|run| &run.depths[i].positions));
             let draft = spread_of_known(runs.iter().filter_map(|run| run.depths[i].draft_milliseconds()));
             Ok(Depth {
                 depth,
@@ -503,7 +517,8 @@ impl<'a> Bench<'a> {
             second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
             widths: widths.collect(),
             depths: depths.collect::<Result<_, EngineError>>()?,
-            auto: auto::report(runs, plain, figures),
+            auto: auto::report(runs, |run| run.auto.as_ref(), plain, Some(figures)),
+            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, None),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             counters: Self::counters(runs),
             primitives: self.primitives(0)?,
@@ -513,10 +528,10 @@ impl<'a> Bench<'a> {
 
 /// What passes took in most runs.
 fn medians(runs: &[Run]) -> PassTimes {
-    let widths = runs.first().map_or(0, |run| run.times.passes.len());
+    let widths = runs.first().map_or(&[][..], |run| &run.times.passes).iter().enumerate();
     let over_runs =
         |pick: &dyn Fn(&PassTimes) -> f64| median(runs.iter().map(|run| pick(&run.times)).collect());
-    let passes = (0..widths).map(|i| (i + 1, over_runs(&|times| times.passes[i].1))).collect();
+    let passes = widths.map(|(i, &(width, _))| (width, over_runs(&|times| times.passes[i].1))).collect();
     PassTimes { passes, draft: over_runs(&|times| times.draft) }
 }
 
@@ -534,6 +549,19 @@ impl Decoded {
             self.timings.iter().filter_map(|timing| timing.draft).map(milliseconds).collect();
         (!probes.is_empty()).then(|| median(probes))
     }
+}
+
+/// The sums over all runs.
+fn all_positions<'a>(runs: impl Iterator<Item = &'a Vec<PositionStats>>) -> Vec<PositionStats> {
+    let mut sums: Vec<PositionStats> = Vec::new();
+    for positions in runs {
+        sums.resize(sums.len().max(positions.len()), PositionStats::default());
+        for (sum, position) in sums.iter_mut().zip(positions) {
+            sum.drafted += position.drafted;
+            sum.accepted += position.accepted;
+        }
+    }
+    sums
 }
 
 /// Always the same tokens for a vocabulary, spread over it.
@@ -599,7 +627,8 @@ mod tests {
     }
 
     fn check_sums(report: &Report) {
-        assert_eq!(report.widths.iter().map(|width| width.width).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        let widths: &[usize] = if report.lookup.is_some() { &[1, 2, 3, 4, 8, 16] } else { &[1, 2, 3, 4] };
+        assert_eq!(report.widths.iter().map(|width| width.width).collect::<Vec<_>>(), widths);
         assert_eq!(report.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
         let spreads = report.widths.iter().flat_map(|width| [width.milliseconds, width.relative]).chain(
             report.depths.iter().flat_map(|depth| {
@@ -657,6 +686,9 @@ mod tests {
         check_sums(&report);
         let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn.unwrap();
         assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
+        let Auto { tokens_per_pass, positions, note, .. } = report.lookup.as_ref().unwrap();
+        assert!(tokens_per_pass.min >= 1.0 && positions.len() <= 15 && note.is_none(), "{positions:?}");
+        assert!(report.auto.as_ref().unwrap().positions[0].accepted > 0);
         let first = report.depths[1].positions[0];
         assert!(first.accepted * 2 > first.drafted, "{first:?}");
         let json = serde_json::to_value(&report).unwrap();
@@ -669,7 +701,7 @@ mod tests {
         for rate in [0.0, 1.0] {
             let report = bench(&demo(), &small(Some(rate)), &mut |_, _| {}).unwrap();
             check_sums(&report);
-            assert_eq!(report.forced_acceptance, Some(rate));
+            assert_eq!((report.forced_acceptance, &report.lookup), (Some(rate), &None));
             // What people read is a figure of the table; drafts that pay, or seem to on a busy machine, leave nothing
             // to say.
             if let Some(said) = report.auto.as_ref().unwrap().note.clone() {
@@ -694,6 +726,7 @@ mod tests {
         let report = bench(&demo(), &options, &mut |done, total| told.push((done, total))).unwrap();
         assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "a load, a run that does not count and one that does");
         assert_eq!((report.second_turn, report.rows.len(), report.depths.len()), (None, 0, 4));
+        assert_eq!(report.lookup, None);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
-use foretoken_protocol::Counters;
+use foretoken_engine::bench::{Options, Report, SecondTurn, Spread, bench};
+use foretoken_protocol::{Counters, PositionStats};
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -138,18 +138,20 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             depth.host_milliseconds.median,
             100.0 * depth.host_share.median,
             depth.primitives,
-            acceptance(depth),
+            acceptance(&depth.positions),
         )?;
     }
-    if let Some(auto) = &report.auto {
+    for (name, chosen) in [("auto", &report.auto), ("look", &report.lookup)] {
+        let Some(chosen) = chosen else { continue };
+        let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8}  {:>8.2}  {}",
-            "auto",
-            range(auto.tokens_per_second, 1),
-            median(auto.speed_up),
-            auto.tokens_per_pass.median,
-            auto.note.as_deref().unwrap_or_default(),
+            "{name:>5}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
+            range(chosen.tokens_per_second, 1),
+            median(chosen.speed_up),
+            chosen.tokens_per_pass.median,
+            "",
+            [drafts.as_str(), note].join("  ").trim(),
         )?;
     }
     let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, probes, .. } = report.counters;
@@ -197,8 +199,8 @@ fn median(spread: Option<Spread>) -> String {
     spread.map_or("-".into(), |spread| format!("{:.2}", spread.median))
 }
 
-fn acceptance(depth: &Depth) -> String {
-    let shares = depth.positions.iter().map(|position| match position.drafted {
+fn acceptance(positions: &[PositionStats]) -> String {
+    let shares = positions.iter().map(|position| match position.drafted {
         0 => "-".into(),
         drafted => format!("{:.0} %", 100.0 * f64::from(position.accepted) / f64::from(drafted)),
     });

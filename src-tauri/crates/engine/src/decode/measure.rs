@@ -55,12 +55,11 @@ impl Calibration {
 }
 
 impl PassTimes {
-    /// Measures all widths up to `widest`, and each so often.
-    pub fn thoroughly(model: &Qwen, widest: usize, rounds: usize) -> Result<Self> {
-        let widths: Vec<usize> = (1..=widest).collect();
+    /// Measures these widths, each so often.
+    pub fn thoroughly(model: &Qwen, widths: &[usize], rounds: usize) -> Result<Self> {
         let mut meter = Meter::new(model, &[0; 16])?;
         let never = Instant::now() + Duration::from_secs(3600);
-        meter.rounds(&widths, rounds, never)?;
+        meter.rounds(widths, rounds, never)?;
         Ok(meter.finish())
     }
 }

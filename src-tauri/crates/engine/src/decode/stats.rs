@@ -176,14 +176,7 @@ impl Recorder {
             thinking.drafted += advance.drafted as u32;
             thinking.accepted += advance.accepted as u32;
         }
-        let positions = &mut self.stats.positions;
-        if positions.len() < advance.drafted {
-            positions.resize(advance.drafted, PositionStats::default());
-        }
-        for (i, position) in positions.iter_mut().enumerate() {
-            position.drafted += u32::from(i < advance.drafted);
-            position.accepted += u32::from(i < advance.accepted);
-        }
+        PositionStats::count(&mut self.stats.positions, advance.drafted, advance.accepted);
         if advance.drafter == DrafterKind::Lookup {
             self.stats.looked_up.drafted += advance.drafted as u32;
             self.stats.looked_up.accepted += advance.accepted as u32;

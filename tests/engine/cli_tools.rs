@@ -68,7 +68,7 @@ fn reply_to_spell() -> (String, Vec<u32>, usize) {
     panic!("no reply of the demo model has such a place");
 }
 
-const OPTIONS: [&str; 6] = ["--thinking", "off", "--depth", "3", "--max-tokens", "60"];
+const OPTIONS: [&str; 4] = ["--thinking", "off", "--depth", "3"];
 
 #[test]
 fn a_reply_ends_behind_its_calls_and_drafts_beyond_are_dropped() {

@@ -1,6 +1,6 @@
 //! The replies of a session. Each reply is submitted to the scheduler as a row; the tokens that a step emits for it are
-//! decoded to text, cut where a stop text is complete or calls end, and reported with the statistics so far. Several replies are in
-//! the making at a time, and each [`Session::pump`] advances all of them by at most one step.
+//! decoded to text, cut where a stop text is complete or calls end, and reported with the statistics so far. Several
+//! replies are in the making at a time, and each [`Session::pump`] advances all of them by at most one step.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -286,8 +286,8 @@ fn rest(id: ReplyId, writer: &mut Writer, cut: bool) -> Option<(ReplyId, Progres
 }
 
 impl Writer {
-    /// Turns a step's tokens into text, and says whether the reply ends with them. Cuts the step where its text ends the
-    /// reply.
+    /// Turns a step's tokens into text, and says whether the reply ends with them. Cuts the step where its text ends
+    /// the reply.
     fn write(
         &mut self,
         mut advance: Advance,

@@ -318,7 +318,8 @@ mod tests {
 
     /// The value of a parameter with this schema, or what is said of it.
     fn read(schema: &Value, text: &str) -> Result<Value, String> {
-        let definitions = json!({"Unit": {"enum": ["C", "F"]}, "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"$ref": "#/$defs/Loop"}]}});
+        let itself = json!({"$ref": "#/$defs/Loop"});
+        let definitions = json!({"Unit": {"enum": ["C", "F"]}, "Loop": {"anyOf": [itself, itself]}});
         let parameters = json!({"type": "object", "properties": {"a": schema}, "$defs": definitions});
         let typed = TypedCall::new(&call(&[("a", text)]), &tools(&parameters));
         match &typed.misfits[..] {
@@ -426,7 +427,9 @@ mod tests {
     fn a_call_keeps_its_order_and_names_all_misfits() {
         let parameters = json!({
             "type": "object", "additionalProperties": false, "required": ["zeta", "must"],
-            "properties": {"alpha": {"type": "integer"}, "zeta": {"type": "boolean"}, "must": {"type": ["string", "null"]}},
+            "properties": {
+                "alpha": {"type": "integer"}, "zeta": {"type": "boolean"}, "must": {"type": ["string", "null"]},
+            },
         });
         let call = Call {
             stray: "Well".into(),
@@ -435,7 +438,8 @@ mod tests {
         let typed = TypedCall::new(&call, &tools(&parameters));
         assert_eq!(
             serde_json::to_string(&typed).unwrap(),
-            "{\"name\":\"f\",\"arguments\":{\"zeta\":true,\"other\":\"1\",\"alpha\":\"one\"},\"cut\":false,\"misfits\":[\
+            "{\"name\":\"f\",\"arguments\":{\"zeta\":true,\"other\":\"1\",\"alpha\":\"one\"},\
+             \"cut\":false,\"misfits\":[\
              {\"kind\":\"unknown_parameter\",\"parameter\":\"other\",\"known\":[\"alpha\",\"zeta\",\"must\"]},\
              {\"kind\":\"type\",\"parameter\":\"alpha\",\"expected\":\"an integer\",\"came\":\"one\"},\
              {\"kind\":\"twice\",\"parameter\":\"zeta\",\"came\":\"False\"},\

@@ -89,31 +89,30 @@ mod tests {
 
     #[test]
     fn calls_are_read_in_the_form_of_openai() {
+        let function = json!({"name": "f", "arguments": {"b": "1", "a": "x"}});
         let message = json!({
             "role": "assistant", "content": null, "reasoning_content": "Hm.",
-            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": {"b": "1", "a": "x"}}}],
+            "tool_calls": [{"id": "1", "type": "function", "function": function}],
         });
         let read: Message = from_value(message).unwrap();
         assert_eq!(
             json!(read).to_string(),
-            "{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":\"Hm.\",\"tool_calls\":[{\"type\":\"function\",\
-             \"function\":{\"name\":\"f\",\"arguments\":{\"b\":\"1\",\"a\":\"x\"}}}]}"
+            "{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":\"Hm.\",\"tool_calls\":[\
+             {\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"b\":\"1\",\"a\":\"x\"}}}]}"
         );
     }
 
     #[test]
     fn what_a_template_could_not_print_as_written_is_refused() {
+        let with = |arguments: Value| {
+            let call = json!({"type": "function", "function": {"name": "f", "arguments": arguments}});
+            json!({"role": "assistant", "tool_calls": [call]})
+        };
         for (message, told) in [
             (json!({"role": "robot", "content": "x"}), "unknown variant `robot`"),
             (json!({"role": "user"}), "missing field `content`"),
-            (
-                json!({"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{}"}}]}),
-                "invalid type: string \"{}\", expected a map",
-            ),
-            (
-                json!({"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}),
-                "argument \"a\" is 1, not the text that the model wrote",
-            ),
+            (with(json!("{}")), "invalid type: string \"{}\", expected a map"),
+            (with(json!({"a": 1})), "argument \"a\" is 1, not the text that the model wrote"),
         ] {
             let error = from_value::<Message>(message).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");

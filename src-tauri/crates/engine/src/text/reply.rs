@@ -1,5 +1,5 @@
-//! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and answer,
-//! and searched for calls of tools.
+//! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and
+//! answer, and searched for calls of tools.
 
 use foretoken_protocol::{Part, TokenText};
 

@@ -262,7 +262,10 @@ mod tests {
     #[test]
     fn keys_come_in_one_order_and_nothing_is_lost() {
         let tools = Tools::parse(&format!("[{WEATHER}]")).unwrap();
-        let expected = r#"[{"type":"function","function":{"name":"weather","description":"Tells <it>.","parameters":{"required":["b"],"type":"object","properties":{"b":{"type":"string"},"a":{}}},"strict":true},"x":1}]"#;
+        let expected = concat!(
+            r#"[{"type":"function","function":{"name":"weather","description":"Tells <it>.","parameters":"#,
+            r#"{"required":["b"],"type":"object","properties":{"b":{"type":"string"},"a":{}}},"strict":true},"x":1}]"#
+        );
         assert_eq!(json!(tools.list()).to_string(), expected);
         assert_eq!(Tools::parse(expected).unwrap(), tools);
         assert_eq!(tools.names().collect::<Vec<_>>(), ["weather"]);

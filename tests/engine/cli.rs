@@ -1,5 +1,7 @@
 //! The engine as a command-line tool: what its commands print, and how they refuse.
 
+mod cli_tools;
+
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
@@ -76,6 +78,8 @@ struct FinishedLine {
     text: String,
     ids: Vec<u32>,
     stats: ReplyStats,
+    #[serde(default)]
+    calls: Value,
 }
 
 /// What `generate --json` printed.
@@ -97,7 +101,11 @@ fn generate_with(model: &Path, arguments: &[&str]) -> Reply {
     let mut lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let finished = lines.pop().unwrap();
     assert_eq!(finished["type"], "finished");
-    assert_eq!(keys(&finished), BTreeSet::from(["type", "reason", "text", "ids", "stats"]));
+    let mut expected = BTreeSet::from(["type", "reason", "text", "ids", "stats"]);
+    if arguments.contains(&"--tools") {
+        expected.insert("calls");
+    }
+    assert_eq!(keys(&finished), expected);
     let missing: Vec<_> = STATS.iter().filter(|key| finished["stats"].get(key).is_none()).collect();
     assert!(missing.is_empty(), "{missing:?}");
     for line in &lines {
@@ -393,11 +401,12 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
 
 #[test]
 fn arguments_that_make_no_sense_are_refused_in_one_line() {
-    let misused: [&[&str]; 7] = [
+    let misused: [&[&str]; 8] = [
         &["talk"],
         &["generate", "--model", "m"],
         &["generate", "--prompt", "Hi"],
         &["generate", "--model", "m", "--prompt", "Hi", "--ids", "ids.json"],
+        &["generate", "--model", "m", "--ids", "ids.json", "--tools", "tools.json"],
         &["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"],
         &["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"],
         &["bench", "--model", "m", "--runs", "many"],

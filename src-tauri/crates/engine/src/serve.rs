@@ -271,7 +271,7 @@ impl Server {
         let submitted = match &mut self.session {
             None => Err(no_model()),
             Some(session) => prompt.and_then(|prompt| {
-                session.submit(id, ReplyRequest { prompt, settings, logprobs, asked: at })
+                session.submit(id, ReplyRequest { prompt, settings, logprobs, calls: false, asked: at })
             }),
         };
         match submitted {

@@ -17,7 +17,7 @@ use crate::memory::MemoryBudget;
 use crate::mlx;
 use crate::model::{LoadProgress, Qwen};
 pub use crate::text::TokenPrompt;
-use crate::text::{ChatTemplate, MESSAGE_START, Prompter, ReplyStart, Tokenizer, stop_ids};
+use crate::text::{ChatTemplate, MESSAGE_START, Message, Prompter, ReplyStart, Tokenizer, Tools, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// What a model is asked whose drafts nobody knows.
@@ -156,6 +156,16 @@ impl Session {
         thinking: bool,
     ) -> Result<TokenPrompt, EngineError> {
         Ok(self.prompter.prompt(messages, resume, thinking)?)
+    }
+
+    /// A chat in which the model may call tools, as the model's template writes it.
+    pub fn chat_prompt_with_tools(
+        &self,
+        messages: &[Message],
+        tools: &Tools,
+        thinking: bool,
+    ) -> Result<TokenPrompt, EngineError> {
+        Ok(self.prompter.prompt_with_tools(messages, tools, thinking)?)
     }
 
     /// Where messages begin in a prompt.

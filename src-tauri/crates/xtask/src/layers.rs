@@ -81,6 +81,7 @@ const LAYERS: Layers = Layers {
                         "score",
                         "serve",
                         "session",
+                        "text",
                     ],
                 ),
             ],

@@ -1,6 +1,7 @@
 //! The `generate` command: loads a model, writes one reply to a question, a chat or a list of token ids, and prints the
 //! text as it is decoded, or a line of JSON for each token. At the end it prints the statistics of the reply: tokens
-//! per second, tokens per pass, accepted drafts by position, and the time to the first token in seconds.
+//! per second, tokens per pass, accepted drafts by position, and the time to the first token in seconds; and before
+//! them, where tools were offered, the calls in the reply. No tool is run.
 
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -9,12 +10,15 @@ use std::time::Instant;
 
 use clap::{ArgGroup, Args};
 use foretoken_engine::session::{PLAIN_TEXT, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, GenerationSettings, Part, Role, TokenText};
+use foretoken_engine::text::{Message, Tools, TypedCall};
+use foretoken_protocol::{GenerationSettings, Part, TokenText};
 use serde_json::json;
 
 use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::summary::summary;
 use super::{CliError, KvBits, engine, harmless, load, read_json};
+
+const TOOLS_HINT: &str = "It must hold a JSON array of tools; [] is none.";
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true, group(ArgGroup::new("input").required(true).args(["prompt", "messages", "ids"])))]
@@ -25,12 +29,17 @@ pub(super) struct Generate {
     /// A question.
     #[arg(long)]
     prompt: Option<String>,
-    /// A JSON file: an array of {role, content}.
+    /// A JSON file: an array of {role, content}; in chats with tools also {role: "assistant", content, tool_calls} and
+    /// {role: "tool", content}.
     #[arg(long)]
     messages: Option<PathBuf>,
     /// A JSON file: an array of token ids, used as they are.
     #[arg(long)]
     ids: Option<PathBuf>,
+    /// Tools that the model may call, a JSON file: an array of {type: "function", function: {name, description,
+    /// parameters}}. None is run; the calls are shown at the end.
+    #[arg(long, value_name = "FILE", conflicts_with = "ids")]
+    tools: Option<PathBuf>,
     /// End the reply after this many tokens.
     #[arg(long, default_value_t = 512)]
     max_tokens: u32,
@@ -57,11 +66,12 @@ pub(super) struct Generate {
 
 impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
+        let tools = self.read_tools()?;
         let mut session = load(&self.model, self.kv_bits)?;
         self.drafting.check(&session, &self.model)?;
         let asked = Instant::now();
         let thinking = self.thinking == Switch::On;
-        let prompt = self.read_prompt(&session, thinking)?;
+        let prompt = self.read_prompt(&session, &tools, thinking)?;
         let settings = GenerationSettings {
             sampling: self.sampling.over(session.info.defaults),
             drafting: self.drafting.drafting(),
@@ -74,38 +84,66 @@ impl Generate {
         let part = prompt.start.part;
         let mut printer = Printer { json: self.json, for_terminal, out, text: String::new(), part };
         let mut written = Ok(());
-        let request = ReplyRequest { logprobs: self.logprobs, asked, ..ReplyRequest::new(prompt, settings) };
+        let request = ReplyRequest {
+            logprobs: self.logprobs,
+            calls: !tools.is_empty(),
+            asked,
+            ..ReplyRequest::new(prompt, settings)
+        };
         let reply = session.reply(request, &mut |progress| {
             written = printer.print(progress);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         written?;
         let reply = reply.map_err(engine)?;
+        let calls: Vec<TypedCall> = reply.calls.iter().map(|call| TypedCall::new(call, &tools)).collect();
         if self.json {
-            let line = json!({
+            let mut line = json!({
                 "type": "finished", "reason": reply.reason, "text": printer.text, "ids": reply.ids,
                 "stats": reply.stats,
             });
+            if self.tools.is_some() {
+                line["calls"] = json!(calls);
+            }
             writeln!(printer.out, "{line}")?;
         } else {
             writeln!(printer.out)?;
+            calls.iter().for_each(|call| eprint!("{}", in_words(call)));
             eprintln!("{}", summary(&reply.stats));
         }
         Ok(())
     }
 
-    fn read_prompt(&self, session: &Session, thinking: bool) -> Result<TokenPrompt, CliError> {
+    fn read_tools(&self) -> Result<Tools, CliError> {
+        let Some(path) = &self.tools else { return Ok(Tools::default()) };
+        let problem =
+            |problem: String, hint| CliError::Input { path: path.display().to_string(), problem, hint };
+        let file = std::fs::read_to_string(path).map_err(|error| problem(error.to_string(), TOOLS_HINT))?;
+        Tools::parse(&file).map_err(|error| problem(error.to_string(), error.hint()))
+    }
+
+    fn read_prompt(&self, session: &Session, tools: &Tools, thinking: bool) -> Result<TokenPrompt, CliError> {
         if let Some(path) = &self.ids {
             let ids: Vec<u32> = read_json(path, "It must hold a JSON array of token ids.")?;
             return Ok(TokenPrompt { reply_from: ids.len(), ids, start: PLAIN_TEXT });
         }
-        let messages: Vec<ChatMessage> = match (&self.prompt, &self.messages) {
-            (Some(text), _) => vec![ChatMessage { role: Role::User, content: text.clone() }],
+        let messages: Vec<Message> = match (&self.prompt, &self.messages) {
+            (Some(text), _) => vec![Message::User { content: text.clone() }],
             (_, Some(path)) => read_json(path, "It must hold a JSON array of {role, content}.")?,
             (None, None) => Vec::new(),
         };
-        session.chat_prompt(&messages, None, thinking).map_err(engine)
+        session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)
     }
+}
+
+/// A call for people: a line, and one for each thing that is wrong with it.
+fn in_words(call: &TypedCall) -> String {
+    let arguments: Vec<String> =
+        call.arguments.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let cut = if call.cut { " (cut short)" } else { "" };
+    let mut words = format!("Call: {}({}){cut}\n", call.name, arguments.join(", "));
+    words.extend(call.misfits.iter().map(|misfit| format!("  {misfit}\n")));
+    harmless(&words)
 }
 
 struct Printer<W> {

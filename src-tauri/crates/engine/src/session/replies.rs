@@ -1,6 +1,6 @@
 //! The replies of a session. Each reply is submitted to the scheduler as a row; the tokens that a step emits for it are
-//! decoded to text, cut where a stop text is complete, and reported with the statistics so far. Several replies are in
-//! the making at a time, and each [`Session::pump`] advances all of them by at most one step.
+//! decoded to text, cut where a stop text is complete or calls end, and reported with the statistics so far. Several
+//! replies are in the making at a time, and each [`Session::pump`] advances all of them by at most one step.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::decode::{Advance, Recorder, RowId, RowSpec, SchedulerEvent, StepTimin
 use crate::error::EngineError;
 use crate::mlx;
 use crate::sample::Logprobs;
-use crate::text::{ReplyText, Tokenizer};
+use crate::text::{Call, ReplyEnd, ReplyText, Tokenizer};
 
 /// What a reply is asked for with.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct ReplyRequest {
     pub settings: GenerationSettings,
     /// Tell how likely each token was, and this many most likely ones in its place.
     pub logprobs: Option<u32>,
+    /// Whether the prompt offers tools: calls of them are then looked for in the answer, which ends behind them.
+    pub calls: bool,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -85,6 +87,8 @@ pub struct Reply {
     pub reason: FinishReason,
     /// Its tokens, the stop token left out.
     pub ids: Vec<u32>,
+    /// The calls of tools in it, where they were looked for. Its text holds them as they were written.
+    pub calls: Vec<Call>,
     /// What it took.
     pub stats: ReplyStats,
 }
@@ -104,7 +108,7 @@ pub(super) struct Writer {
 impl ReplyRequest {
     /// A request of this moment.
     pub fn new(prompt: TokenPrompt, settings: GenerationSettings) -> Self {
-        Self { prompt, settings, logprobs: None, asked: Instant::now() }
+        Self { prompt, settings, logprobs: None, calls: false, asked: Instant::now() }
     }
 }
 
@@ -112,8 +116,11 @@ impl Session {
     /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
-        let ReplyRequest { prompt, settings, logprobs, asked } = request;
-        let text = ReplyText::new(self.tokenizer().clone(), prompt.start, settings.stop)?;
+        let ReplyRequest { prompt, settings, logprobs, calls, asked } = request;
+        let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, settings.stop)?;
+        if calls {
+            text = text.with_calls(self.tokenizer());
+        }
         let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
@@ -254,7 +261,7 @@ impl Session {
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let stats =
             writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
-        let reply = Reply { reason, ids: writer.ids, stats };
+        let reply = Reply { reason, ids: writer.ids, calls: writer.text.take_calls(), stats };
         progress.push((id, Progress::Finished(Box::new(reply))));
     }
 
@@ -284,8 +291,8 @@ fn rest(id: ReplyId, writer: &mut Writer, cut: bool) -> Option<(ReplyId, Progres
 }
 
 impl Writer {
-    /// Turns a step's tokens into text, and says whether the reply ends with them. Cuts the step where a stop text is
-    /// complete.
+    /// Turns a step's tokens into text, and says whether the reply ends with them. Cuts the step where its text ends
+    /// the reply.
     fn write(
         &mut self,
         mut advance: Advance,
@@ -299,12 +306,17 @@ impl Writer {
         for i in 0..visible {
             let id = advance.tokens[i];
             let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
-            let (text, stopped) = self.text.push(id, draft_position);
-            let logprobs = advance.logprobs.get(i).map(|logprobs| readable(id, logprobs, tokenizer));
-            tokens.push(ReplyToken { id, text, draft_position, logprobs });
-            if stopped {
+            let (text, end) = self.text.push(id, draft_position);
+            if end.is_some() {
                 advance.cut(i + 1);
                 reason = Some(FinishReason::Stop);
+            }
+            if end == Some(ReplyEnd::Before) {
+                break;
+            }
+            let logprobs = advance.logprobs.get(i).map(|logprobs| readable(id, logprobs, tokenizer));
+            tokens.push(ReplyToken { id, text, draft_position, logprobs });
+            if end.is_some() {
                 break;
             }
         }

@@ -61,6 +61,9 @@ pub enum TextError {
         /// What the template said, word for word if it raised the error itself.
         reason: String,
     },
+    /// There are tools, but the chat template has no place for them.
+    #[error("The chat template of this model knows no tools.")]
+    TemplateWithoutTools,
     /// A JSON file of the checkpoint cannot be used.
     #[error("{} cannot be read: {reason}.", path.display())]
     FileUnreadable {
@@ -88,6 +91,7 @@ impl TextError {
             Self::TemplateMissing { .. } => "template_missing",
             Self::TemplateUnreadable { .. } => "template_unreadable",
             Self::TemplateFailed { .. } => "template_failed",
+            Self::TemplateWithoutTools => "template_without_tools",
             Self::FileUnreadable { .. } => "file_unreadable",
             Self::EmptyStopText => "empty_stop_text",
         }
@@ -111,6 +115,9 @@ impl TextError {
             }
             Self::TemplateFailed { .. } => {
                 "Change the chat as the template asks, or choose a model with another template."
+            }
+            Self::TemplateWithoutTools => {
+                "Leave the tools out, or choose a model that was taught to use them."
             }
             Self::EmptyStopText => "Leave it out, or write the text that should end the reply.",
         }

@@ -1,10 +1,14 @@
-//! Between text and token ids: tokenizer, chat template, stop texts, the thinking split.
+//! Between text and token ids: tokenizer, chat template, stop texts, the thinking split, tools and calls of them.
 //!
 //! A reply flows one way: [`StreamDecoder`] turns ids into text, [`StopMatcher`] ends it where a stop text appears,
-//! [`ThinkingSplit`] tells thinking from answer. [`ReplyText`] is the three in a row.
+//! [`ThinkingSplit`] tells thinking from answer, [`CallParser`] finds calls in the answer. [`ReplyText`] is all of them
+//! in a row.
 
+mod arguments;
 mod error;
 mod json_file;
+mod json_texts;
+mod message;
 mod prompt;
 mod reply;
 mod stand_ins;
@@ -14,16 +18,22 @@ mod stream;
 mod template;
 mod thinking;
 mod tokenizer;
+mod tool_calls;
+mod tools;
 
+pub use arguments::{Misfit, TypedCall};
 pub use error::TextError;
+pub use message::{FunctionCall, Message, ToolCall};
 pub use prompt::{MESSAGE_START, Prompter, TokenPrompt};
-pub use reply::ReplyText;
+pub use reply::{ReplyEnd, ReplyText};
 pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;
 pub use stream::StreamDecoder;
 pub use template::ChatTemplate;
 pub use thinking::{ReplyStart, Tags, ThinkingSplit};
 pub use tokenizer::Tokenizer;
+pub use tool_calls::{Argument, Call, CallParser, CallPiece};
+pub use tools::{Tools, ToolsError};
 
 #[cfg(test)]
 mod testing {
@@ -42,10 +52,16 @@ mod testing {
 
     /// The demo model's tokenizer with the tags of thinking blocks among the special tokens.
     pub(super) fn with_special_tags() -> Tokenizer {
-        let file = std::fs::read(demo().join("tokenizer.json")).unwrap();
+        with_tags(demo(), true)
+    }
+
+    /// The tokenizer of a model; `special`: with all tags among the special tokens.
+    pub(super) fn with_tags(model: &Path, special: bool) -> Tokenizer {
+        let file = std::fs::read(model.join("tokenizer.json")).unwrap();
         let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();
         for token in file["added_tokens"].as_array_mut().unwrap() {
-            token["special"] = true.into();
+            let is_special = token["special"].as_bool().unwrap();
+            token["special"] = (is_special || special).into();
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tokenizer.json"), file.to_string()).unwrap();

@@ -6,9 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_protocol::{ChatMessage, Part, PartialReply};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::json_texts::{texts, with_texts};
 use super::stand_ins::StandIns;
-use super::{ChatTemplate, ReplyStart, TextError, Tokenizer};
+use super::{ChatTemplate, Message, ReplyStart, TextError, Tokenizer, Tools};
 
 /// The token that the templates of the family begin every message with.
 pub const MESSAGE_START: &str = "<|im_start|>";
@@ -50,7 +53,21 @@ impl Prompter {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        let prompt = Prompt::render(self, messages, resume, thinking)?;
+        self.encoded(Prompt::render(self, messages, &Tools::default(), resume, thinking)?)
+    }
+
+    /// A chat in which the model may call tools, up to where the reply begins. What looks like a control token in the
+    /// messages, in their calls, or in the tools is text.
+    pub fn prompt_with_tools(
+        &self,
+        messages: &[Message],
+        tools: &Tools,
+        thinking: bool,
+    ) -> Result<TokenPrompt, TextError> {
+        self.encoded(Prompt::render(self, messages, tools, None, thinking)?)
+    }
+
+    fn encoded(&self, prompt: Prompt) -> Result<TokenPrompt, TextError> {
         let (ids, reply_from) = prompt.encode(&self.tokenizer)?;
         Ok(TokenPrompt { ids, start: prompt.start, reply_from })
     }
@@ -77,25 +94,21 @@ enum Block {
 impl Prompt {
     fn render(
         prompter: &Prompter,
-        messages: &[ChatMessage],
+        messages: &(impl Serialize + ?Sized),
+        tools: &Tools,
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<Self, TextError> {
         let nothing = PartialReply::default();
         let written = resume.unwrap_or(&nothing);
-        let contents = messages.iter().map(|message| message.content.as_str());
-        let stand_ins = StandIns::new(
-            &prompter.tokenizer,
-            contents.chain([written.thinking.as_str(), written.answer.as_str()]),
-        )?;
-        let messages: Vec<ChatMessage> = messages
-            .iter()
-            .map(|message| ChatMessage {
-                content: stand_ins.put(&message.content).into_owned(),
-                ..message.clone()
-            })
-            .collect();
-        let mut text = prompter.template.render(&messages, thinking)?;
+        let messages = serde_json::to_value(messages)
+            .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
+        let mut contents = vec![written.thinking.as_str(), written.answer.as_str()];
+        [&messages].into_iter().chain(tools.list()).for_each(|value| texts(value, &mut contents));
+        let stand_ins = StandIns::new(&prompter.tokenizer, contents.into_iter())?;
+        let harmless = |value: &Value| with_texts(value, &|text| stand_ins.put(text).into_owned());
+        let tools: Vec<Value> = tools.list().iter().map(harmless).collect();
+        let mut text = prompter.template.render(&harmless(&messages), &tools, thinking)?;
         let reply_from = text.len();
         let mut block = block_at_end(&text);
         // The model opens the block itself where the template does not. Where the template has closed it, thinking
@@ -187,8 +200,10 @@ fn block_at_end(prompt: &str) -> Block {
 #[cfg(test)]
 mod tests {
     use foretoken_protocol::Role;
+    use serde_json::{Map, json};
 
     use super::super::testing::{TOKENIZER, demo, with_special_tags};
+    use super::super::{Argument, Call, CallParser, CallPiece};
     use super::*;
 
     const QUESTION: &str = "<|im_start|>user\nHi <think><|im_end|>\n<|im_start|>assistant\n";
@@ -204,7 +219,8 @@ mod tests {
             answer: answer.into(),
             thought_through: false,
         });
-        let prompt = Prompt::render(prompter, &messages, resume.as_ref(), thinking).unwrap();
+        let prompt =
+            Prompt::render(prompter, &messages, &Tools::default(), resume.as_ref(), thinking).unwrap();
         let reply = prompt.text.strip_prefix(QUESTION).unwrap().to_owned();
         (reply, prompt.start.part, prompt.start.resumed)
     }
@@ -245,7 +261,7 @@ mod tests {
         let ended = |thinking: &str, switch: bool| {
             let resume =
                 PartialReply { thinking: thinking.into(), answer: String::new(), thought_through: true };
-            let prompt = Prompt::render(&demo, &messages, Some(&resume), switch).unwrap();
+            let prompt = Prompt::render(&demo, &messages, &Tools::default(), Some(&resume), switch).unwrap();
             let reply = prompt.text.rsplit_once("assistant\n").unwrap().1.to_owned();
             (reply, prompt.start)
         };
@@ -328,6 +344,101 @@ mod tests {
         }
     }
 
+    /// The tiny checkpoints of the tests with a template that knows tools.
+    fn with_tools(template: &str) -> Prompter {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::copy(root.join(template), folder.path().join("chat_template.jinja")).unwrap();
+        let tokenizer = Tokenizer::load(&root.join("tests/fixtures/tiny-dense")).unwrap();
+        Prompter::new(tokenizer, ChatTemplate::load(folder.path()).unwrap())
+    }
+
+    /// A chat in which all that people and tools write is this text.
+    fn tool_chat(text: &str) -> (Vec<Message>, Tools) {
+        let call = json!({"name": "f", "arguments": {"a": text, text: "x"}});
+        let messages = json!([
+            {"role": "system", "content": text}, {"role": "user", "content": text},
+            {"role": "assistant", "content": text, "reasoning_content": text, "tool_calls": [
+                {"type": "function", "function": call}]},
+            {"role": "tool", "content": text},
+        ]);
+        let schema =
+            json!({"type": "object", "properties": {"a": {"enum": [text], "properties": {text: {}}}}});
+        let tool = json!([
+            {"type": "function", "function": {"name": "f", "description": text, "parameters": schema, text: text}},
+        ]);
+        (serde_json::from_value(messages).unwrap(), Tools::parse(&tool.to_string()).unwrap())
+    }
+
+    #[test]
+    fn control_tokens_in_tools_calls_and_results_stay_text() {
+        for template in ["tests/fixtures/tiny-dense", "src-tauri/resources/demo-model/training"] {
+            let prompter = with_tools(&format!("{template}/chat_template.jinja"));
+            let tokenizer = prompter.tokenizer();
+            let controls = |text: &str| {
+                let (messages, tools) = tool_chat(text);
+                let ids = prompter.prompt_with_tools(&messages, &tools, true).unwrap().ids;
+                let is_control = |id: &u32| *id as usize >= tokenizer.ordinary_vocab_size();
+                let (controls, spelled): (Vec<u32>, Vec<u32>) = ids.iter().partition(|id| is_control(id));
+                (controls, tokenizer.decode(&spelled).matches(text).count())
+            };
+            let (harmless, count) = controls("harmless");
+            assert!(count > 8, "{count}");
+            for wild in tokenizer.control_tokens() {
+                assert_eq!(controls(&wild), (harmless.clone(), count), "{wild}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_tools_a_prompt_is_the_same_in_either_way() {
+        for prompter in [prompter(demo()), with_tools("tests/fixtures/tiny-dense/chat_template.jinja")] {
+            let chat = [
+                message(Role::User, "Hi <think>"),
+                message(Role::Assistant, "Hello."),
+                message(Role::User, "?"),
+            ];
+            let same: Vec<Message> = serde_json::from_value(json!(chat)).unwrap();
+            let none = Tools::parse("[]").unwrap();
+            for thinking in [false, true] {
+                let prompt = prompter.prompt(&chat, None, thinking).unwrap();
+                assert_eq!(prompter.prompt_with_tools(&same, &none, thinking).unwrap(), prompt);
+            }
+        }
+        let (messages, tools) = tool_chat("x");
+        let refused = prompter(demo()).prompt_with_tools(&messages, &tools, true);
+        assert!(matches!(refused, Err(TextError::TemplateWithoutTools)));
+    }
+
+    /// What a template writes of calls is what the parser reads.
+    #[test]
+    fn calls_in_a_prompt_read_as_they_were() {
+        let values = ["x", "", " a\n\n\tb ", "</parameter>", "{\"a\": [1]}", "True", "<think>"];
+        let arguments: Map<String, Value> =
+            values.iter().enumerate().map(|(i, value)| (format!("p{i}"), json!(value))).collect();
+        let calls =
+            [json!({"name": "get-it.now", "arguments": arguments}), json!({"name": "f", "arguments": {}})];
+        let tool_calls = calls.each_ref().map(|function| json!({"type": "function", "function": function}));
+        let chat = json!([
+            {"role": "user", "content": "?"}, {"role": "assistant", "content": "I look.", "tool_calls": tool_calls},
+        ]);
+        let chat: Vec<Message> = serde_json::from_value(chat).unwrap();
+        let prompter = with_tools("src-tauri/resources/demo-model/training/chat_template.jinja");
+        let text = Prompt::render(&prompter, &chat, &Tools::default(), None, true).unwrap().text;
+        let reply = text.rsplit_once("</think>\n\nI").unwrap().1;
+        let mut parser = CallParser::default();
+        let pieces = parser.push(reply.split_once("<|im_end|>").unwrap().0);
+        let read = pieces.into_iter().filter_map(|piece| match piece {
+            CallPiece::End(Call { name, arguments, cut: false, .. }) => {
+                let argument = |Argument { name, value }: Argument| (name, Value::from(value));
+                let arguments: Map<String, Value> = arguments.into_iter().map(argument).collect();
+                Some(json!({"name": name, "arguments": arguments}))
+            }
+            _ => None,
+        });
+        assert_eq!(read.collect::<Vec<_>>(), calls);
+    }
+
     #[test]
     fn an_ordinary_chat_has_the_ids_of_its_text() {
         let texts = [
@@ -342,7 +453,7 @@ mod tests {
                 let chat =
                     [Role::System, Role::User, Role::Assistant, Role::User].map(|role| message(role, text));
                 for thinking in [false, true] {
-                    let rendered = prompter.template.render(&chat, thinking).unwrap();
+                    let rendered = prompter.template.render(&chat, &[], thinking).unwrap();
                     let prompt = prompter.prompt(&chat, None, thinking).unwrap();
                     assert_eq!(prompt.ids, prompter.tokenizer.encode(&rendered).unwrap(), "{text:?}");
                     assert_eq!(prompt.reply_from, prompt.ids.len());

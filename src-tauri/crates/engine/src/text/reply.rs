@@ -1,10 +1,13 @@
-//! The text of one reply, from its token ids: decoded as they come, cut at stop texts, and divided into thinking and
-//! answer.
+//! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and
+//! answer, and searched for calls of tools.
 
 use foretoken_protocol::{Part, TokenText};
 
 use super::thinking::{CLOSE, OPEN, Tags};
-use super::{ReplyStart, StopMatcher, StreamDecoder, TextError, ThinkingSplit, Tokenizer};
+use super::tool_calls::TAG_TOKENS;
+use super::{
+    Call, CallParser, CallPiece, ReplyStart, StopMatcher, StreamDecoder, TextError, ThinkingSplit, Tokenizer,
+};
 
 /// The text side of one reply: ids in, readable text by part out.
 #[derive(Debug)]
@@ -14,10 +17,25 @@ pub struct ReplyText {
     split: ThinkingSplit,
     /// The tokens that open and close a thinking block, where the vocabulary has them.
     tags: Option<[(u32, &'static str); 2]>,
+    /// Looks for calls in the answer, where the prompt has offered tools.
+    parser: Option<CallParser>,
+    /// The tokens of its tags, where the vocabulary has them.
+    call_tags: Vec<(u32, &'static str)>,
+    /// The calls so far.
+    calls: Vec<Call>,
     /// Bytes of text so far.
     length: usize,
     /// The draft position of the last token, which is also that of text held back until the end.
     draft_position: Option<u8>,
+}
+
+/// Where a reply ends by its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyEnd {
+    /// In the text of this token, or behind it.
+    With,
+    /// Before this token, which like a stop token is not part of the reply.
+    Before,
 }
 
 impl ReplyText {
@@ -32,9 +50,26 @@ impl ReplyText {
             stops: StopMatcher::new(stops)?,
             split,
             tags,
+            parser: None,
+            call_tags: Vec::new(),
+            calls: Vec::new(),
             length: 0,
             draft_position: None,
         })
+    }
+
+    /// The same reply to a prompt with tools: calls are looked for in the answer, and it ends behind them. Its text
+    /// holds them as they are written.
+    pub fn with_calls(mut self, tokenizer: &Tokenizer) -> Self {
+        let tag = |tag| Some((tokenizer.token_id(tag)?, tag));
+        self.call_tags = TAG_TOKENS.into_iter().filter_map(tag).collect();
+        self.parser = Some(CallParser::default());
+        self
+    }
+
+    /// The calls in it; all of them once it has been finished.
+    pub fn take_calls(&mut self) -> Vec<Call> {
+        std::mem::take(&mut self.calls)
     }
 
     /// The part of the reply that is being written.
@@ -42,14 +77,15 @@ impl ReplyText {
         self.split.part()
     }
 
-    /// Takes the next token; gives its text and whether a stop text ends the reply with it.
+    /// Takes the next token; gives its text and whether the reply ends with it, at a stop text or behind calls.
     ///
     /// There is at least one entry, so that every token shows where it came from, and two if it touches both parts.
     /// Text that was held back comes with the token that releases it.
-    pub fn push(&mut self, id: u32, draft_position: Option<u8>) -> (Vec<TokenText>, bool) {
+    pub fn push(&mut self, id: u32, draft_position: Option<u8>) -> (Vec<TokenText>, Option<ReplyEnd>) {
         self.draft_position = draft_position;
         let tag = self.tags.iter().flatten().find(|(token, _)| *token == id).map(|&(_, tag)| tag);
-        let decoded = match tag {
+        let call_tag = self.call_tags.iter().find(|(token, _)| *token == id).map(|&(_, tag)| tag);
+        let decoded = match tag.or(call_tag) {
             // The tag itself: a token that a tokenizer marks as special has no text.
             Some(tag) => self.decoder.finish() + tag,
             None => self.decoder.push(id),
@@ -63,10 +99,20 @@ impl ReplyText {
         if outcome.stopped {
             pieces.extend(self.split.finish());
         }
+        pieces = self.parse(pieces);
+        let mut end = outcome.stopped.then_some(ReplyEnd::With);
+        if let Some(parser) = &mut self.parser {
+            if parser.has_ended() {
+                let before = pieces.is_empty() && parser.beyond() >= decoded.len();
+                end = Some(if before { ReplyEnd::Before } else { ReplyEnd::With });
+            } else if outcome.stopped {
+                pieces.extend(written(parser.finish(), &mut self.calls));
+            }
+        }
         if pieces.is_empty() {
             pieces.push((self.split.part(), String::new()));
         }
-        (self.entries(pieces), outcome.stopped)
+        (self.entries(pieces), end)
     }
 
     /// The rest of a reply that has ended; nothing after a stop text. `cut`: the reply may be continued later, so the
@@ -77,7 +123,24 @@ impl ReplyText {
         text.push_str(&self.stops.finish());
         let mut pieces = self.split.push(&text);
         pieces.extend(self.split.finish());
+        pieces = self.parse(pieces);
+        if let Some(parser) = &mut self.parser {
+            pieces.extend(written(parser.finish(), &mut self.calls));
+        }
         self.entries(pieces)
+    }
+
+    /// The pieces as far as it is decided what they are, once calls have been looked for in those of the answer.
+    fn parse(&mut self, pieces: Vec<(Part, String)>) -> Vec<(Part, String)> {
+        let Some(parser) = &mut self.parser else { return pieces };
+        let mut parsed = Vec::new();
+        for (part, text) in pieces {
+            match part {
+                Part::Thinking => parsed.push((part, text)),
+                Part::Answer => parsed.extend(written(parser.push(&text), &mut self.calls)),
+            }
+        }
+        parsed
     }
 
     fn entries(&self, pieces: Vec<(Part, String)>) -> Vec<TokenText> {
@@ -86,11 +149,24 @@ impl ReplyText {
     }
 }
 
+/// The text of the answer in these pieces, if any; the calls that have ended in them go to `calls`.
+fn written(pieces: Vec<CallPiece>, calls: &mut Vec<Call>) -> Option<(Part, String)> {
+    let text: String = pieces.iter().map(CallPiece::written).collect();
+    calls.extend(pieces.into_iter().filter_map(|piece| match piece {
+        CallPiece::End(call) => Some(call),
+        _ => None,
+    }));
+    (!text.is_empty()).then_some((Part::Answer, text))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
 
-    use super::super::testing::{TOKENIZER, with_special_tags};
+    use super::super::testing::{TOKENIZER, with_special_tags, with_tags};
+    use super::super::tool_calls::Argument;
     use super::*;
 
     const THINKING: ReplyStart = ReplyStart { part: Part::Thinking, resumed: false };
@@ -113,11 +189,11 @@ mod tests {
         let mut tokens = Vec::new();
         let mut stopped = false;
         for (n, &id) in ids.iter().enumerate() {
-            let (entries, stop) = reply.push(id, Some(n as u8));
+            let (entries, end) = reply.push(id, Some(n as u8));
             assert!(!entries.is_empty());
             assert!(entries.iter().all(|entry| entry.draft_position == Some(n as u8)));
             tokens.push(entries);
-            if stop {
+            if end.is_some() {
                 stopped = true;
                 break;
             }
@@ -261,6 +337,95 @@ mod tests {
         let both = tokens.iter().find(|entries| entries.len() == 2).unwrap();
         assert_eq!((both[0].part, both[1].part), (Part::Thinking, Part::Answer));
         assert!(both[0].text.ends_with('b') && both[1].text.starts_with('c'));
+    }
+
+    /// The tokenizer of a fixture, whose vocabulary has the family's tags of calls.
+    fn with_call_tags(special: bool) -> Tokenizer {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/tiny-dense");
+        with_tags(&fixture, special)
+    }
+
+    const CALL: &str =
+        "<tool_call>\n<function=read>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>";
+
+    fn read_call(cut: bool) -> Call {
+        let path = Argument { name: "path".into(), value: "a.txt".into() };
+        Call { name: "read".into(), arguments: vec![path], cut, ..Call::default() }
+    }
+
+    /// The thinking, the answer and the calls of a reply whose prompt has offered tools; the tokens in it, and where it
+    /// ends if its text ends it.
+    fn write_calls(
+        tokenizer: &Tokenizer,
+        start: ReplyStart,
+        ids: &[u32],
+        stop: Option<&str>,
+    ) -> (String, String, Vec<Call>, usize, Option<ReplyEnd>) {
+        let stops = stop.into_iter().map(str::to_owned).collect();
+        let mut reply = ReplyText::new(tokenizer.clone(), start, stops).unwrap().with_calls(tokenizer);
+        let (mut entries, mut count, mut ended) = (Vec::new(), 0, None);
+        for &id in ids {
+            let (text, end) = reply.push(id, None);
+            assert!(!text.is_empty());
+            ended = end;
+            if end == Some(ReplyEnd::Before) {
+                assert!(text.iter().all(|entry| entry.text.is_empty()));
+                break;
+            }
+            count += 1;
+            entries.extend(text);
+            if end.is_some() {
+                break;
+            }
+        }
+        entries.extend(reply.finish(ended.is_none()));
+        let text = |part| text_of(&entries, part);
+        (text(Part::Thinking), text(Part::Answer), reply.take_calls(), count, ended)
+    }
+
+    #[test]
+    fn calls_are_found_in_the_answer_and_end_it() {
+        for tokenizer in [with_call_tags(false), with_call_tags(true), TOKENIZER.clone()] {
+            let before = format!("I look.\n\n{CALL}\n{CALL}\n");
+            let own = tokenizer.encode(&before).unwrap();
+            for beyond in ["So", "<tool_response>\n12", "🦀"] {
+                let ids = [&own[..], &tokenizer.encode(beyond).unwrap()].concat();
+                let (thinking, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &ids, None);
+                assert_eq!((thinking.as_str(), &answer, calls), ("", &before, vec![read_call(false); 2]));
+                assert!(end.is_some(), "{beyond}");
+                if beyond == "So" {
+                    assert_eq!((count, end), (own.len(), Some(ReplyEnd::Before)));
+                }
+            }
+            let (_, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &own, None);
+            assert_eq!((answer, calls.len(), count, end), (before, 2, own.len(), None));
+        }
+    }
+
+    #[test]
+    fn a_call_in_the_thinking_is_none() {
+        let tokenizer = with_call_tags(false);
+        let ids = tokenizer.encode(&format!("I may write\n{CALL}\nnow.\n</think>\n\n{CALL}")).unwrap();
+        let (thinking, answer, calls, count, end) = write_calls(&tokenizer, THINKING, &ids, None);
+        assert_eq!((thinking, answer), (format!("I may write\n{CALL}\nnow."), CALL.to_owned()));
+        assert_eq!((calls, count, end), (vec![read_call(false)], ids.len(), None));
+    }
+
+    /// Whatever ends it, a reply that is cut in a call holds all that was written of it.
+    #[test]
+    fn a_cut_call_keeps_its_text() {
+        let tokenizer = with_call_tags(false);
+        let ids = tokenizer.encode(CALL).unwrap();
+        for end in 1..ids.len() {
+            let (_, answer, calls, count, _) = write_calls(&tokenizer, ANSWER, &ids[..end], None);
+            assert_eq!((answer, count), (tokenizer.decode(&ids[..end]), end));
+            assert!(calls.len() == 1 && calls[0].cut, "{calls:?}");
+        }
+        for stop in ["\n</function>", "</tool_call>"] {
+            let (_, answer, calls, _, end) = write_calls(&tokenizer, ANSWER, &ids, Some(stop));
+            assert_eq!(answer, CALL[..CALL.find(stop).unwrap()]);
+            assert_eq!((calls, end), (vec![read_call(true)], Some(ReplyEnd::With)));
+        }
     }
 
     #[test]

@@ -42,9 +42,17 @@ impl ChatTemplate {
         })
     }
 
-    /// Renders the messages, up to where the reply begins. `thinking` matters only to a template with a thinking
-    /// switch.
-    pub fn render(&self, messages: &impl Serialize, thinking: bool) -> Result<String, TextError> {
+    /// Renders the messages, up to where the reply begins, with the tools that the model may call. `thinking` matters
+    /// only to a template with a thinking switch; a template that never asks for tools is refused any.
+    pub fn render(
+        &self,
+        messages: &impl Serialize,
+        tools: &[serde_json::Value],
+        thinking: bool,
+    ) -> Result<String, TextError> {
+        if !tools.is_empty() && !self.asks_for("tools") {
+            return Err(TextError::TemplateWithoutTools);
+        }
         let variables = context! {
             messages => Value::from(Serde(messages)),
             add_generation_prompt => true,
@@ -52,7 +60,7 @@ impl ChatTemplate {
             bos_token => &self.bos_token,
             eos_token => &self.eos_token,
             // Templates test these against none, which an undefined variable is not.
-            tools => (),
+            tools => if tools.is_empty() { Value::from(()) } else { Value::from(Serde(tools)) },
             documents => (),
         };
         self.template()
@@ -62,7 +70,11 @@ impl ChatTemplate {
 
     /// Whether the template asks if the model may think.
     pub fn has_thinking_switch(&self) -> bool {
-        self.template().is_ok_and(|template| template.undeclared_variables(false).contains("enable_thinking"))
+        self.asks_for("enable_thinking")
+    }
+
+    fn asks_for(&self, variable: &str) -> bool {
+        self.template().is_ok_and(|template| template.undeclared_variables(false).contains(variable))
     }
 
     fn template(&self) -> Result<Template<'_, '_>, Error> {
@@ -220,7 +232,7 @@ mod tests {
     }
 
     fn render(source: &str) -> Result<String, TextError> {
-        template(source).render(&[message(Role::User, "Hi")], true)
+        template(source).render(&[message(Role::User, "Hi")], &[], true)
     }
 
     fn failure(result: Result<String, TextError>) -> String {
@@ -242,22 +254,24 @@ mod tests {
         ];
         let common = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi <&><|im_end|>\n\
                       <|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n";
-        assert_eq!(template.render(&chat, true).unwrap(), format!("{common}<think>\n"));
-        assert_eq!(template.render(&chat, false).unwrap(), format!("{common}<think>\n\n</think>\n\n"));
+        assert_eq!(template.render(&chat, &[], true).unwrap(), format!("{common}<think>\n"));
+        assert_eq!(template.render(&chat, &[], false).unwrap(), format!("{common}<think>\n\n</think>\n\n"));
     }
 
     #[test]
     fn a_chat_with_tools_renders_as_in_python() {
         let messages: serde_json::Value = serde_json::from_str(TOOL_CHAT).unwrap();
-        let text = template(FAMILY_STYLE).render(&messages, true).unwrap();
+        let text = template(FAMILY_STYLE).render(&messages, &[], true).unwrap();
         assert_eq!(text, TOOL_CHAT_EXPECTED);
     }
 
     #[test]
     fn a_plain_chat_renders_as_in_python() {
-        let text = load(&[("chat_template.jinja", FAMILY_STYLE)])
-            .unwrap()
-            .render(&[message(Role::User, "Hi")], false);
+        let text = load(&[("chat_template.jinja", FAMILY_STYLE)]).unwrap().render(
+            &[message(Role::User, "Hi")],
+            &[],
+            false,
+        );
         let expected = "<|im_start|>user\nHi<|im_end|>\nfirst question: 1, keys: role+content, none\n{\"zebra\": [1, \
             2.5, true, null], \"apple\": {\"é\": \"<&>'\\\"\\n\"}, \"none\": [], \"empty\": {}}\n{\n  \"zebra\": [\n    \
             1,\n    {\n      \"b\": \"ü\"\n    }\n  ],\n  \"apple\": []\n}\n[\"\\u00e9\\ud83e\\udd80\"] x<y>& c.b.a \n\
@@ -266,9 +280,30 @@ mod tests {
     }
 
     #[test]
+    fn tools_are_written_in_their_order_and_no_tools_are_none() {
+        let tool = json!({"type": "function", "function": {"name": "é<f>", "parameters": {"b": 1, "a": [true, null]}}});
+        let chat = json!([{"role": "user", "content": "Hi"}]);
+        let text = template(FAMILY_STYLE).render(&chat, &[tool], true).unwrap();
+        // As `jinja2` and `json.dumps` write it.
+        let expected = "TOOLS [{\"type\": \"function\", \"function\": {\"name\": \"é<f>\", \"parameters\": {\"b\": 1, \
+                        \"a\": [true, null]}}}]<|im_start|>user\n";
+        assert!(text.starts_with(expected), "{text}");
+        let none = template("{{ tools is none }}").render(&chat, &[], true).unwrap();
+        assert_eq!(none, "True");
+    }
+
+    #[test]
+    fn a_template_that_never_asks_for_tools_is_given_none() {
+        let plain = template("{{ messages[0].content }} {# tools #}");
+        assert_eq!(plain.render(&json!([{"content": "Hi"}]), &[], true).unwrap(), "Hi ");
+        let refused = plain.render(&json!([]), &[json!({})], true);
+        assert!(matches!(refused, Err(TextError::TemplateWithoutTools)));
+    }
+
+    #[test]
     fn what_a_template_raises_is_passed_on() {
         let template = template(FAMILY_STYLE);
-        let raised = |messages: serde_json::Value| failure(template.render(&messages, true));
+        let raised = |messages: serde_json::Value| failure(template.render(&messages, &[], true));
         assert_eq!(raised(json!([])), "There are no messages.");
         let image = json!([{"role": "system", "content": [{"type": "image"}]}]);
         assert_eq!(raised(image), "A system message cannot hold images.");
@@ -314,7 +349,7 @@ mod tests {
             r#"{"chat_template": "config", "eos_token": {"content": "E"}, "bos_token": "B"}"#,
         );
         let named = r#"{"chat_template": [{"name": "rag", "template": "rag"}, {"name": "default", "template": "named"}]}"#;
-        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&json!([]), true).unwrap();
+        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&json!([]), &[], true).unwrap();
         assert_eq!(text(&[jinja, json, config]), "jinja E B");
         assert_eq!(text(&[json, config]), "json");
         assert_eq!(text(&[config]), "config");

@@ -1,0 +1,489 @@
+//! The arguments of a call as JSON values. What type a value has says the tool's JSON Schema and never its spelling:
+//! `42` is a text where the schema asks for a string.
+
+use std::slice;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::tool_calls::{Argument, Call};
+use super::tools::Tools;
+
+/// A call with its arguments as the tool's schema reads them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TypedCall {
+    /// The tool.
+    pub name: String,
+    /// What it is called with, in the order written. A value with a misfit is the text as it was written.
+    pub arguments: Map<String, Value>,
+    /// Whether the reply ended before the call did.
+    pub cut: bool,
+    /// Why the call cannot be run as it is; empty where it can, unless it is cut.
+    pub misfits: Vec<Misfit>,
+}
+
+/// Something of a call that the tool's schema does not allow: what was expected, and what came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Misfit {
+    /// There is no such tool.
+    #[error("there is no tool {tool:?}, only {}", listed(known))]
+    UnknownTool {
+        /// The name in the call.
+        tool: String,
+        /// The tools that there are.
+        known: Vec<String>,
+    },
+    /// Text in the call is no argument.
+    #[error("{came:?} is no argument")]
+    Stray {
+        /// The text.
+        came: String,
+    },
+    /// A value is not of the type.
+    #[error("{parameter}: expected {expected}, came {came:?}")]
+    Type {
+        /// The parameter.
+        parameter: String,
+        /// The types it may have, in words.
+        expected: String,
+        /// The value as written.
+        came: String,
+    },
+    /// A parameter that must be given is not.
+    #[error("{parameter}: expected {expected}, came nothing")]
+    Missing {
+        /// The parameter.
+        parameter: String,
+        /// The types it may have, in words.
+        expected: String,
+    },
+    /// There is no such parameter.
+    #[error("there is no parameter {parameter:?}, only {}", listed(known))]
+    UnknownParameter {
+        /// The name in the call.
+        parameter: String,
+        /// The parameters that there are.
+        known: Vec<String>,
+    },
+    /// A parameter is given a second time; the first value stands.
+    #[error("{parameter}: came twice, the second time as {came:?}")]
+    Twice {
+        /// The parameter.
+        parameter: String,
+        /// The later value as written.
+        came: String,
+    },
+}
+
+/// Names for people and models.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none at all".into() } else { names.join(", ") }
+}
+
+impl TypedCall {
+    /// Reads a call by the schema of its tool.
+    ///
+    /// A string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as JSON, where
+    /// `True`, `False` and `None` count, as the templates of the family write them. Of several types the first that
+    /// fits is taken, a string last; of an `enum`, the value that is written. A parameter of which the schema tells no
+    /// type, or one that JSON Schema does not know, is text. Of arrays and objects only the outermost type is looked
+    /// at.
+    pub fn new(call: &Call, tools: &Tools) -> Self {
+        let mut misfits = Vec::new();
+        let schema = tools.parameters(&call.name);
+        let unnamed = call.cut && call.name.is_empty();
+        if schema.is_none() && !unnamed {
+            let known = tools.names().map(str::to_owned).collect();
+            misfits.push(Misfit::UnknownTool { tool: call.name.clone(), known });
+        }
+        let schema = Schema(schema.unwrap_or(&Value::Null));
+        let mut arguments = Map::new();
+        for Argument { name, value } in &call.arguments {
+            if arguments.contains_key(name) {
+                misfits.push(Misfit::Twice { parameter: name.clone(), came: value.clone() });
+                continue;
+            }
+            let read = schema.read(name, value);
+            arguments.insert(
+                name.clone(),
+                read.unwrap_or_else(|misfit| {
+                    misfits.push(misfit);
+                    value.as_str().into()
+                }),
+            );
+        }
+        if !call.cut {
+            let missing = schema.required().filter(|name| !arguments.contains_key(*name));
+            misfits.extend(missing.map(|name| schema.missing(name)));
+        }
+        if !call.stray.is_empty() {
+            misfits.push(Misfit::Stray { came: call.stray.clone() });
+        }
+        Self { name: call.name.clone(), arguments, cut: call.cut, misfits }
+    }
+}
+
+/// The JSON Schema of a tool's parameters.
+struct Schema<'a>(&'a Value);
+
+/// One of the types that a value may have.
+#[derive(Debug, Clone, Copy)]
+enum Type<'a> {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Null,
+    Array,
+    Object,
+    /// One of these values.
+    Of(&'a [Value]),
+}
+
+/// How far references and unions are followed, and how many types are looked at: more than sensible schemas have, and a
+/// bound for those that refer to themselves.
+const MOST_DEPTH: usize = 16;
+const MOST_TYPES: usize = 64;
+
+/// 2^53: up to here each integer is a number in f64.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'a> Schema<'a> {
+    /// The value of a parameter.
+    fn read(&self, name: &str, text: &str) -> Result<Value, Misfit> {
+        let Some(types) = self.types(name) else {
+            let known = self.properties().map(|properties| properties.keys().cloned().collect());
+            return Err(Misfit::UnknownParameter {
+                parameter: name.into(),
+                known: known.unwrap_or_default(),
+            });
+        };
+        types.iter().find_map(|one| one.read(text)).ok_or_else(|| Misfit::Type {
+            parameter: name.into(),
+            expected: in_words(&types),
+            came: text.into(),
+        })
+    }
+
+    fn missing(&self, name: &str) -> Misfit {
+        let expected = self.types(name).map_or("a value".into(), |types| in_words(&types));
+        Misfit::Missing { parameter: name.into(), expected }
+    }
+
+    fn required(&self) -> impl Iterator<Item = &'a str> {
+        self.0["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    fn properties(&self) -> Option<&'a Map<String, Value>> {
+        self.0["properties"].as_object()
+    }
+
+    /// The types that a parameter may have, strings last; `None` if there is none of this name.
+    fn types(&self, name: &str) -> Option<Vec<Type<'a>>> {
+        let own = self.properties().and_then(|properties| properties.get(name));
+        let schema = own.or_else(|| self.0.get("additionalProperties")).unwrap_or(&Value::Null);
+        if own.is_none() && *schema == Value::Bool(false) {
+            return None;
+        }
+        let mut types = Vec::new();
+        self.collect(schema, MOST_DEPTH, &mut types);
+        types.sort_by_key(|one| matches!(one, Type::String));
+        Some(types)
+    }
+
+    /// Adds the types that a schema allows, in its order.
+    fn collect(&self, schema: &'a Value, depth: usize, types: &mut Vec<Type<'a>>) {
+        let part = |key: &str| schema.get(key);
+        if types.len() >= MOST_TYPES {
+        } else if *schema == Value::Bool(false) {
+            types.push(Type::Of(&[]));
+        } else if depth == 0 {
+            types.push(Type::String);
+        } else if let Some(Value::Array(values)) = part("enum") {
+            types.push(Type::Of(values));
+        } else if let Some(value) = part("const") {
+            types.push(Type::Of(slice::from_ref(value)));
+        } else if let Some(Value::String(name)) = part("type") {
+            types.push(Type::named(name));
+        } else if let Some(Value::Array(names)) = part("type") {
+            types.extend(names.iter().filter_map(Value::as_str).map(Type::named));
+        } else if let Some(schema) = self.referred(schema) {
+            self.collect(schema, depth - 1, types);
+        } else if let Some(Value::Array(schemas)) = part("anyOf").or_else(|| part("oneOf")) {
+            schemas.iter().for_each(|schema| self.collect(schema, depth - 1, types));
+        } else if let Some(schema) = part("allOf").and_then(|all| all.get(0)) {
+            self.collect(schema, depth - 1, types);
+        } else {
+            types.push(Type::String);
+        }
+    }
+
+    /// What a schema refers to, if that is a part of the same document.
+    fn referred(&self, schema: &Value) -> Option<&'a Value> {
+        self.0.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
+    }
+}
+
+impl<'a> Type<'a> {
+    fn named(name: &str) -> Self {
+        match name {
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "null" => Self::Null,
+            "array" => Self::Array,
+            "object" => Self::Object,
+            _ => Self::String,
+        }
+    }
+
+    /// The text as a value of this type.
+    fn read(self, text: &str) -> Option<Value> {
+        match self {
+            Self::String => Some(text.into()),
+            Self::Integer => json(text).as_ref().and_then(integer),
+            Self::Number => json(text).filter(Value::is_number),
+            Self::Boolean => json(text).filter(Value::is_boolean),
+            Self::Null => json(text).filter(Value::is_null),
+            Self::Array => json(text).filter(Value::is_array),
+            Self::Object => json(text).filter(Value::is_object),
+            Self::Of(values) => values.iter().find(|value| is_written(value, text)).cloned(),
+        }
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self::String => "a string".into(),
+            Self::Integer => "an integer".into(),
+            Self::Number => "a number".into(),
+            Self::Boolean => "true or false".into(),
+            Self::Null => "null".into(),
+            Self::Array => "a JSON array".into(),
+            Self::Object => "a JSON object".into(),
+            Self::Of(values) => values.iter().map(Value::to_string).collect::<Vec<_>>().join(" or "),
+        }
+    }
+}
+
+fn in_words(types: &[Type<'_>]) -> String {
+    let words: Vec<String> =
+        types.iter().map(|one| one.in_words()).filter(|words| !words.is_empty()).collect();
+    if words.is_empty() { "no value".into() } else { words.join(" or ") }
+}
+
+/// A text as JSON, or as Python writes the values that JSON has words for.
+fn json(text: &str) -> Option<Value> {
+    match text.trim() {
+        "True" => Some(true.into()),
+        "False" => Some(false.into()),
+        "None" => Some(Value::Null),
+        text => serde_json::from_str(text).ok(),
+    }
+}
+
+/// A number without a fraction as an integer: 5.0 is one. Not one whose digits were lost when it was read.
+fn integer(value: &Value) -> Option<Value> {
+    if value.is_i64() || value.is_u64() {
+        return Some(value.clone());
+    }
+    let exact = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() <= MOST_EXACT);
+    exact.map(|number| Value::from(number as i64))
+}
+
+/// Whether a text is this value: a string by its characters, a number by its size.
+fn is_written(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(value) => value == text,
+        Value::Number(value) => json(text).is_some_and(|came| came.as_f64() == value.as_f64()),
+        value => json(text).as_ref() == Some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tools(parameters: &Value) -> Tools {
+        let tool = json!([{"type": "function", "function": {"name": "f", "parameters": parameters}}]);
+        Tools::parse(&tool.to_string()).unwrap()
+    }
+
+    fn call(arguments: &[(&str, &str)]) -> Call {
+        let argument = |&(name, value): &(&str, &str)| Argument { name: name.into(), value: value.into() };
+        Call { name: "f".into(), arguments: arguments.iter().map(argument).collect(), ..Call::default() }
+    }
+
+    /// The value of a parameter with this schema, or what is said of it.
+    fn read(schema: &Value, text: &str) -> Result<Value, String> {
+        let itself = json!({"$ref": "#/$defs/Loop"});
+        let definitions = json!({"Unit": {"enum": ["C", "F"]}, "Loop": {"anyOf": [itself, itself]}});
+        let parameters = json!({"type": "object", "properties": {"a": schema}, "$defs": definitions});
+        let typed = TypedCall::new(&call(&[("a", text)]), &tools(&parameters));
+        match &typed.misfits[..] {
+            [] => Ok(typed.arguments["a"].clone()),
+            [misfit] => {
+                assert_eq!(typed.arguments["a"], text, "a misfit is kept as it was written");
+                Err(misfit.to_string())
+            }
+            misfits => panic!("{misfits:?}"),
+        }
+    }
+
+    #[test]
+    fn a_string_is_the_text() {
+        for text in ["false", "42", "null", "None", "{}", "\"x\"", " x\n", ""] {
+            for schema in [json!({"type": "string"}), json!({}), json!(true), json!({"type": "text"})] {
+                assert_eq!(read(&schema, text).unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn other_types_are_read_as_json_or_python() {
+        for (name, text, is) in [
+            ("integer", "42", json!(42)),
+            ("integer", " -7\n", json!(-7)),
+            ("integer", "5.0", json!(5)),
+            ("integer", "18446744073709551615", json!(u64::MAX)),
+            ("number", "5", json!(5)),
+            ("number", "-1.5e3", json!(-1500.0)),
+            ("boolean", "true", json!(true)),
+            ("boolean", "False", json!(false)),
+            ("null", "null", json!(null)),
+            ("null", "None", json!(null)),
+            ("array", "[1, \"True\", null]", json!([1, "True", null])),
+            ("object", "{\"b\": {\"z\": 1}, \"a\": []}", json!({"b": {"z": 1}, "a": []})),
+        ] {
+            let value = read(&json!({"type": name}), text).unwrap();
+            assert_eq!((&value, value.to_string()), (&is, is.to_string()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said_and_kept() {
+        for (schema, text, told) in [
+            (json!({"type": "integer"}), "three", "a: expected an integer, came \"three\""),
+            (json!({"type": "integer"}), "1.5", "a: expected an integer, came \"1.5\""),
+            (json!({"type": "integer"}), "True", "a: expected an integer, came \"True\""),
+            (
+                json!({"type": "integer"}),
+                "123456789012345678901",
+                "a: expected an integer, came \"123456789012345678901\"",
+            ),
+            (json!({"type": "number"}), "1,5", "a: expected a number, came \"1,5\""),
+            (json!({"type": "number"}), "NaN", "a: expected a number, came \"NaN\""),
+            (json!({"type": "boolean"}), "yes", "a: expected true or false, came \"yes\""),
+            (json!({"type": "boolean"}), "1", "a: expected true or false, came \"1\""),
+            (json!({"type": "null"}), "", "a: expected null, came \"\""),
+            (json!({"type": "array"}), "['x']", "a: expected a JSON array, came \"['x']\""),
+            (json!({"type": "object"}), "[1]", "a: expected a JSON object, came \"[1]\""),
+            (json!({"type": ["integer", "null"]}), "x", "a: expected an integer or null, came \"x\""),
+            (json!({"enum": ["C", 1]}), "c", "a: expected \"C\" or 1, came \"c\""),
+            (json!(false), "x\ny", "a: expected no value, came \"x\\ny\""),
+        ] {
+            assert_eq!(read(&schema, text).unwrap_err(), told);
+        }
+        let deep = "[".repeat(4000) + &"]".repeat(4000);
+        assert!(read(&json!({"type": "array"}), &deep).is_err());
+    }
+
+    #[test]
+    fn of_several_types_the_first_that_fits_is_taken_and_a_string_last() {
+        let optional = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+        assert_eq!(read(&optional, "3"), Ok(json!(3)));
+        assert_eq!(read(&optional, "None"), Ok(json!(null)));
+        let text_or_number = json!({"type": ["string", "number", "boolean"]});
+        assert_eq!(read(&text_or_number, "3.5"), Ok(json!(3.5)));
+        assert_eq!(read(&text_or_number, "True"), Ok(json!(true)));
+        assert_eq!(read(&text_or_number, "3 owls"), Ok(json!("3 owls")));
+        let nested =
+            json!({"oneOf": [{"type": "string"}, {"anyOf": [{"type": "array"}, {"type": "object"}]}]});
+        assert_eq!(read(&nested, "[1]"), Ok(json!([1])));
+        assert_eq!(read(&nested, "[1"), Ok(json!("[1")));
+    }
+
+    #[test]
+    fn enums_constants_and_references_are_followed() {
+        let mixed = json!({"enum": ["auto", 2, null, true]});
+        for (text, is) in
+            [("auto", json!("auto")), ("2.0", json!(2)), ("None", json!(null)), ("true", json!(true))]
+        {
+            assert_eq!(read(&mixed, text), Ok(is));
+        }
+        assert_eq!(read(&json!({"type": "string", "enum": ["1"]}), "1"), Ok(json!("1")));
+        assert_eq!(read(&json!({"const": 5}), "5"), Ok(json!(5)));
+        let unit = json!({"$ref": "#/$defs/Unit"});
+        assert_eq!(read(&unit, "F"), Ok(json!("F")));
+        assert!(read(&json!({"allOf": [unit], "default": "C"}), "K").is_err());
+        // What cannot be looked up says nothing of the type, and a schema that is only itself ends.
+        assert_eq!(read(&json!({"$ref": "https://example.org/x"}), "5"), Ok(json!("5")));
+        assert_eq!(read(&json!({"$ref": "#/$defs/Loop"}), "5"), Ok(json!("5")));
+    }
+
+    #[test]
+    fn a_call_keeps_its_order_and_names_all_misfits() {
+        let parameters = json!({
+            "type": "object", "additionalProperties": false, "required": ["zeta", "must"],
+            "properties": {
+                "alpha": {"type": "integer"}, "zeta": {"type": "boolean"}, "must": {"type": ["string", "null"]},
+            },
+        });
+        let call = Call {
+            stray: "Well".into(),
+            ..call(&[("zeta", "True"), ("other", "1"), ("alpha", "one"), ("zeta", "False")])
+        };
+        let typed = TypedCall::new(&call, &tools(&parameters));
+        assert_eq!(
+            serde_json::to_string(&typed).unwrap(),
+            "{\"name\":\"f\",\"arguments\":{\"zeta\":true,\"other\":\"1\",\"alpha\":\"one\"},\
+             \"cut\":false,\"misfits\":[\
+             {\"kind\":\"unknown_parameter\",\"parameter\":\"other\",\"known\":[\"alpha\",\"zeta\",\"must\"]},\
+             {\"kind\":\"type\",\"parameter\":\"alpha\",\"expected\":\"an integer\",\"came\":\"one\"},\
+             {\"kind\":\"twice\",\"parameter\":\"zeta\",\"came\":\"False\"},\
+             {\"kind\":\"missing\",\"parameter\":\"must\",\"expected\":\"null or a string\"},\
+             {\"kind\":\"stray\",\"came\":\"Well\"}]}"
+        );
+        let told: Vec<String> = typed.misfits.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "there is no parameter \"other\", only alpha, zeta, must",
+                "alpha: expected an integer, came \"one\"",
+                "zeta: came twice, the second time as \"False\"",
+                "must: expected null or a string, came nothing",
+                "\"Well\" is no argument",
+            ]
+        );
+    }
+
+    #[test]
+    fn parameters_beside_the_named_ones_are_read_by_their_schema() {
+        let of = |more: Value| {
+            let parameters = json!({"type": "object", "properties": {}, "additionalProperties": more});
+            TypedCall::new(&call(&[("a", "5")]), &tools(&parameters)).arguments["a"].clone()
+        };
+        assert_eq!(of(json!({"type": "integer"})), 5);
+        assert_eq!(of(json!(true)), "5");
+    }
+
+    #[test]
+    fn a_call_of_no_known_tool_keeps_its_texts() {
+        let unknown = Call { name: "g".into(), ..call(&[("a", "5")]) };
+        let typed = TypedCall::new(&unknown, &tools(&json!({})));
+        assert_eq!(json!(typed.arguments), json!({"a": "5"}));
+        assert_eq!(typed.misfits[0].to_string(), "there is no tool \"g\", only f");
+    }
+
+    #[test]
+    fn a_cut_call_misses_nothing() {
+        let parameters = json!({"type": "object", "properties": {"a": {}}, "required": ["a"]});
+        let cut = |name: &str| Call { name: name.into(), cut: true, ..Call::default() };
+        for name in ["f", ""] {
+            let typed = TypedCall::new(&cut(name), &tools(&parameters));
+            assert!(typed.cut && typed.misfits.is_empty(), "{typed:?}");
+        }
+    }
+}

@@ -316,7 +316,7 @@ def main(out):
             parts, dequantized[name] = quantize(plain[name], 8 if name == "fc.weight" else 4)
             stored |= {f"quantized.{name.removesuffix('weight')}{part}": value for part, value in parts.items()}
     embedding = draw("target.embed", (VOCAB, HIDDEN), 1.0)
-    head = draw("target.head", (VOCAB, HIDDEN), 1.5 / math.sqrt(HIDDEN))
+    head = draw("target.head", (VOCAB, HIDDEN), 0.4 / math.sqrt(HIDDEN))
     features = draw("features", (POSITIONS, len(TAPS) * HIDDEN), 2.0)
     stored |= {"target.embed": embedding, "target.head": head, "features": features}
     write(f"{out}/weights.safetensors", stored)

@@ -121,3 +121,37 @@ fn models_are_named_by_their_folder() {
         assert_eq!(model_name(Path::new(path)), name, "{path}");
     }
 }
+
+#[test]
+fn a_draft_model_says_what_it_is_and_which_target_it_needs() {
+    let fixture = Fixture::draft().with("lm_head.weight", "BF16", &[256, HIDDEN]);
+    let dir = fixture.write();
+    let inspected = |metadata: &Metadata| inspect(metadata, None, KvPrecision::Full).unwrap();
+    let whole = inspected(&Metadata::read(dir.path(), Files::Whole).unwrap());
+    let Inspected::Draft(draft) = &whole else { panic!("{whole}") };
+    let needs = &draft.draft_for;
+    assert_eq!((needs.hidden_size, needs.vocab_size, needs.layers), (HIDDEN, 256, Some(4)));
+    assert_eq!((&needs.layers_read[..], draft.most_guesses), (&[0, 1, 3][..], 15));
+    let text = whole.to_string();
+    for part in [
+        "(DFlashDraftModel)",
+        "a draft model",
+        "2: 1 sliding attention, 1 full attention",
+        "16 tokens, 15 of them guesses; mask token 255",
+        "hidden size 64, 4 layers, 256 tokens",
+        "layers 0, 1, 3",
+        "lm_head: 1 tensor, 32.8 kB; the model that it drafts for has it",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let json = serde_json::to_value(&whole).unwrap();
+    assert_eq!(
+        (&json["architecture"], &json["draft_for"]["layers_read"]),
+        (&"DFlashDraftModel".into(), &vec![0, 1, 3].into())
+    );
+    // A model's own words have not changed.
+    let model = Metadata::read(&demo(), Files::Whole).unwrap();
+    let (told, known) = (inspected(&model), inspect_model(&model, None, KvPrecision::Full).unwrap());
+    assert_eq!(serde_json::to_value(&told).unwrap(), serde_json::to_value(&known).unwrap());
+    assert_eq!(told.to_string(), known.to_string());
+}

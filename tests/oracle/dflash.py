@@ -88,8 +88,12 @@ def make_weights():
     for name, shape in [*shapes(), *dflash2_shapes()]:
         if "norm" in name:
             weights[name] = draw(name, shape, 0.2, 1.0)
-        elif name.endswith(("base_kernel", "codebook")):
-            weights[name] = draw(name, shape, 0.7)
+        elif name.endswith("base_kernel"):
+            weights[name] = draw(name, shape, 0.5)
+        elif name.endswith("codebook"):
+            weights[name] = draw(name, shape, 0.35)
+        elif name.endswith("kernel_projection.weight"):
+            weights[name] = draw(name, shape, 0.5 / math.sqrt(shape[-1]))
         else:
             weights[name] = draw(name, shape, 1.5 / math.sqrt(shape[-1]))
     return weights

@@ -486,6 +486,30 @@ fn a_context_that_goes_back_is_as_if_no_more_had_been_read() {
     assert_eq!(snapshot.clone().end(), 100);
 }
 
+/// A draft model computes in its own type, whatever its target's is.
+#[test]
+fn hidden_states_of_another_type_are_read_in_the_draft_models_own() {
+    let goldens = Goldens::read();
+    for name in ["by_layer_yarn", "dflash2_halves"] {
+        let case = goldens.case(name);
+        let tensors = goldens.tensors(case);
+        let bf16 =
+            tensors.iter().map(|(name, t)| (name.clone(), t.astype(mlx::Dtype::Bfloat16).unwrap())).collect();
+        let model = load(&case.config, &bf16).unwrap();
+        assert_eq!(model.dtype(), mlx::Dtype::Bfloat16);
+        let expected = goldens.values(&format!("{name}.logits_20_5"));
+        for dtype in [mlx::Dtype::Float16, mlx::Dtype::Float32, mlx::Dtype::Bfloat16] {
+            let mut context = model.empty_context();
+            model.read(&goldens.features(0, 20).astype(dtype).unwrap(), 0, &mut context).unwrap();
+            let found = logits(&goldens, &model, 5, &mut context);
+            let off = distance(&found, &expected);
+            // 8 bits of precision; a wrong mask or rotation makes a difference of 0.3 and more.
+            assert!(off > 0.0 && off < 0.1, "{name} from {dtype:?}: {off}");
+            assert!(context.arrays().all(|array| array.dtype() == mlx::Dtype::Bfloat16));
+        }
+    }
+}
+
 #[test]
 fn a_window_bounds_what_a_context_takes() {
     let goldens = Goldens::read();

@@ -342,8 +342,7 @@ def main(out):
                 goldens[f"{name}.{part}_{layer}"] = np.stack(arrays).astype(np.float32)
     write(f"{out}/goldens.safetensors", goldens)
     with open(f"{out}/cases.json", "w") as file:
-        json.dump(listed, file, indent=1)
-        file.write("\n")
+        file.write("[\n" + ",\n".join(map(json.dumps, listed)) + "\n]\n")
 
 
 if __name__ == "__main__":

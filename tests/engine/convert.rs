@@ -14,7 +14,7 @@ use foretoken_engine::checkpoint::{
     CheckpointError, Config, Files, FloatType, Index, Layout, Metadata, WeightKind,
 };
 use foretoken_engine::convert::{Conversion, Limits};
-use foretoken_engine::inspect::{Inspection, inspect};
+use foretoken_engine::inspect::{Inspection, inspect_model};
 use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
 use foretoken_engine::session::{ReplyRequest, Session};
@@ -80,7 +80,7 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn inspected(dir: &Path) -> Result<Inspection, CheckpointError> {
-    inspect(&Metadata::read(dir, Files::Whole)?, None, KvPrecision::Full)
+    inspect_model(&Metadata::read(dir, Files::Whole)?, None, KvPrecision::Full)
 }
 
 fn index(dir: &Path) -> Index {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use foretoken_engine::checkpoint::{Files, Metadata};
 use foretoken_engine::decode::Batch;
-use foretoken_engine::inspect::inspect;
+use foretoken_engine::inspect::inspect_model;
 use foretoken_engine::mlx::{self, Dtype};
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::fixtures::{demo_model, fixture, load_keeping, write_converted, write_raw};
@@ -62,7 +62,7 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
     for (dir, kv) in as_computed.map(|dir| (dir, KvPrecision::Full)).into_iter().chain(in_8_bits) {
         let metadata = Metadata::read(&dir, Files::Whole).unwrap();
         for context in [256, 1024] {
-            let told = inspect(&metadata, Some(context), kv).unwrap().memory.total;
+            let told = inspect_model(&metadata, Some(context), kv).unwrap().memory.total;
             // A peak is the most of several: on a busy machine less is in flight at once.
             let is_off = |most: u64| (told as f64 - most as f64).abs() > (BOUND * most as f64).max(NOISE);
             let mut most = measured(&dir, kv, context as usize);

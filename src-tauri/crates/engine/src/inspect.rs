@@ -1,5 +1,6 @@
 //! What a checkpoint is, told before it is loaded: parameters, format, layers, MTP head, memory, what is not loaded and
-//! what is odd, all from config and safetensors headers. Also the description of a model that is loaded.
+//! what is odd, all from config and safetensors headers. Also the description of a model that is loaded, and what a draft
+//! model is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +11,17 @@ use foretoken_protocol::{KvPrecision, ModelInfo, MtpState};
 use serde::Serialize;
 
 use crate::checkpoint::{
-    CheckpointError, Config, HiddenMode, Index, LayerKind, Layout, Metadata, Purpose, SkipReason,
-    sampling_defaults,
+    CheckpointError, Config, DraftConfig, HiddenMode, Index, LayerKind, Layout, Metadata, Purpose,
+    SkipReason, Skipped, sampling_defaults,
 };
 use crate::memory::{DraftHead, MemoryEstimate};
 use crate::mlx;
 
+mod draft;
 #[cfg(test)]
 mod tests;
+
+pub use draft::{DraftInspection, TargetNeeds};
 
 /// Tokens of the context for which memory is reckoned where the caller names none; at most the model's own.
 const TYPICAL_CONTEXT: u32 = 4096;
@@ -68,10 +72,32 @@ pub struct SkippedGroup {
     pub bytes: u64,
 }
 
+/// What a folder holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Inspected {
+    /// A model.
+    Model(Box<Inspection>),
+    /// A draft model.
+    Draft(Box<DraftInspection>),
+}
+
+/// [`inspect_model`], or for a draft model what it is and which target it needs.
+pub fn inspect(
+    metadata: &Metadata,
+    context: Option<u32>,
+    kv_precision: KvPrecision,
+) -> Result<Inspected, CheckpointError> {
+    match DraftConfig::of(metadata)? {
+        Some(config) => Ok(Inspected::Draft(Box::new(DraftInspection::of(metadata, &config)?))),
+        None => Ok(Inspected::Model(Box::new(inspect_model(metadata, context, kv_precision)?))),
+    }
+}
+
 /// Says whether a checkpoint can be loaded, what it is, and what it takes at a context of so many tokens. Without a
 /// context a typical one is taken; either is cut to what the model was made for. `kv_precision`: how keys and values
 /// are kept; 8 bits are an error where the size of the heads does not allow them.
-pub fn inspect(
+pub fn inspect_model(
     metadata: &Metadata,
     context: Option<u32>,
     kv_precision: KvPrecision,
@@ -91,7 +117,7 @@ pub fn inspect(
         full_attention_layers: config.count(LayerKind::FullAttention),
         context_length: config.max_position_embeddings,
         memory: MemoryEstimate::of(&config, &layout, context.into()),
-        skipped: skipped_groups(&layout),
+        skipped: skipped_groups(&layout.skipped),
         architecture: config.architecture,
         mtp: layout.mtp,
         notes: layout.notes,
@@ -144,9 +170,9 @@ pub fn model_name(dir: &Path) -> String {
     name.unwrap_or("model").to_owned()
 }
 
-fn skipped_groups(layout: &Layout) -> Vec<SkippedGroup> {
+fn skipped_groups(tensors: &[Skipped]) -> Vec<SkippedGroup> {
     let mut groups: BTreeMap<(String, SkipReason), SkippedGroup> = BTreeMap::new();
-    for skipped in &layout.skipped {
+    for skipped in tensors {
         let mut parts = skipped.name.splitn(3, '.');
         let prefix = match (parts.next().unwrap_or_default(), parts.next()) {
             (outer @ ("model" | "language_model"), Some(inner)) => format!("{outer}.{inner}"),
@@ -163,6 +189,15 @@ fn skipped_groups(layout: &Layout) -> Vec<SkippedGroup> {
         group.bytes = group.bytes.saturating_add(skipped.bytes);
     }
     groups.into_values().collect()
+}
+
+impl fmt::Display for Inspected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(inspection) => inspection.fmt(f),
+            Self::Draft(inspection) => inspection.fmt(f),
+        }
+    }
 }
 
 impl fmt::Display for Inspection {
@@ -223,26 +258,39 @@ impl fmt::Display for Inspection {
                 ),
             ),
         ]);
-        for group in &self.skipped {
-            let tensors = if group.tensors == 1 { "tensor" } else { "tensors" };
-            let why = match group.reason {
-                SkipReason::Vision => "the vision tower",
-                SkipReason::TiedHead => "the embedding is the output head",
-                SkipReason::Derived => "it follows from the config",
-                SkipReason::UnusedHead => "an MTP head that cannot be used",
-            };
-            let size = bytes(group.bytes);
-            let value = format!("{}: {} {tensors}, {size}; {why}", group.prefix, group.tensors);
-            rows.push(("not loaded", value));
-        }
+        rows.extend(self.skipped.iter().map(skipped_row));
         rows.extend(self.notes.iter().map(|note| ("note", note.clone())));
-
-        write!(f, "{} ({})", self.name, self.architecture)?;
-        for (label, value) in rows {
-            write!(f, "\n  {label:<12}{value}")?;
-        }
-        Ok(())
+        write_rows(f, &self.name, &self.architecture, &rows)
     }
+}
+
+/// A label and what stands beside it.
+type LabelledRow = (&'static str, String);
+
+fn skipped_row(group: &SkippedGroup) -> LabelledRow {
+    let tensors = if group.tensors == 1 { "tensor" } else { "tensors" };
+    let why = match group.reason {
+        SkipReason::Vision => "the vision tower",
+        SkipReason::TiedHead => "the embedding is the output head",
+        SkipReason::Derived => "it follows from the config",
+        SkipReason::UnusedHead => "an MTP head that cannot be used",
+        SkipReason::Borrowed => "the model that it drafts for has it",
+    };
+    let size = bytes(group.bytes);
+    ("not loaded", format!("{}: {} {tensors}, {size}; {why}", group.prefix, group.tensors))
+}
+
+fn write_rows(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    architecture: &str,
+    rows: &[LabelledRow],
+) -> fmt::Result {
+    write!(f, "{name} ({architecture})")?;
+    for (label, value) in rows {
+        write!(f, "\n  {label:<12}{value}")?;
+    }
+    Ok(())
 }
 
 /// A number of bytes in decimal units.

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
@@ -67,6 +68,15 @@ struct Inspection {
     format: String,
     mtp: MtpState,
     memory: Memory,
+}
+
+/// The engine's words of a draft model, which cannot be chatted with.
+#[derive(Debug, Deserialize)]
+struct DraftModel {
+    architecture: String,
+    /// The model that it needs.
+    #[serde(rename = "draft_for")]
+    _draft_for: IgnoredAny,
 }
 
 /// What a model takes in memory, in bytes.
@@ -190,6 +200,15 @@ impl Inspector {
         let arguments = ["inspect".as_ref(), "--json".as_ref(), "--context".as_ref(), context.as_os_str()];
         let arguments = arguments.into_iter().chain(what.iter().copied());
         let output = self.tool.output(arguments).await?;
+        if let Ok(DraftModel { architecture, .. }) = serde_json::from_str(&output) {
+            return Err(ErrorReport {
+                code: ENGINE_REFUSED.into(),
+                message: format!(
+                    "This folder holds a draft model ({architecture}), which guesses ahead for another model."
+                ),
+                hint: "Choose the folder of the model that it was made for.".into(),
+            });
+        }
         serde_json::from_str(&output).map_err(|error| ErrorReport {
             code: "engine_unreadable".into(),
             message: format!("The engine described the model in words that cannot be read: {error}."),
@@ -234,6 +253,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use foretoken_host::testing::{demo_model, engine_program};
+    use serde_json::json;
 
     use super::*;
 
@@ -258,6 +278,60 @@ mod tests {
         let facts = inspector.inspect(&demo_model()).await.unwrap();
         assert!(facts.needs_in_8_bits.is_some_and(|needs| !needs.is_empty()));
         assert!(inspector.is_current(&demo_model()));
+    }
+
+    /// A draft model of one layer, all zeros.
+    fn write_draft_model(folder: &Path) {
+        let square = [
+            "fc",
+            "layers.0.self_attn.q_proj",
+            "layers.0.self_attn.k_proj",
+            "layers.0.self_attn.v_proj",
+            "layers.0.self_attn.o_proj",
+            "layers.0.mlp.gate_proj",
+            "layers.0.mlp.up_proj",
+            "layers.0.mlp.down_proj",
+        ];
+        let norms = [
+            "hidden_norm",
+            "norm",
+            "layers.0.input_layernorm",
+            "layers.0.post_attention_layernorm",
+            "layers.0.self_attn.q_norm",
+            "layers.0.self_attn.k_norm",
+        ];
+        let (mut header, mut end) = (serde_json::Map::new(), 0);
+        for (name, shape) in
+            square.iter().map(|name| (name, vec![8, 8])).chain(norms.iter().map(|n| (n, vec![8])))
+        {
+            let start = end;
+            end += 2 * shape.iter().product::<usize>();
+            let entry = json!({"dtype": "BF16", "shape": shape, "data_offsets": [start, end]});
+            header.insert(format!("{name}.weight"), entry);
+        }
+        let header = serde_json::Value::Object(header).to_string().into_bytes();
+        let file = [&(header.len() as u64).to_le_bytes()[..], &header, &vec![0; end]].concat();
+        fs::write(folder.join("model.safetensors"), file).unwrap();
+        let config = json!({
+            "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": 8, "vocab_size": 64,
+            "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "head_dim": 8,
+            "rope_theta": 1e7, "block_size": 4, "dflash_config": {"mask_token_id": 63, "target_layer_ids": [2]},
+        });
+        fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_draft_model_is_called_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("draft");
+        fs::create_dir(&model).unwrap();
+        write_draft_model(&model);
+        let inspector =
+            Inspector::new(Tool::new(engine_program(folder.path())), folder.path().join("facts.json"));
+        let refused = inspector.inspect(&model).await.unwrap_err();
+        assert_eq!(refused.code, ENGINE_REFUSED, "{refused:?}");
+        assert!(refused.message.contains("DFlashDraftModel"), "{refused:?}");
+        assert!(inspector.is_current(&model));
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! What a row keeps between passes: keys and values of the attention layers, the recurrent state of the others.
 
 mod delta_state;
+mod draft_context;
 mod prefix;
 mod quantized_heads;
 mod row_cache;
@@ -8,6 +9,7 @@ mod row_kv;
 mod spill;
 
 pub use delta_state::{DeltaState, TapeEntry};
+pub use draft_context::{ContextKv, DraftContext, DraftContextError};
 pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
 pub use quantized_heads::QuantizedHeads;
 pub use row_cache::RowCache;

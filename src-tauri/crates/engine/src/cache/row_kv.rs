@@ -16,8 +16,9 @@ const GROWTH: std::ops::RangeInclusive<i32> = 256..=4096;
 ///
 /// Appending writes in place as long as nobody holds another handle of the buffers. A rollback sets `len`; later
 /// appends overwrite the positions behind it. Each position is quantized by itself, so its values do not depend on
-/// which positions are appended together.
-#[derive(Debug, Default)]
+/// which positions are appended together. A clone shares the buffers until one of the two appends, which then copies
+/// them.
+#[derive(Debug, Clone, Default)]
 pub struct RowKv {
     precision: KvPrecision,
     /// None before the first append.
@@ -41,6 +42,16 @@ pub enum KeysValues {
     Full([Array; 2]),
     /// In 8 bits.
     Eight([QuantizedHeads; 2]),
+}
+
+impl KeysValues {
+    /// Keys and values in this type, `[1, Hkv, len, D]` each.
+    pub fn full(self, dtype: Dtype) -> Result<[Array; 2]> {
+        match self {
+            Self::Full(keys_values) => Ok(keys_values),
+            Self::Eight([keys, values]) => Ok([keys.dequantize(dtype)?, values.dequantize(dtype)?]),
+        }
+    }
 }
 
 impl KvCopy {

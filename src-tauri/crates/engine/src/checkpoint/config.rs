@@ -10,16 +10,18 @@ use serde_json::Value;
 use super::CheckpointError;
 use super::declaration::HeadDeclaration;
 use super::dims::{AttentionDims, LinearDims, MoeDims};
+use super::draft_kind::draft_architecture;
 use super::json::{Keys, MAX_SIZE, Object, excerpt, invalid};
 use super::kinds::{FloatType, LayerKind, MlpKind, SUPPORTED_ARCHITECTURES};
 use super::metadata::{Files, Metadata};
+use super::names::classify;
 use super::quantization::Quantization;
 
 /// The model type of an MTP head that was exported without its model.
 pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";
 
 /// The most layers that a config may ask for.
-const MAX_LAYERS: u64 = 1024;
+pub(super) const MAX_LAYERS: u64 = 1024;
 
 /// The text model that a config describes, checked: sizes are positive, bounded and fit each other.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +81,9 @@ impl Config {
 
     /// Checks a config, nested (`text_config`) or flat.
     pub fn parse(top: &Object) -> Result<Self, CheckpointError> {
+        if let Some(architecture) = draft_architecture(top) {
+            return Err(CheckpointError::DraftModel { architecture: architecture.into() });
+        }
         let root = Keys(vec![top]);
         let keys = match root.object("text_config")? {
             Some(text) => Keys(vec![text, top]),
@@ -124,7 +129,7 @@ impl Config {
                 .map_or(context, |scaling| scaling.context().max(context)),
             attention,
             dtype: float_type(&keys)?,
-            quantization: Quantization::parse(&keys)?,
+            quantization: Quantization::parse(&keys, classify)?,
         })
     }
 
@@ -230,7 +235,7 @@ fn layer_kinds(keys: &Keys<'_>) -> Result<Vec<LayerKind>, CheckpointError> {
     Ok(layers)
 }
 
-fn float_type(keys: &Keys<'_>) -> Result<Option<FloatType>, CheckpointError> {
+pub(super) fn float_type(keys: &Keys<'_>) -> Result<Option<FloatType>, CheckpointError> {
     for key in ["dtype", "torch_dtype"] {
         match keys.text(key)? {
             None => {}

@@ -93,6 +93,52 @@ impl AttentionDims {
     }
 
     pub(super) fn parse(keys: &Keys<'_>, hidden_size: usize) -> Result<Self, CheckpointError> {
+        let Heads { heads, kv_heads, head_dim } = Heads::parse(keys, hidden_size)?;
+        let mut rope = keys.clone();
+        if let Some(parameters) = keys.object("rope_parameters")? {
+            rope.0.insert(0, parameters);
+        }
+        let rope_theta = rope_theta(&rope)?;
+        let fraction = rope
+            .number("partial_rotary_factor", "a number above 0, at most 1", |part| part > 0.0 && part <= 1.0)?
+            .unwrap_or(0.25);
+        let rope_dims = (head_dim as f64 * fraction) as usize;
+        if rope_dims == 0 || !rope_dims.is_multiple_of(2) {
+            let expected =
+                format!("a fraction that rotates an even number of the {head_dim} dimensions of a head");
+            return Err(invalid("partial_rotary_factor", Some(&fraction.into()), expected));
+        }
+        let rope_scaling = RopeScaling::parse(keys)?;
+        Ok(Self { heads, kv_heads, head_dim, rope_theta, rope_dims, rope_scaling })
+    }
+
+    /// Those of a draft model, which rotates whole heads, whatever its config has kept of another model's.
+    pub(super) fn parse_draft(keys: &Keys<'_>, hidden_size: usize) -> Result<Self, CheckpointError> {
+        let Heads { heads, kv_heads, head_dim } = Heads::parse(keys, hidden_size)?;
+        if !head_dim.is_multiple_of(2) {
+            return Err(invalid(
+                "head_dim",
+                Some(&head_dim.into()),
+                "even, since its dimensions turn in pairs",
+            ));
+        }
+        let mut rope = keys.clone();
+        for key in ["rope_parameters", "rope_scaling"] {
+            rope.0.extend(keys.object(key)?);
+        }
+        let (rope_theta, rope_scaling) = (rope_theta(&rope)?, RopeScaling::parse(keys)?);
+        Ok(Self { heads, kv_heads, head_dim, rope_theta, rope_dims: head_dim, rope_scaling })
+    }
+}
+
+struct Heads {
+    heads: usize,
+    kv_heads: usize,
+    head_dim: usize,
+}
+
+impl Heads {
+    fn parse(keys: &Keys<'_>, hidden_size: usize) -> Result<Self, CheckpointError> {
         let heads = keys.size("num_attention_heads")?;
         let kv_heads = keys.optional_size("num_key_value_heads")?.unwrap_or(heads);
         if !heads.is_multiple_of(kv_heads) {
@@ -108,27 +154,14 @@ impl AttentionDims {
             }
         };
         bounded("num_attention_heads", &[2, heads, head_dim])?;
-
-        let mut rope = keys.clone();
-        if let Some(parameters) = keys.object("rope_parameters")? {
-            rope.0.insert(0, parameters);
-        }
-        const THETA: &str = "a number from 1 to 1e12";
-        let rope_theta = rope
-            .number("rope_theta", THETA, |theta| (1.0..=1e12).contains(&theta))?
-            .ok_or_else(|| invalid("rope_theta", None, THETA))?;
-        let fraction = rope
-            .number("partial_rotary_factor", "a number above 0, at most 1", |part| part > 0.0 && part <= 1.0)?
-            .unwrap_or(0.25);
-        let rope_dims = (head_dim as f64 * fraction) as usize;
-        if rope_dims == 0 || !rope_dims.is_multiple_of(2) {
-            let expected =
-                format!("a fraction that rotates an even number of the {head_dim} dimensions of a head");
-            return Err(invalid("partial_rotary_factor", Some(&fraction.into()), expected));
-        }
-        let rope_scaling = RopeScaling::parse(keys)?;
-        Ok(Self { heads, kv_heads, head_dim, rope_theta: rope_theta as f32, rope_dims, rope_scaling })
+        Ok(Self { heads, kv_heads, head_dim })
     }
+}
+
+fn rope_theta(keys: &Keys<'_>) -> Result<f32, CheckpointError> {
+    const THETA: &str = "a number from 1 to 1e12";
+    let theta = keys.number("rope_theta", THETA, |theta| (1.0..=1e12).contains(&theta))?;
+    theta.map(|theta| theta as f32).ok_or_else(|| invalid("rope_theta", None, THETA))
 }
 
 impl RopeScaling {

@@ -77,6 +77,47 @@ pub enum CheckpointError {
         /// What the config names.
         model_type: &'static str,
     },
+    /// A draft model where a model is asked for.
+    #[error("This folder holds a draft model ({architecture}), which guesses ahead for another model.")]
+    DraftModel {
+        /// What it calls itself.
+        architecture: String,
+    },
+    /// A kind of draft model that the engine does not know.
+    #[error(
+        "The draft model is a {architecture}, which is not supported; supported are DFlashDraftModel and \
+         DFlash2DraftModel."
+    )]
+    UnsupportedDraft {
+        /// What it calls itself.
+        architecture: String,
+    },
+    /// A draft model that was made for another target.
+    #[error("The draft model was made for a model with {key} {draft}, but this model has {target}.")]
+    DraftMismatch {
+        /// The config key.
+        key: &'static str,
+        /// The draft model's value.
+        draft: usize,
+        /// The target's.
+        target: usize,
+    },
+    /// A draft model that was made for a deeper target.
+    #[error("The draft model reads layer {tap}, counted from 0, but this model has {layers} layers.")]
+    DraftTap {
+        /// The first layer that it reads and the target does not have.
+        tap: usize,
+        /// Layers of the target.
+        layers: usize,
+    },
+    /// A draft model whose mask token is not in the vocabulary.
+    #[error("The draft model's mask_token_id is {id}, but the vocabulary has {vocab} tokens.")]
+    DraftMaskToken {
+        /// The token.
+        id: u32,
+        /// Tokens of the vocabulary.
+        vocab: usize,
+    },
     /// A tensor file whose header makes no sense.
     #[error("The header of {} cannot be read: {reason}.", file.display())]
     HeaderUnreadable {
@@ -216,6 +257,10 @@ impl CheckpointError {
             Self::ForeignQuantization { .. } => "foreign_quantization",
             Self::KvNotQuantizable { .. } => "kv_not_quantizable",
             Self::HeadOnly { .. } => "head_only",
+            Self::DraftModel { .. } => "draft_model",
+            Self::UnsupportedDraft { .. } => "unsupported_draft",
+            Self::DraftMismatch { .. } | Self::DraftTap { .. } => "draft_mismatch",
+            Self::DraftMaskToken { .. } => "draft_mask_token",
             Self::HeaderUnreadable { .. } | Self::WrongLength { .. } => "header_unreadable",
             Self::MissingFile { .. } => "missing_file",
             Self::MissingTensor { .. } | Self::MissingExpert { .. } => "missing_tensor",
@@ -248,6 +293,12 @@ impl CheckpointError {
             Self::HeadOnly { .. } => {
                 "Put it as the folder mtp into the folder of the model that it belongs to."
             }
+            Self::DraftModel { .. } => "Choose the folder of the model that it was made for.",
+            Self::UnsupportedDraft { .. } => "Choose a DFlash or DFlash2 draft model.",
+            Self::DraftMismatch { .. } | Self::DraftTap { .. } => {
+                "Choose the draft model that was made for this model."
+            }
+            Self::DraftMaskToken { .. } => CHECK_SOURCE,
             Self::HeaderUnreadable { .. } | Self::WrongLength { .. } | Self::MissingFile { .. } => {
                 DOWNLOAD_AGAIN
             }

@@ -2,7 +2,7 @@
 
 use super::CheckpointError;
 use super::config::Config;
-use super::dims::MoeDims;
+use super::dims::{AttentionDims, MoeDims};
 use super::json::invalid;
 use super::kinds::{LayerKind, MlpKind};
 
@@ -17,6 +17,8 @@ pub(super) enum Role {
     Conv,
     /// A small parameter of the recurrence, used as it is stored: often float32 beside bfloat16 weights.
     Recurrence,
+    /// Any other parameter, used in the compute type.
+    Parameter,
 }
 
 /// A tensor that must be there.
@@ -57,8 +59,9 @@ pub(super) fn mtp_head(config: &Config, mlp: MlpKind) -> Result<Vec<Slot>, Check
     Ok(slots.0)
 }
 
+/// A list of tensors that grows.
 #[derive(Default)]
-struct Slots(Vec<Slot>);
+pub(super) struct Slots(pub(super) Vec<Slot>);
 
 impl Slots {
     fn layer(
@@ -91,9 +94,25 @@ impl Slots {
     fn full_attention(&mut self, path: &str, config: &Config) {
         let (dims, hidden) = (&config.attention, config.hidden_size);
         let query = "2 × num_attention_heads × head_dim, hidden_size";
+        self.attention(path, dims, hidden, (dims.query_and_gate_dim(), query));
+    }
+
+    /// Attention whose query projection carries no gate.
+    pub(super) fn ungated_attention(&mut self, path: &str, dims: &AttentionDims, hidden: usize) {
+        let query = "num_attention_heads × head_dim, hidden_size";
+        self.attention(path, dims, hidden, (dims.query_dim(), query));
+    }
+
+    fn attention(
+        &mut self,
+        path: &str,
+        dims: &AttentionDims,
+        hidden: usize,
+        (query_rows, query): (usize, &str),
+    ) {
         let kv = "num_key_value_heads × head_dim, hidden_size";
         let output = "hidden_size, num_attention_heads × head_dim";
-        self.matrix(&format!("{path}.q_proj"), [dims.query_and_gate_dim(), hidden], query);
+        self.matrix(&format!("{path}.q_proj"), [query_rows, hidden], query);
         self.matrix(&format!("{path}.k_proj"), [dims.kv_dim(), hidden], kv);
         self.matrix(&format!("{path}.v_proj"), [dims.kv_dim(), hidden], kv);
         self.matrix(&format!("{path}.o_proj"), [hidden, dims.query_dim()], output);
@@ -126,7 +145,7 @@ impl Slots {
         self.push(norm, vec![dims.value_head_dim], Role::Recurrence, "linear_value_head_dim");
     }
 
-    fn mlp(&mut self, path: &str, [inner, hidden]: [usize; 2], key: &str) {
+    pub(super) fn mlp(&mut self, path: &str, [inner, hidden]: [usize; 2], key: &str) {
         let (up, down) = (format!("{key}, hidden_size"), format!("hidden_size, {key}"));
         self.matrix(&format!("{path}.gate_proj"), [inner, hidden], &up);
         self.matrix(&format!("{path}.up_proj"), [inner, hidden], &up);
@@ -152,12 +171,16 @@ impl Slots {
         }
     }
 
-    fn matrix(&mut self, path: &str, shape: [usize; 2], because: &str) {
+    pub(super) fn matrix(&mut self, path: &str, shape: [usize; 2], because: &str) {
         self.push(path.into(), shape.into(), Role::Matrix, because);
     }
 
-    fn norm(&mut self, name: &str, size: usize, because: &str) {
+    pub(super) fn norm(&mut self, name: &str, size: usize, because: &str) {
         self.push(name.into(), vec![size], Role::Norm, because);
+    }
+
+    pub(super) fn parameter(&mut self, name: &str, shape: &[usize], because: &str) {
+        self.push(name.into(), shape.into(), Role::Parameter, because);
     }
 
     fn push(&mut self, name: String, shape: Vec<usize>, role: Role, because: &str) {

@@ -234,6 +234,60 @@ impl Fixture {
         fixture
     }
 
+    /// A draft model for [`Self::raw`], as published: two layers, the first with a window.
+    pub(crate) fn draft() -> Self {
+        let mut list = Tensors::new();
+        list.push(("fc.weight".into(), vec![HIDDEN, 3 * HIDDEN]));
+        for norm in ["hidden_norm.weight", "norm.weight"] {
+            list.push((norm.into(), vec![HIDDEN]));
+        }
+        for layer in ["layers.0", "layers.1"] {
+            for (projection, shape) in [
+                ("q_proj", [256, HIDDEN]),
+                ("k_proj", [128, HIDDEN]),
+                ("v_proj", [128, HIDDEN]),
+                ("o_proj", [HIDDEN, 256]),
+            ] {
+                list.push((format!("{layer}.self_attn.{projection}.weight"), shape.into()));
+            }
+            list.push((format!("{layer}.self_attn.q_norm.weight"), vec![64]));
+            list.push((format!("{layer}.self_attn.k_norm.weight"), vec![64]));
+            mlp(&mut list, layer);
+        }
+        let tensors = list.into_iter().map(|(name, shape)| (name, ("BF16".into(), shape))).collect();
+        let config = json!({
+            "architectures": ["DFlashDraftModel"],
+            "model_type": "qwen3",
+            "hidden_size": HIDDEN,
+            "intermediate_size": MLP,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "head_dim": 64,
+            "rms_norm_eps": 1e-6,
+            "rope_theta": 1e7,
+            "max_position_embeddings": 4096,
+            "vocab_size": VOCAB,
+            "block_size": 16,
+            "num_target_layers": 4,
+            "layer_types": ["sliding_attention", "full_attention"],
+            "sliding_window": 32,
+            "dflash_config": {"mask_token_id": 255, "target_layer_ids": [0, 1, 3]},
+            "dtype": "bfloat16"
+        });
+        let files = [("model.safetensors".into(), Shard { format: Some("pt"), tensors })].into();
+        Self { config, files, ..Self::empty() }
+    }
+
+    /// Sets a key at the top of the config, or, behind `dflash_config.`, of a draft model's own; `null` takes it out.
+    pub(crate) fn set_top(mut self, key: &str, value: impl Into<Value>) -> Self {
+        match key.strip_prefix("dflash_config.") {
+            Some(key) => self.config["dflash_config"][key] = value.into(),
+            None => self.config[key] = value.into(),
+        }
+        self
+    }
+
     fn with_experts(mut self, experts: impl Fn(&str) -> Tensors) -> Self {
         for (key, value) in [
             ("num_experts", EXPERTS),

@@ -29,10 +29,24 @@ impl Index {
 
     /// The index of the files whose headers are in `metadata`. The config may name a file for the MTP head.
     pub fn of(metadata: &Metadata, config: &Config) -> Result<Self, CheckpointError> {
-        let mut index = Self { sidecars: Sidecar::find(metadata, config), ..Self::default() };
+        let index = Self { sidecars: Sidecar::find(metadata, config), ..Self::default() };
+        index.with_files_of(metadata, |file| Sidecar::of(metadata, file))
+    }
+
+    /// The index of a folder with a draft model.
+    pub fn of_draft(metadata: &Metadata) -> Result<Self, CheckpointError> {
+        Self::default().with_files_of(metadata, |_| None)
+    }
+
+    /// Adds the files of the model. `head`: the MTP head that a file which is none of these is, if it is one.
+    fn with_files_of(
+        mut self,
+        metadata: &Metadata,
+        head: impl Fn(&FileHeader) -> Option<Sidecar>,
+    ) -> Result<Self, CheckpointError> {
         let is_sidecar = |file: &&FileHeader| {
             let path = metadata.place(&file.path);
-            index.sidecars.iter().any(|sidecar| sidecar.path == path)
+            self.sidecars.iter().any(|sidecar| sidecar.path == path)
         };
         let files: Vec<&FileHeader> =
             metadata.files.iter().filter(|file| file.folder().is_none() && !is_sidecar(file)).collect();
@@ -40,19 +54,19 @@ impl Index {
         for (file, is_shard) in files.iter().zip(shards(metadata, &files, &named)) {
             let path = metadata.place(&file.path);
             if is_shard {
-                index.add(path, file)?;
-            } else if let Some(head) = Sidecar::of(metadata, file) {
-                index.sidecars.push(head);
+                self.add(path, file)?;
+            } else if let Some(head) = head(file) {
+                self.sidecars.push(head);
             } else {
-                index.left_out.push(path);
+                self.left_out.push(path);
             }
         }
-        if index.files.is_empty() {
+        if self.files.is_empty() {
             let (path, problem) = (metadata.folder.clone(), "has no .safetensors file");
             return Err(CheckpointError::NotAModelFolder { path, problem });
         }
-        index.check_shards(named)?;
-        Ok(index)
+        self.check_shards(named)?;
+        Ok(self)
     }
 
     /// Refuses a folder that lacks a file which the index names, unless other files have its tensors. An index none of

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::CheckpointError;
-use super::config::Config;
-use super::dims::LinearDims;
+use super::dims::{AttentionDims, LinearDims};
 use super::expected::Slot;
 use super::plan::Rows;
 use super::sort::{TextTensors, has_prefix};
@@ -37,12 +36,26 @@ impl Form {
     }
 }
 
+/// Whose matrices are looked for, with the sizes that tell the rows of fused ones apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Family<'a> {
+    /// A model or its MTP head.
+    Model(&'a LinearDims),
+    /// A draft model.
+    Draft(&'a AttentionDims),
+}
+
 /// The one form in which a matrix is there; its own where it is not there at all.
-pub(super) fn find(slot: &Slot, config: &Config, tensors: &TextTensors<'_>) -> Result<Form, CheckpointError> {
+pub(super) fn find(
+    slot: &Slot,
+    family: Family<'_>,
+    tensors: &TextTensors<'_>,
+) -> Result<Form, CheckpointError> {
     let own = Form::one(slot.name.clone(), slot.shape.clone(), vec![Rows::All]);
-    let other = match &slot.shape[..] {
-        [experts, rows, columns] => stacked(slot, [*experts, *rows, *columns], tensors)?,
-        [_, columns] => interleaved(slot, *columns, &config.linear, tensors),
+    let other = match (family, &slot.shape[..]) {
+        (Family::Model(_), [experts, rows, columns]) => stacked(slot, [*experts, *rows, *columns], tensors)?,
+        (Family::Model(dims), [_, columns]) => interleaved(slot, *columns, dims, tensors),
+        (Family::Draft(dims), [_, columns]) => fused_qkv(slot, *columns, dims, tensors),
         _ => None,
     };
     match other {
@@ -126,4 +139,19 @@ fn interleaved(slot: &Slot, columns: usize, dims: &LinearDims, tensors: &TextTen
     });
     has_prefix(tensors, &format!("{module}."))
         .then(|| Form::one(module, vec![dims.key_heads * block, columns], rows.collect()))
+}
+
+/// Projections of some draft models: queries, keys and values in one matrix, one after the other.
+fn fused_qkv(slot: &Slot, columns: usize, dims: &AttentionDims, tensors: &TextTensors<'_>) -> Option<Form> {
+    let (layer, projection) = slot.name.split_once(".self_attn.")?;
+    let (query, kv) = (dims.query_dim(), dims.kv_dim());
+    let (start, rows) = match projection {
+        "q_proj" => (0, query),
+        "k_proj" => (query, kv),
+        "v_proj" => (query + kv, kv),
+        _ => return None,
+    };
+    let (module, block) = (format!("{layer}.self_attn.qkv_proj"), query + 2 * kv);
+    let rows = Rows::OfBlocks { block, start, end: start + rows };
+    has_prefix(tensors, &format!("{module}.")).then(|| Form::one(module, vec![block, columns], vec![rows]))
 }

@@ -6,6 +6,7 @@ use super::CheckpointError;
 use super::config::Config;
 use super::declaration::HeadDeclaration;
 use super::expected;
+use super::forms::Family;
 use super::index::{Index, SidecarContent};
 use super::kinds::{FloatType, HiddenMode, MlpKind};
 use super::names::classify_head;
@@ -141,7 +142,7 @@ impl HeadPlanner<'_> {
         let declared = own.norms.or(of_model.norms);
         // Whether all is there is told first: it is the simpler thing to mend.
         let mut part = CheckpointPart {
-            config: self.config,
+            family: Family::Model(&self.config.linear),
             compute: self.compute,
             norms: self.trunk.norms,
             quantization,

@@ -9,6 +9,7 @@ use safetensors::Dtype;
 use super::CheckpointError;
 use super::config::Config;
 use super::expected;
+use super::forms::Family;
 use super::head;
 use super::index::Index;
 use super::kinds::{FloatType, HiddenMode, NormEncoding};
@@ -79,11 +80,15 @@ impl Layout {
         }
         let trunk_tensors = std::mem::take(&mut sorted.trunk);
         let trunk_norms = norms::trunk(index, &trunk_tensors)?;
-        let compute = compute_type(config, &trunk_tensors)?;
+        let compute = compute_type(config.dtype, &trunk_tensors, "embed_tokens")?;
         let quantization = config.quantization.as_ref();
-        let Planned { mut tensors, mut weights, mut parameters, inferred } =
-            CheckpointPart { config, compute, norms: trunk_norms, quantization }
-                .plan(&expected::trunk(config)?, &trunk_tensors)?;
+        let Planned { mut tensors, mut weights, mut parameters, inferred } = CheckpointPart {
+            family: Family::Model(&config.linear),
+            compute,
+            norms: trunk_norms,
+            quantization,
+        }
+        .plan(&expected::trunk(config)?, &trunk_tensors)?;
         if inferred {
             let format = describe(weights.values(), compute);
             notes.push(format!("The config says nothing of quantization; the tensors say {format}."));
@@ -163,17 +168,22 @@ impl Layout {
     }
 }
 
-/// The model computes in the type of the embedding, or of its scales where it is quantized; where these are not floats,
-/// in that of the final norm.
-fn compute_type(config: &Config, tensors: &TextTensors<'_>) -> Result<FloatType, CheckpointError> {
+/// A model computes in the type of the matrix `module`, or of its scales where it is quantized; where these are not
+/// floats, in the one that the config declares, or in that of the final norm.
+pub(super) fn compute_type(
+    declared: Option<FloatType>,
+    tensors: &TextTensors<'_>,
+    module: &str,
+) -> Result<FloatType, CheckpointError> {
     let stored = |name: &str| tensors.get(name).map(|(raw, info)| (*raw, info.dtype));
-    let missing = || CheckpointError::MissingTensor { name: "embed_tokens.weight".into() };
-    let (name, found) = stored("embed_tokens.weight").ok_or_else(missing)?;
+    let (weight, scales) = (format!("{module}.weight"), format!("{module}.scales"));
+    let (name, found) =
+        stored(&weight).ok_or_else(|| CheckpointError::MissingTensor { name: weight.clone() })?;
     let float = |name: &str| FloatType::from_dtype(stored(name)?.1);
-    let small_floats = stored("embed_tokens.scales").is_some_and(|(_, dtype)| dtype == Dtype::U8);
-    float("embed_tokens.scales")
-        .or_else(|| float("embed_tokens.weight"))
-        .or_else(|| config.dtype.filter(|_| small_floats))
+    let small_floats = stored(&scales).is_some_and(|(_, dtype)| dtype == Dtype::U8);
+    float(&scales)
+        .or_else(|| float(&weight))
+        .or_else(|| declared.filter(|_| small_floats))
         .or_else(|| float("norm.weight").filter(|_| small_floats))
         .ok_or_else(|| CheckpointError::WrongDtype {
             name: name.into(),
@@ -183,7 +193,7 @@ fn compute_type(config: &Config, tensors: &TextTensors<'_>) -> Result<FloatType,
 }
 
 /// Describes how matrices are stored: as most parameters are, then the other kinds.
-fn describe<'a>(weights: impl Iterator<Item = &'a Weight>, compute: FloatType) -> String {
+pub(super) fn describe<'a>(weights: impl Iterator<Item = &'a Weight>, compute: FloatType) -> String {
     let mut sizes: BTreeMap<WeightKind, u64> = BTreeMap::new();
     for weight in weights {
         let size = weight.experts.unwrap_or(1) as u64 * weight.rows as u64 * weight.columns as u64;

@@ -3,12 +3,15 @@
 //! Everything here reads headers; of tensors at most a few norms, where nothing else tells how they are stored.
 //! [`Config`] is what `config.json` promises, [`Index`] what the files hold, and [`Layout`] the plan that reconciles
 //! the two: which tensor to read from where and what to make of it. A checkpoint loads completely or not at all, so a
-//! plan that exists has every tensor in its right shape and type.
+//! plan that exists has every tensor in its right shape and type. [`DraftConfig`] and [`DraftLayout`] are the same for a
+//! draft model in a folder of its own.
 
 mod config;
 mod declaration;
 mod defaults;
 mod dims;
+mod draft;
+mod draft_kind;
 mod error;
 mod expected;
 #[cfg(test)]
@@ -36,6 +39,7 @@ pub use config::Config;
 pub use declaration::HeadDeclaration;
 pub use defaults::sampling_defaults;
 pub use dims::{AttentionDims, LinearDims, MoeDims, RopeScaling};
+pub use draft::{Convolutions, DraftArchitecture, DraftConfig, DraftLayout, SelectorDims, Visibility};
 pub use error::CheckpointError;
 pub use index::{Index, Sidecar, SidecarContent, TensorFile, TensorInfo};
 pub use kinds::{FloatType, HiddenMode, LayerKind, MlpKind, NormEncoding, SUPPORTED_ARCHITECTURES};

@@ -86,7 +86,8 @@ fn canonical(name: &str) -> String {
 
 /// The canonical name of a tensor, by that of the module or parameter that it is in the file.
 pub(super) fn tensor_name(canonical: String) -> String {
-    let bare = canonical.ends_with(".switch_mlp.down_proj") || canonical.ends_with(".experts.gate_up_proj");
+    const BARE: [&str; 3] = [".switch_mlp.down_proj", ".experts.gate_up_proj", "_codebook"];
+    let bare = BARE.iter().any(|parameter| canonical.ends_with(parameter));
     if bare { canonical + ".weight" } else { canonical }
 }
 

@@ -168,6 +168,8 @@ pub enum SkipReason {
     Derived,
     /// It belongs to an MTP head that cannot be used.
     UnusedHead,
+    /// It is an embedding or an output head, which a draft model borrows from its target.
+    Borrowed,
 }
 
 /// A tensor in the files that is not loaded.

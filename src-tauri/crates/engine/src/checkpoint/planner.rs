@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use safetensors::Dtype;
 
 use super::CheckpointError;
-use super::config::Config;
 use super::expected::{Role, Slot};
-use super::forms::{self, Form, Piece};
+use super::forms::{self, Family, Form, Piece};
 use super::kinds::{FloatType, NormEncoding};
 use super::plan::{Rows, Source, TensorPlan, Transform};
 use super::plan::{Weight, WeightKind};
@@ -30,7 +29,7 @@ pub(super) struct Planned {
 /// What is the same for all tensors of a part of a checkpoint.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CheckpointPart<'a> {
-    pub(super) config: &'a Config,
+    pub(super) family: Family<'a>,
     pub(super) compute: FloatType,
     pub(super) norms: NormEncoding,
     /// What is said about quantization; where nothing is, the tensors tell.
@@ -102,7 +101,7 @@ impl Planner<'_> {
     }
 
     fn matrix(&mut self, slot: &Slot) -> Result<(), CheckpointError> {
-        let form = forms::find(slot, self.part.config, self.stored)?;
+        let form = forms::find(slot, self.part.family, self.stored)?;
         let (&columns, outer) = slot.shape.split_last().expect("a matrix has columns");
         let kind = match self.quantization_of(slot, &form, columns)? {
             Some(spec) => {

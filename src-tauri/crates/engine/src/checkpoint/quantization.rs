@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::CheckpointError;
 use super::json::{Keys, Object, excerpt, invalid};
-use super::names::{Name, classify};
+use super::names::Name;
 use crate::mlx::QuantMode;
 
 /// Group sizes and bits that a mode has; the first of each is meant where a config leaves them out.
@@ -130,8 +130,11 @@ pub struct Quantization {
 }
 
 impl Quantization {
-    /// Reads `quantization`, or `quantization_config` where only that exists.
-    pub(super) fn parse(keys: &Keys<'_>) -> Result<Option<Self>, CheckpointError> {
+    /// Reads `quantization`, or `quantization_config` where only that exists. `classify` knows the names of modules.
+    pub(super) fn parse(
+        keys: &Keys<'_>,
+        classify: fn(&str) -> Name,
+    ) -> Result<Option<Self>, CheckpointError> {
         let present = |key: &'static str| keys.get(key).filter(|value| value.as_bool() != Some(false));
         let Some((key, value)) = ["quantization", "quantization_config"]
             .into_iter()

@@ -88,10 +88,15 @@ pub(super) fn mlp_kind(layer: &str, tensors: &TextTensors<'_>) -> Option<MlpKind
     }
 }
 
+/// How many layers there are tensors of.
+pub(super) fn trunk_layers(tensors: &TextTensors<'_>) -> usize {
+    let last = tensors.keys().filter_map(|name| trunk_layer(name)).max();
+    last.map_or(0, |last| last.saturating_add(1))
+}
+
 /// Says in the config's terms what hundreds of missing and unexpected tensors would say one by one.
 pub(super) fn check_layers(config: &Config, tensors: &TextTensors<'_>) -> Result<(), CheckpointError> {
-    let last = tensors.keys().filter_map(|name| trunk_layer(name)).max();
-    let count = last.map_or(0, |last| last.saturating_add(1));
+    let count = trunk_layers(tensors);
     if count != config.layers.len() {
         return Err(CheckpointError::Contradiction {
             config: format!("num_hidden_layers {}", config.layers.len()),

@@ -1,6 +1,7 @@
 //! The parts of this module together, on real files.
 
 mod configs;
+mod drafts;
 mod experts;
 mod files;
 mod fuzz;

@@ -12,7 +12,7 @@ use crate::checkpoint::fixture::{Fixture, HIDDEN, demo};
 #[test]
 fn the_demo_checkpoint_is_inspected() {
     let inspection =
-        inspect(&Metadata::read(&demo(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
+        inspect_model(&Metadata::read(&demo(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
     assert_eq!((inspection.name.as_str(), inspection.architecture.as_str()), ("demo-model", "qwen3_5"));
     assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (3, 1));
     let memory = &inspection.memory;
@@ -35,7 +35,7 @@ fn the_demo_checkpoint_is_inspected() {
 fn an_inspection_counts_what_is_not_loaded() {
     let dir = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).write();
     let inspection =
-        inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
+        inspect_model(&Metadata::read(dir.path(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
     let groups: Vec<_> =
         inspection.skipped.iter().map(|group| (group.prefix.as_str(), group.tensors)).collect();
     assert_eq!(groups, [("lm_head", 1), ("model.visual", 2)]);
@@ -47,16 +47,20 @@ fn headers_without_weights_are_enough() {
     let fixture = Fixture::raw();
     let dir = fixture.write();
     let whole =
-        inspect(&Metadata::read(dir.path(), Files::Whole).unwrap(), Some(1000), KvPrecision::Full).unwrap();
+        inspect_model(&Metadata::read(dir.path(), Files::Whole).unwrap(), Some(1000), KvPrecision::Full)
+            .unwrap();
     assert_eq!(whole.memory.context, 1000);
     for (name, shard) in &fixture.files {
         let header = shard.header().0.to_string().len() as u64;
         let file = fs::File::options().write(true).open(dir.path().join(name)).unwrap();
         file.set_len(8 + header).unwrap();
     }
-    let cut =
-        inspect(&Metadata::read(dir.path(), Files::HeadersOnly).unwrap(), Some(1000), KvPrecision::Full)
-            .unwrap();
+    let cut = inspect_model(
+        &Metadata::read(dir.path(), Files::HeadersOnly).unwrap(),
+        Some(1000),
+        KvPrecision::Full,
+    )
+    .unwrap();
     assert_eq!(cut, whole);
     let claimed = Metadata::read(dir.path(), Files::Whole).unwrap();
     assert!(Index::of(&claimed, &Config::of(&claimed).unwrap()).is_err());
@@ -68,8 +72,9 @@ fn a_head_whose_norms_only_values_tell_is_inspected_without_them() {
     let (trunk, head) = Fixture::converted(None).split_head();
     let head = head.renamed("language_model.mtp.", "mtp.", Some("mlx"));
     let mut fixture = trunk.with_file("mtp.safetensors", head);
-    let inspected =
-        |dir: &Path, files| inspect(&Metadata::read(dir, files).unwrap(), None, KvPrecision::Full).unwrap();
+    let inspected = |dir: &Path, files| {
+        inspect_model(&Metadata::read(dir, files).unwrap(), None, KvPrecision::Full).unwrap()
+    };
     // Values that tell nothing are no better here than when the model is loaded.
     assert_eq!(inspected(fixture.write().path(), Files::Whole).mtp, MtpState::Unusable);
     fixture.values = vec![("q_norm", 1.5), ("norm", 1.0)];
@@ -84,7 +89,7 @@ fn a_head_whose_norms_only_values_tell_is_inspected_without_them() {
     }
     let cut = Metadata::read(dir.path(), Files::HeadersOnly).unwrap();
     for metadata in [metadata, cut] {
-        let inspection = inspect(&metadata, None, KvPrecision::Full).unwrap();
+        let inspection = inspect_model(&metadata, None, KvPrecision::Full).unwrap();
         assert_eq!((&inspection.mtp, &inspection.memory), (&whole.mtp, &whole.memory));
         assert!(inspection.notes[0].contains("when the weights are here"), "{:?}", inspection.notes);
         let config = Config::of(&metadata).unwrap();
@@ -115,4 +120,38 @@ fn models_are_named_by_their_folder() {
     ] {
         assert_eq!(model_name(Path::new(path)), name, "{path}");
     }
+}
+
+#[test]
+fn a_draft_model_says_what_it_is_and_which_target_it_needs() {
+    let fixture = Fixture::draft().with("lm_head.weight", "BF16", &[256, HIDDEN]);
+    let dir = fixture.write();
+    let inspected = |metadata: &Metadata| inspect(metadata, None, KvPrecision::Full).unwrap();
+    let whole = inspected(&Metadata::read(dir.path(), Files::Whole).unwrap());
+    let Inspected::Draft(draft) = &whole else { panic!("{whole}") };
+    let needs = &draft.draft_for;
+    assert_eq!((needs.hidden_size, needs.vocab_size, needs.layers), (HIDDEN, 256, Some(4)));
+    assert_eq!((&needs.layers_read[..], draft.most_guesses), (&[0, 1, 3][..], 15));
+    let text = whole.to_string();
+    for part in [
+        "(DFlashDraftModel)",
+        "a draft model",
+        "2: 1 sliding attention, 1 full attention",
+        "16 tokens, 15 of them guesses; mask token 255",
+        "hidden size 64, 4 layers, 256 tokens",
+        "layers 0, 1, 3",
+        "lm_head: 1 tensor, 32.8 kB; the model that it drafts for has it",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let json = serde_json::to_value(&whole).unwrap();
+    assert_eq!(
+        (&json["architecture"], &json["draft_for"]["layers_read"]),
+        (&"DFlashDraftModel".into(), &vec![0, 1, 3].into())
+    );
+    // A model's own words have not changed.
+    let model = Metadata::read(&demo(), Files::Whole).unwrap();
+    let (told, known) = (inspected(&model), inspect_model(&model, None, KvPrecision::Full).unwrap());
+    assert_eq!(serde_json::to_value(&told).unwrap(), serde_json::to_value(&known).unwrap());
+    assert_eq!(told.to_string(), known.to_string());
 }

@@ -17,7 +17,7 @@ pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
 pub use graph::primitives;
 pub use ops::{
-    Frequencies, Gather, Mask, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
+    Frequencies, Gather, Mask, Pairing, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
     concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, logsumexp, quantize,
     quantized_matmul, quantized_weighted_rows, rms_norm, rope, scaled_dot_product_attention, softmax, stack,
     take, take_along_axis, take_rows, tri, where_,

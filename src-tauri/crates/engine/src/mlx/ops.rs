@@ -40,12 +40,23 @@ impl QuantMode {
 }
 
 /// Which keys a query may see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mask {
+#[derive(Debug, Clone, Copy)]
+pub enum Mask<'a> {
     /// All of them.
     None,
     /// Those up to its own position, the last query being at the last key.
     Causal,
+    /// Those for which this holds, bool `[L, N]`.
+    Where(&'a Array),
+}
+
+/// Which entries of a head a rotary embedding turns together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// Entries i and i + dims/2.
+    Halves,
+    /// Entries 2i and 2i + 1.
+    Neighbours,
 }
 
 /// How fast the pairs of a rotary embedding turn with the position.
@@ -115,6 +126,8 @@ unary! {
     sigmoid => mlx_sigmoid;
     /// −x.
     negative => mlx_negative;
+    /// tanh x.
+    tanh => mlx_tanh;
     /// Whether each element is neither infinite nor NaN.
     is_finite => mlx_isfinite;
 }
@@ -425,17 +438,24 @@ pub fn rms_norm(x: &Array, weight: Option<&Array>, eps: f32) -> Result<Array> {
     Array::build("rms_norm", |res, s| unsafe { mlx_sys::mlx_fast_rms_norm(res, x.raw(), weight, eps, s) })
 }
 
-/// Rotary position embedding of the first `dims` entries, halves paired (i, i + dims/2).
+/// Rotary position embedding of the first `dims` entries.
 ///
 /// x `[B, heads, L, D]`; `offset` is an int32 `[B]`: where each of the B starts.
-pub fn rope(x: &Array, dims: i32, frequencies: &Frequencies, offset: &Array) -> Result<Array> {
+pub fn rope(
+    x: &Array,
+    dims: i32,
+    pairing: Pairing,
+    frequencies: &Frequencies,
+    offset: &Array,
+) -> Result<Array> {
+    let neighbours = pairing == Pairing::Neighbours;
     let (value, has_value, periods) = match frequencies {
         Frequencies::Base(base) => (*base, true, null()),
         Frequencies::Periods(periods) => (0.0, false, periods.raw()),
     };
     let base = mlx_optional_float { value, has_value };
     Array::build("rope", |res, s| unsafe {
-        mlx_sys::mlx_fast_rope_dynamic(res, x.raw(), dims, false, base, 1.0, offset.raw(), periods, s)
+        mlx_sys::mlx_fast_rope_dynamic(res, x.raw(), dims, neighbours, base, 1.0, offset.raw(), periods, s)
     })
 }
 
@@ -445,11 +465,12 @@ pub fn scaled_dot_product_attention(
     k: &Array,
     v: &Array,
     scale: f32,
-    mask: Mask,
+    mask: Mask<'_>,
 ) -> Result<Array> {
-    let mode = match mask {
-        Mask::None => c"",
-        Mask::Causal => c"causal",
+    let (mode, mask) = match mask {
+        Mask::None => (c"", null()),
+        Mask::Causal => (c"causal", null()),
+        Mask::Where(mask) => (c"array", mask.raw()),
     };
     Array::build("scaled_dot_product_attention", |res, s| unsafe {
         mlx_sys::mlx_fast_scaled_dot_product_attention(
@@ -459,7 +480,7 @@ pub fn scaled_dot_product_attention(
             v.raw(),
             scale,
             mode.as_ptr(),
-            null(),
+            mask,
             null(),
             false,
             s,
@@ -732,7 +753,7 @@ mod tests {
         let (periods, position) = ([2.0f32, 40.0], 5.0f32);
         let freqs = Frequencies::Periods(Array::from_slice(&periods, &[2]).unwrap());
         let offset = Array::from_slice(&[position as i32], &[1]).unwrap();
-        let y = rope(&x, 4, &freqs, &offset).unwrap().to_vec::<f32>().unwrap();
+        let y = rope(&x, 4, Pairing::Halves, &freqs, &offset).unwrap().to_vec::<f32>().unwrap();
         for (i, period) in periods.into_iter().enumerate() {
             let (sin, cos) = (position / period).sin_cos();
             assert!((y[i] - cos).abs() < 1e-5 && (y[i + 2] - sin).abs() < 1e-5, "{y:?}");

@@ -3,6 +3,7 @@
 //! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
 //! transformers.
 
+use super::heads::{self, AttentionDims, Heads};
 use super::linear::{Linear, Projections};
 use super::matrix::Matrix;
 use super::packed::Packed;
@@ -14,32 +15,15 @@ use crate::mlx::{self, Array, Dtype, Mask, Result, Span};
 /// dequantizing these first, which makes the fused attention possible.
 const MOST_DIRECT_QUERIES: i32 = 16;
 
-/// Sizes of a full-attention layer.
-#[derive(Debug, Clone, Copy)]
-pub struct AttentionDims {
-    /// Query heads.
-    pub heads: i32,
-    /// Key and value heads.
-    pub kv_heads: i32,
-    /// Size of a head.
-    pub head_dim: i32,
-    /// Added to the mean square in norms.
-    pub eps: f32,
-}
-
 /// Gated full attention: softmax attention whose output is scaled by the sigmoid of a gate that `q_proj` carries.
 #[derive(Debug)]
 pub struct Attention {
-    dims: AttentionDims,
-    rope: Rope,
+    heads: Heads,
     /// Projections to gate, queries, keys and values, in this order.
     gate_qkv: Projections,
     /// The last two of these alone.
     kv: Projections,
     o_proj: Linear,
-    /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
-    qk_norm: Array,
-    k_norm: Array,
 }
 
 impl Attention {
@@ -54,12 +38,9 @@ impl Attention {
         let [q_proj, gate_proj] = q_proj.deinterleave(dims.head_dim)?;
         let gate_qkv = Projections::new(vec![gate_proj, q_proj, k_proj, v_proj])?;
         let kv = gate_qkv.without_first(2)?;
-        let (q_norm, k_norm) = (rope.scale(&q_norm)?, rope.scale(&k_norm)?);
-        let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
-        let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
-        let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
+        let heads = Heads::new(dims, rope, &q_norm, &k_norm)?;
         let o_proj = Linear::new(o_proj)?;
-        Ok(Self { dims, rope, gate_qkv, kv, o_proj, qk_norm, k_norm })
+        Ok(Self { heads, gate_qkv, kv, o_proj })
     }
 
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.
@@ -69,22 +50,16 @@ impl Attention {
         packed: &Packed,
         caches: impl Iterator<Item = &'a mut RowKv>,
     ) -> Result<Array> {
-        let AttentionDims { heads, kv_heads, head_dim, .. } = self.dims;
         let parts = self.gate_qkv.forward(x)?;
-        // Queries and keys go through norm and rotation together: half the operations.
-        let qk = self.rotate(&mlx::concatenate(&[&parts[1], &parts[2]], -1)?, &self.qk_norm, packed)?;
-        let q = qk.slice_axis(1, 0, heads)?;
-        let kv = self.join(&qk.slice_axis(1, heads, heads + kv_heads)?, &parts[3])?;
-
-        let scale = (head_dim as f32).powf(-0.5);
+        let (q, kv) = self.heads.queries_keys_values([&parts[1], &parts[2], &parts[3]], packed)?;
         let mut start = 0;
         let mut outputs = Vec::with_capacity(packed.lens().len());
         for (cache, q) in caches.zip(packed.split(&q)?) {
             let len = q.dim(0);
             let kv = cache.append(&kv.slice_axis(2, start, start + len)?)?;
             start += len;
-            let out = attend(&q.transpose(&[2, 1, 0, 3])?, &kv, scale)?;
-            outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, heads * head_dim])?);
+            let out = attend(&q.transpose(&[2, 1, 0, 3])?, &kv, self.heads.scale())?;
+            outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, -1])?);
         }
         let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
         let multiply_adds = out.size() * x.dim(-1) as usize;
@@ -103,7 +78,7 @@ impl Attention {
         caches: impl Iterator<Item = &'a mut RowKv>,
     ) -> Result<()> {
         let parts = self.kv.forward(x)?;
-        let kv = self.join(&self.rotate(&parts[0], &self.k_norm, packed)?, &parts[1])?;
+        let kv = self.heads.keys_values(&parts[0], &parts[1], packed)?;
         let mut start = 0;
         for (cache, &len) in caches.zip(packed.lens()) {
             cache.append(&kv.slice_axis(2, start, start + len)?)?;
@@ -112,23 +87,9 @@ impl Attention {
         Ok(())
     }
 
-    /// `[T, heads · D]` → normed and rotated `[T, heads, 1, D]`.
-    fn rotate(&self, x: &Array, weight: &Array, packed: &Packed) -> Result<Array> {
-        let AttentionDims { head_dim, eps, .. } = self.dims;
-        let x = x.reshape(&[x.dim(0), -1, head_dim])?;
-        let x = mlx::rms_norm(&x, None, eps)?.multiply(weight)?;
-        self.rope.rotate(&x.expand_dims(2)?, packed.positions())
-    }
-
-    /// Rotated keys `[T, Hkv, 1, D]` and values `[T, Hkv · D]` as the cache holds them, `[2, Hkv, T, D]`.
-    fn join(&self, k: &Array, v: &Array) -> Result<Array> {
-        mlx::concatenate(&[k, &v.reshape(k.shape())?], 2)?.transpose(&[2, 1, 0, 3])
-    }
-
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
-        let norms = vec![&self.qk_norm, &self.k_norm];
-        [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), norms, self.rope.arrays()].concat()
+        [self.gate_qkv.arrays(), self.kv.arrays(), self.o_proj.arrays(), self.heads.arrays()].concat()
     }
 }
 
@@ -137,24 +98,13 @@ fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
     let queries = q.dim(2);
     let mask = if queries == 1 { Mask::None } else { Mask::Causal };
     match kv {
-        KeysValues::Full([k, v]) => attend_fused(q, k, v, scale, mask),
+        KeysValues::Full([k, v]) => heads::attend(q, k, v, scale, mask),
         KeysValues::Eight([k, v]) if queries <= MOST_DIRECT_QUERIES => attend_directly(q, k, v, scale),
         KeysValues::Eight(kv) => {
             let [k, v] = kv.each_ref().map(|heads| heads.dequantize(q.dtype()));
-            attend_fused(q, &k?, &v?, scale, mask)
+            heads::attend(q, &k?, &v?, scale, mask)
         }
     }
-}
-
-/// Attention over q `[1, Hq, T, D]` and k, v `[1, Hkv, S, D]` → `[1, Hq, T, D]`.
-fn attend_fused(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask) -> Result<Array> {
-    // Each query meets each key twice, for its weight and for its value.
-    let multiply_adds = 2 * q.size() * k.dim(2) as usize;
-    let [out] = mlx::over(Span::Heads(k.dim(1)), multiply_adds, [1], |heads| {
-        let (q, k, v) = (heads.of(q, 1)?, heads.of(k, 1)?, heads.of(v, 1)?);
-        Ok([mlx::scaled_dot_product_attention(&q, &k, &v, scale, mask)?])
-    })?;
-    Ok(out)
 }
 
 /// Causal attention that reads keys and values in 8 bits, without dequantizing them: q `[1, Hq, T, D]` →

@@ -2,12 +2,12 @@
 
 use super::LoadError;
 use super::linear::Linear;
-use super::weights::{LoadProgress, Weights, report};
+use super::weights::{LoadProgress, Weights, compute_dtype, report};
 use super::{
-    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Matrix, Mixer, Mlp, Moe,
+    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Matrix, Mixer, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{CheckpointError, Config, FloatType, LayerKind, Layout, QuantSpec};
+use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout, QuantSpec};
 use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, Dtype};
 
@@ -18,12 +18,8 @@ impl Qwen {
         layout: &Layout,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
-        let dtype = match layout.compute {
-            FloatType::Bfloat16 => Dtype::Bfloat16,
-            FloatType::Float16 => Dtype::Float16,
-            FloatType::Float32 => Dtype::Float32,
-        };
-        let mut builder = Builder { config, dtype, weights: Weights::read(layout, progress)? };
+        let weights = Weights::read(&layout.tensors, &layout.weights, progress)?;
+        let mut builder = Builder { config, dtype: compute_dtype(layout.compute), weights };
         let model = builder.qwen(layout, progress)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
@@ -109,17 +105,14 @@ impl Builder<'_> {
 
     fn attention(&mut self, path: &str) -> Result<Attention, LoadError> {
         let dims = &self.config.attention;
-        let rope = match &dims.rope_scaling {
-            None => Rope::new(dims.rope_dims as i32, dims.rope_theta),
-            Some(yarn) => Rope::with_yarn(dims.rope_dims as i32, dims.rope_theta, yarn)?,
-        };
+        let rope = Rope::of(dims)?;
         let dims = AttentionDims {
             heads: dims.heads as i32,
             kv_heads: dims.kv_heads as i32,
             head_dim: dims.head_dim as i32,
             eps: self.config.rms_norm_eps,
         };
-        let projections = self.linears(path, ["q_proj", "k_proj", "v_proj", "o_proj"])?;
+        let projections = self.weights.linears(path, ["q_proj", "k_proj", "v_proj", "o_proj"])?;
         let q_norm = self.weights.tensor(&format!("{path}.q_norm.weight"))?;
         let k_norm = self.weights.tensor(&format!("{path}.k_norm.weight"))?;
         Ok(Attention::new(dims, rope, projections, q_norm, k_norm)?)
@@ -135,7 +128,8 @@ impl Builder<'_> {
             conv_kernel: dims.conv_kernel as i32,
             eps: self.config.rms_norm_eps,
         };
-        let projections = self.linears(path, ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"])?;
+        let projections =
+            self.weights.linears(path, ["in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"])?;
         let out_proj = self.weights.linear(&format!("{path}.out_proj"))?;
         // Raw files keep some of these in f32; the reference conversion computes with them in the model's type.
         let mut tensor = |name: &str| -> Result<_, LoadError> {
@@ -149,7 +143,7 @@ impl Builder<'_> {
     /// The token-wise part of a layer: a mixture of experts where there are stacks of them.
     fn feed_forward(&mut self, path: &str) -> Result<FeedForward, LoadError> {
         if !self.weights.has(&format!("{path}.switch_mlp.gate_proj.weight")) {
-            return Ok(FeedForward::Dense(self.mlp(path)?));
+            return Ok(FeedForward::Dense(self.weights.mlp(path)?));
         }
         let moe = self.config.moe.as_ref().ok_or_else(|| CheckpointError::Contradiction {
             config: "nothing of experts".into(),
@@ -158,20 +152,16 @@ impl Builder<'_> {
         let dims =
             MoeDims { experts_per_token: moe.experts_per_token as i32, norm_topk_prob: moe.norm_topk_prob };
         let gate = self.weights.linear(&format!("{path}.gate"))?;
-        let experts = self.linears(&format!("{path}.switch_mlp"), ["gate_proj", "up_proj", "down_proj"])?;
+        let experts =
+            self.weights.linears(&format!("{path}.switch_mlp"), ["gate_proj", "up_proj", "down_proj"])?;
         let shared = match moe.shared_intermediate_size {
             None => None,
             Some(_) => Some((
-                self.mlp(&format!("{path}.shared_expert"))?,
+                self.weights.mlp(&format!("{path}.shared_expert"))?,
                 self.weights.linear(&format!("{path}.shared_expert_gate"))?,
             )),
         };
         Ok(FeedForward::Moe(Box::new(Moe::new(dims, gate, experts, shared)?)))
-    }
-
-    fn mlp(&mut self, path: &str) -> Result<Mlp, LoadError> {
-        let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
-        Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
     }
 
     fn mtp_head(&mut self) -> Result<MtpHead, LoadError> {
@@ -190,17 +180,5 @@ impl Builder<'_> {
             norm: self.weights.tensor("mtp.norm.weight")?,
             eps: self.config.rms_norm_eps,
         })
-    }
-
-    fn linears<const N: usize>(
-        &mut self,
-        path: &str,
-        names: [&str; N],
-    ) -> Result<[super::Matrix; N], LoadError> {
-        let linears: Vec<_> = names
-            .iter()
-            .map(|name| self.weights.linear(&format!("{path}.{name}")))
-            .collect::<Result<_, _>>()?;
-        Ok(linears.try_into().expect("one for each name"))
     }
 }

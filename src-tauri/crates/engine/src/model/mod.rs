@@ -4,8 +4,10 @@
 mod attention;
 mod build;
 mod delta_net;
+mod dflash;
 mod error;
 mod feed_forward;
+mod heads;
 mod linear;
 mod matrix;
 mod mlp;
@@ -16,10 +18,12 @@ mod qwen;
 mod rope;
 mod weights;
 
-pub use attention::{Attention, AttentionDims};
+pub use attention::Attention;
 pub use delta_net::{DeltaDims, DeltaNet};
+pub use dflash::{DraftBlock, DraftError, DraftModel, DraftTarget};
 pub use error::LoadError;
 pub use feed_forward::FeedForward;
+pub use heads::AttentionDims;
 pub use linear::{Linear, Projections};
 pub use matrix::{Embedding, Matrix};
 pub use mlp::Mlp;

@@ -1,23 +1,33 @@
-//! Rotary position embedding (arXiv 2104.09864) of the leading entries of each head, pairing entry i with i + dims/2;
-//! for longer contexts with the frequencies and the attention factor of YaRN (arXiv 2309.00071).
+//! Rotary position embedding (arXiv 2104.09864) of the leading entries of each head, in pairs of halves or neighbours; for
+//! longer contexts with the frequencies and the attention factor of YaRN (arXiv 2309.00071).
 
 use std::f64::consts::TAU;
 
-use crate::checkpoint::RopeScaling;
-use crate::mlx::{self, Array, Dtype, Frequencies, Result};
+use crate::checkpoint::{AttentionDims, RopeScaling};
+use crate::mlx::{self, Array, Dtype, Frequencies, Pairing, Result};
 
 /// Rotary position embedding (arXiv 2104.09864) of the leading entries of a head.
 #[derive(Debug, Clone)]
 pub struct Rope {
     dims: i32,
+    pairing: Pairing,
     frequencies: Frequencies,
     attention_factor: f32,
 }
 
 impl Rope {
-    /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token.
+    /// The rotation that a config asks for.
+    pub fn of(dims: &AttentionDims) -> Result<Self> {
+        match &dims.rope_scaling {
+            None => Ok(Self::new(dims.rope_dims as i32, dims.rope_theta)),
+            Some(yarn) => Self::with_yarn(dims.rope_dims as i32, dims.rope_theta, yarn),
+        }
+    }
+
+    /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token; a pair is entries i and i + dims/2.
     pub fn new(dims: i32, theta: f32) -> Self {
-        Self { dims, frequencies: Frequencies::Base(theta), attention_factor: 1.0 }
+        let frequencies = Frequencies::Base(theta);
+        Self { dims, pairing: Pairing::Halves, frequencies, attention_factor: 1.0 }
     }
 
     /// The embedding with the frequencies and the attention factor of YaRN.
@@ -25,9 +35,15 @@ impl Rope {
         let periods = yarn.periods(dims, f64::from(theta));
         Ok(Self {
             dims,
+            pairing: Pairing::Halves,
             frequencies: Frequencies::Periods(Array::from_slice(&periods, &[dims / 2])?),
             attention_factor: yarn.attention_factor() as f32,
         })
+    }
+
+    /// The same with other pairs.
+    pub fn with_pairing(self, pairing: Pairing) -> Self {
+        Self { pairing, ..self }
     }
 
     /// The weight `[…, D]` of the norm before the rotation, multiplied by the attention factor in its first `dims`
@@ -45,7 +61,7 @@ impl Rope {
     /// Rotates x `[B, heads, L, D]`; `offset`, int32 `[B]`: the position of the first of the L entries, for each of the
     /// B.
     pub fn rotate(&self, x: &Array, offset: &Array) -> Result<Array> {
-        mlx::rope(x, self.dims, &self.frequencies, offset)
+        mlx::rope(x, self.dims, self.pairing, &self.frequencies, offset)
     }
 
     /// The arrays it holds.

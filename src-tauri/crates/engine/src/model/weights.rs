@@ -1,15 +1,17 @@
-//! Reads the tensors of a checkpoint into memory as its [`Layout`] plans: puts stored parts together, transforms and
+//! Reads the tensors of a checkpoint into memory as they are planned: puts stored parts together, transforms and
 //! casts them, and refuses tensors that hold a NaN or an infinity.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::LoadError;
-use crate::checkpoint::{CheckpointError, Layout, Rows, Source, TensorPlan, Transform, WeightKind};
+use crate::checkpoint::{
+    CheckpointError, FloatType, Rows, Source, TensorPlan, Transform, Weight, WeightKind,
+};
 use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
-use crate::model::Matrix;
+use crate::model::{Matrix, Mlp};
 
 /// Called with bytes read and bytes to read, between tensors and then between layers; may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
@@ -22,21 +24,25 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Reads everything that the layout names.
-    pub(super) fn read(layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Self, LoadError> {
-        let total = layout.weight_bytes();
+    /// Reads everything that is planned. `weights` says of each matrix how it is stored.
+    pub(super) fn read(
+        plans: &[TensorPlan],
+        weights: &BTreeMap<String, Weight>,
+        progress: &mut LoadProgress<'_>,
+    ) -> Result<Self, LoadError> {
+        let total = plans.iter().map(TensorPlan::loaded_bytes).fold(0, u64::saturating_add);
         let mut done = 0;
         report(progress, done, total)?;
-        let mut stored = Stored::open(layout)?;
+        let mut stored = Stored::open(plans)?;
         let mut tensors = HashMap::new();
-        for plan in &layout.tensors {
+        for plan in plans {
             let tensor = transform(stored.assemble(plan)?, plan.transform)?.astype(dtype(plan.dtype))?;
             check_finite(&tensor, &plan.name)?;
             tensors.insert(plan.name.clone(), tensor);
             done += plan.loaded_bytes();
             report(progress, done, total)?;
         }
-        let kinds = layout.weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
+        let kinds = weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
         Ok(Self { tensors, kinds })
     }
 
@@ -70,6 +76,32 @@ impl Weights {
             mode: spec.mode,
         })
     }
+
+    /// Takes out the matrices of several modules of one path.
+    pub(super) fn linears<const N: usize>(
+        &mut self,
+        path: &str,
+        names: [&str; N],
+    ) -> Result<[Matrix; N], LoadError> {
+        let linears: Vec<_> =
+            names.iter().map(|name| self.linear(&format!("{path}.{name}"))).collect::<Result<_, _>>()?;
+        Ok(linears.try_into().expect("one for each name"))
+    }
+
+    /// Takes out a gated MLP.
+    pub(super) fn mlp(&mut self, path: &str) -> Result<Mlp, LoadError> {
+        let [gate_proj, up_proj, down_proj] = self.linears(path, ["gate_proj", "up_proj", "down_proj"])?;
+        Ok(Mlp::new(gate_proj, up_proj, down_proj)?)
+    }
+}
+
+/// The MLX type that a model computes in.
+pub(super) fn compute_dtype(compute: FloatType) -> Dtype {
+    match compute {
+        FloatType::Bfloat16 => Dtype::Bfloat16,
+        FloatType::Float16 => Dtype::Float16,
+        FloatType::Float32 => Dtype::Float32,
+    }
 }
 
 pub(super) fn report(progress: &mut LoadProgress<'_>, done: u64, total: u64) -> Result<(), LoadError> {
@@ -86,9 +118,9 @@ struct Stored {
 }
 
 impl Stored {
-    fn open(layout: &Layout) -> Result<Self, LoadError> {
+    fn open(plans: &[TensorPlan]) -> Result<Self, LoadError> {
         let (mut files, mut uses) = (HashMap::new(), HashMap::new());
-        for source in layout.tensors.iter().flat_map(|plan| &plan.sources) {
+        for source in plans.iter().flat_map(|plan| &plan.sources) {
             if !files.contains_key(&source.file) {
                 files.insert(source.file.clone(), mlx::load_safetensors(&source.file)?);
             }

@@ -28,8 +28,8 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of right
-/// drafts by position at depth 3.
+/// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of
+/// right drafts by position at depth 3.
 fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();

@@ -222,8 +222,8 @@ export function progressLabel(progress: ComparisonProgress | null): string {
 }
 
 /**
- * Why nothing can be compared now; null if it can. `drafting`: what is set; `writing`: whether a reply is being written in any chat;
- * `comparing`: whether a comparison runs.
+ * Why nothing can be compared now; null if it can. `drafting`: what is set; `writing`: whether a reply is being written
+ * in any chat; `comparing`: whether a comparison runs.
  */
 export function compareReason(
   engine: EngineState,

@@ -71,8 +71,8 @@ impl Row {
         }
     }
 
-    /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again. Whether the last step
-    /// was taken back still holds then.
+    /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again. Whether the last
+    /// step was taken back still holds then.
     pub(super) fn forget(&mut self, tokens: usize) {
         if tokens < self.ctx.len() {
             self.text = TextIndex::default();

@@ -284,7 +284,7 @@ mod tests {
             steps in prop::collection::vec((drafts(), 1usize..3), 1..300),
             thinking in 0usize..300,
         ) {
-            let drafter = |step: usize| if step % 3 == 0 { DrafterKind::Lookup } else { DrafterKind::Head };
+            let drafter = |step: usize| if step.is_multiple_of(3) { DrafterKind::Lookup } else { DrafterKind::Head };
             let mut recorder = Recorder::start(Instant::now(), 1, Sampling::default(), 0);
             for (i, &((drafted, accepted), rows)) in steps.iter().enumerate() {
                 let part = if i < thinking { Part::Thinking } else { Part::Answer };

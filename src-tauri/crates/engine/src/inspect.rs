@@ -1,6 +1,6 @@
 //! What a checkpoint is, told before it is loaded: parameters, format, layers, MTP head, memory, what is not loaded and
-//! what is odd, all from config and safetensors headers. Also the description of a model that is loaded, and what a draft
-//! model is.
+//! what is odd, all from config and safetensors headers. Also the description of a model that is loaded, and what a
+//! draft model is.
 
 use std::collections::BTreeMap;
 use std::fmt;

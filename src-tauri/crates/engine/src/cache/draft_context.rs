@@ -6,8 +6,8 @@ use thiserror::Error;
 use super::row_kv::RowKv;
 use crate::mlx::{Array, Result};
 
-/// Positions by which a layer with a window outgrows it before what is out of sight is dropped, so that not every append
-/// copies the window.
+/// Positions by which a layer with a window outgrows it before what is out of sight is dropped, so that not every
+/// append copies the window.
 const SLACK: usize = 256;
 
 /// Why the context of a draft model cannot be what is asked for.
@@ -64,8 +64,8 @@ impl DraftContext {
         }
     }
 
-    /// Appends keys and values `[2, Hkv, m, D]` of the next m positions, one array for each layer. On an error nothing is
-    /// appended.
+    /// Appends keys and values `[2, Hkv, m, D]` of the next m positions, one array for each layer. On an error nothing
+    /// is appended.
     pub fn append(&mut self, layers: &[Array]) -> Result<()> {
         let Some(count) = layers.first().map(|kv| kv.dim(2)) else { return Ok(()) };
         let grown = self.layers.iter().zip(layers).map(|(layer, kv)| layer.with(kv));

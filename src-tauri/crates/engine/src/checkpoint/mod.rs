@@ -3,8 +3,8 @@
 //! Everything here reads headers; of tensors at most a few norms, where nothing else tells how they are stored.
 //! [`Config`] is what `config.json` promises, [`Index`] what the files hold, and [`Layout`] the plan that reconciles
 //! the two: which tensor to read from where and what to make of it. A checkpoint loads completely or not at all, so a
-//! plan that exists has every tensor in its right shape and type. [`DraftConfig`] and [`DraftLayout`] are the same for a
-//! draft model in a folder of its own.
+//! plan that exists has every tensor in its right shape and type. [`DraftConfig`] and [`DraftLayout`] are the same for
+//! a draft model in a folder of its own.
 
 mod config;
 mod declaration;

@@ -1,5 +1,5 @@
-//! Query and key heads on their way to softmax attention: RMSNorm of each head, then its rotation. Also keys and values in
-//! the form of the caches, and the attention itself.
+//! Query and key heads on their way to softmax attention: RMSNorm of each head, then its rotation. Also keys and values
+//! in the form of the caches, and the attention itself.
 
 use super::packed::Packed;
 use super::rope::Rope;

@@ -1,5 +1,5 @@
-//! Rotary position embedding (arXiv 2104.09864) of the leading entries of each head, in pairs of halves or neighbours; for
-//! longer contexts with the frequencies and the attention factor of YaRN (arXiv 2309.00071).
+//! Rotary position embedding (arXiv 2104.09864) of the leading entries of each head, in pairs of halves or neighbours;
+//! for longer contexts with the frequencies and the attention factor of YaRN (arXiv 2309.00071).
 
 use std::f64::consts::TAU;
 
@@ -24,7 +24,8 @@ impl Rope {
         }
     }
 
-    /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token; a pair is entries i and i + dims/2.
+    /// Pair i of the first `dims` entries turns by theta^(−2i/dims) radians a token; a pair is entries i and i +
+    /// dims/2.
     pub fn new(dims: i32, theta: f32) -> Self {
         let frequencies = Frequencies::Base(theta);
         Self { dims, pairing: Pairing::Halves, frequencies, attention_factor: 1.0 }

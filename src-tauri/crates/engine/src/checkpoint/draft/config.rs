@@ -49,8 +49,8 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// Whether place `place` of the block sees a key. Keys are counted from the first place on: those before 0 are of the
-    /// context, the others of the block. Without causality a place sees all of the block, whatever the window.
+    /// Whether place `place` of the block sees a key. Keys are counted from the first place on: those before 0 are of
+    /// the context, the others of the block. Without causality a place sees all of the block, whatever the window.
     pub fn sees(self, place: usize, key: isize) -> bool {
         let distance = place as isize - key;
         let near = self.window.is_none_or(|window| distance < window as isize);
@@ -214,7 +214,8 @@ fn refuse_variations(keys: &Keys<'_>) -> Result<(), CheckpointError> {
     }
 }
 
-/// What the config says of causality holds for every layer; where it says nothing, a layer is causal if it has a window.
+/// What the config says of causality holds for every layer; where it says nothing, a layer is causal if it has a
+/// window.
 fn layers(keys: &Keys<'_>) -> Result<Vec<Visibility>, CheckpointError> {
     let Some(count) = keys.integer("num_hidden_layers", 1, MAX_LAYERS)? else {
         return Err(invalid("num_hidden_layers", None, format!("a whole number from 1 to {MAX_LAYERS}")));

@@ -1,5 +1,5 @@
-//! Attention of the places of a block over the row's context and the block itself, with RMSNorm and rotation of query and
-//! key heads and without a gate: `y = o_proj(softmax(q kᵀ / √D) v)`. Context and block have the same projections.
+//! Attention of the places of a block over the row's context and the block itself, with RMSNorm and rotation of query
+//! and key heads and without a gate: `y = o_proj(softmax(q kᵀ / √D) v)`. Context and block have the same projections.
 
 use super::super::heads::{self, AttentionDims, Heads};
 use super::super::linear::{Linear, Projections};
@@ -43,7 +43,8 @@ impl BlockAttention {
         self.heads.keys_values(&parts[0], &parts[1], packed)
     }
 
-    /// x `[T, H]`, a block of each row → `[T, H]`. Each row comes with its context in this layer and what its places see.
+    /// x `[T, H]`, a block of each row → `[T, H]`. Each row comes with its context in this layer and what its places
+    /// see.
     pub(super) fn forward<'a>(
         &self,
         x: &Array,

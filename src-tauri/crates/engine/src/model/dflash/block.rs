@@ -25,8 +25,8 @@ impl DraftBlock<'_> {
         self.len() == 0
     }
 
-    /// Logits of each guess, `[n, V]`: what all of them are drawn from at once if they do not depend on each other, else
-    /// without regard to the token before each.
+    /// Logits of each guess, `[n, V]`: what all of them are drawn from at once if they do not depend on each other,
+    /// else without regard to the token before each.
     pub fn logits(&self) -> &Array {
         &self.logits
     }
@@ -36,8 +36,8 @@ impl DraftBlock<'_> {
         self.selection.is_none()
     }
 
-    /// What guess `index` is drawn from, `[1, V]`, where the token before it is `before`, u32 `[1]`. Tokens that it must
-    /// not be have −∞.
+    /// What guess `index` is drawn from, `[1, V]`, where the token before it is `before`, u32 `[1]`. Tokens that it
+    /// must not be have −∞.
     pub fn guess(&self, index: usize, before: &Array) -> Result<Array> {
         let place = |rows: &Array| rows.slice_axis(0, index as i32, index as i32 + 1);
         match &self.selection {

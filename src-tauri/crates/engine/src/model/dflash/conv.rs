@@ -1,5 +1,5 @@
-//! The convolutions of DFlash2 along the places of a block, around attention and MLP: depthwise and causal, with a kernel
-//! that is the sum of a learned one and of one that follows from the input, the same for each group of channels.
+//! The convolutions of DFlash2 along the places of a block, around attention and MLP: depthwise and causal, with a
+//! kernel that is the sum of a learned one and of one that follows from the input, the same for each group of channels.
 
 use super::super::linear::Linear;
 use super::super::matrix::Matrix;

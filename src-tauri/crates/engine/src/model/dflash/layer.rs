@@ -1,4 +1,5 @@
-//! A layer of a draft model: h = x + attention(norm(x)); y = h + mlp(norm(h)); in DFlash2 with convolutions around both.
+//! A layer of a draft model: h = x + attention(norm(x)); y = h + mlp(norm(h)); in DFlash2 with convolutions around
+//! both.
 
 use super::super::Mlp;
 use super::super::packed::Packed;

@@ -55,8 +55,8 @@ impl DraftModel {
     }
 
     /// Reads committed tokens: appends their keys and values to the context. `features`, `[m, taps · H]` in any float
-    /// type: the outputs of the target's layers that the config names, side by side in ascending order, for the m tokens
-    /// from `position` on. What was read already is left out; a gap is an error.
+    /// type: the outputs of the target's layers that the config names, side by side in ascending order, for the m
+    /// tokens from `position` on. What was read already is left out; a gap is an error.
     pub fn read(
         &self,
         features: &Array,

@@ -1,5 +1,5 @@
-//! The candidate selector of DFlash2. At each place of a block it takes the likeliest tokens, and adds to their logits how
-//! well each follows the token before it: `⟨predecessor[before] ⊙ projection(h), successor[candidate]⟩`.
+//! The candidate selector of DFlash2. At each place of a block it takes the likeliest tokens, and adds to their logits
+//! how well each follows the token before it: `⟨predecessor[before] ⊙ projection(h), successor[candidate]⟩`.
 
 use super::super::linear::Linear;
 use super::super::matrix::{Embedding, Matrix};

@@ -1,5 +1,6 @@
 //! The attention caches of one row, one per layer.
 
+use super::draft_context::DraftContext;
 use super::row_kv::RowKv;
 use crate::mlx::Array;
 
@@ -11,16 +12,20 @@ pub struct RowCache {
     pub kv: Vec<RowKv>,
     /// The MTP head's, where the model has one.
     pub head: Option<RowKv>,
+    /// What the draft model has read, where the model has one and it has read along from the first token on.
+    pub draft: Option<DraftContext>,
 }
 
 impl RowCache {
     /// Asks for room for so many positions at once.
     pub fn reserve(&mut self, positions: usize) {
         self.kv.iter_mut().chain(&mut self.head).for_each(|kv| kv.reserve(positions));
+        self.draft.iter_mut().for_each(|context| context.reserve(positions));
     }
 
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.kv.iter().chain(&self.head).flat_map(RowKv::buffers)
+        let draft = self.draft.iter().flat_map(DraftContext::arrays);
+        self.kv.iter().chain(&self.head).flat_map(RowKv::buffers).chain(draft)
     }
 }

@@ -8,6 +8,8 @@ pub(super) const MAX_CHAIN: usize = 15;
 pub enum DrafterKind {
     /// The model's MTP head: a pass of it for each draft.
     Head,
+    /// The draft model that was loaded for the model: one pass of it for all drafts.
+    Dflash,
     /// What followed the longest earlier occurrence of the row's last tokens: no pass at all.
     Lookup,
 }

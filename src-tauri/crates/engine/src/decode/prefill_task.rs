@@ -6,7 +6,7 @@ use super::row::{CacheLost, Row};
 use super::spec::RowId;
 use crate::cache::{DeltaState, Prefix, RowCache, StateSnapshot};
 use crate::mlx::{self, Array, Result};
-use crate::model::{Packed, Phase, Qwen};
+use crate::model::{Hidden, Packed, Phase, Qwen};
 
 /// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
 /// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
@@ -36,6 +36,8 @@ struct Chunk {
     x: Array,
     /// Index of the next layer.
     layer: usize,
+    /// What the draft model reads of the layers so far, `[T, H]` each.
+    taps: Vec<Array>,
 }
 
 impl PrefillTask {
@@ -121,8 +123,8 @@ impl PrefillTask {
         chunk.layer = model.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;
-        chunk.x =
-            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, &mut self.states, Phase::Prefill)?;
+        let (states, taps) = (&mut self.states, &mut chunk.taps);
+        chunk.x = model.run_layers(chunk.x, range, &chunk.packed, &mut rows, states, Phase::Prefill, taps)?;
         let done = chunk.layer - begin;
         if chunk.layer == model.layers.len() {
             self.end_chunk(model, chunk)?;
@@ -144,13 +146,16 @@ impl PrefillTask {
         let (done, end) = (self.read, self.chunk_end());
         let ids = Array::from_slice(&self.row.ctx[done..end], &[(end - done) as i32])?;
         let packed = Packed::new(&[(done, end - done)])?;
-        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0 })
+        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0, taps: Vec::new() })
     }
 
     fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
         let (begin, end) = (self.read, chunk.end);
         let len = (end - begin) as i32;
-        let hidden = model.hidden(chunk.x)?.for_mtp;
+        let Hidden { for_mtp: hidden, features, .. } = model.hidden(chunk.x, &chunk.taps)?;
+        if let (Some(draft), Some(features)) = (&model.draft, features) {
+            self.row.read_features(draft, &features, begin)?;
+        }
         if let (Some(head), Some(cache)) = (&model.mtp, &mut self.row.cache.head) {
             // Pairs (hidden at t − 1, token at t) of the chunk's tokens.
             let first = begin.max(1);

@@ -9,7 +9,7 @@ use super::plan::DrafterKind;
 use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
 use crate::mlx::{self, Array, Result};
-use crate::model::{Packed, Qwen};
+use crate::model::{DraftError, DraftModel, Hidden, Packed, Qwen};
 use crate::sample::{History, Logprobs, SamplePosition, Sampler, Seen, penalised};
 
 /// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
@@ -26,6 +26,8 @@ pub struct Row {
     pub(super) ctx: Vec<u32>,
     pub(super) cache: RowCache,
     pub(super) pending: Pending,
+    /// What the model put out for committed tokens that the draft model has not read yet, `[n, taps · H]` each.
+    pub(super) unread_features: Vec<Array>,
     /// The tokens of `ctx` counted for penalties; `None` where the sampling has none.
     pub(super) history: Option<History>,
     /// Where runs of tokens occur in `ctx`.
@@ -64,6 +66,7 @@ impl Row {
             spec,
             cache: RowCache::default(),
             pending: Pending::default(),
+            unread_features: Vec::new(),
             history,
             text: TextIndex::default(),
             proposal: None,
@@ -79,6 +82,7 @@ impl Row {
         }
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
+        self.unread_features.clear();
         self.history = history(&self.spec, &self.ctx);
         self.proposal = None;
     }
@@ -132,12 +136,14 @@ impl Row {
         if self.spec.drafts && !self.taken_back { self.room() - 1 } else { 0 }
     }
 
-    /// The most of them that this drafter can propose: the head none without a pair to draft from, look-up none without
-    /// an earlier occurrence.
+    /// The most of them that this drafter can propose: the head none without a pair to draft from, the draft model none
+    /// without a context, look-up none without an earlier occurrence.
     pub(super) fn draft_room_of(&self, drafter: DrafterKind) -> usize {
         let most = match drafter {
             DrafterKind::Head if self.pending.len() == 0 => 0,
             DrafterKind::Head => usize::MAX,
+            DrafterKind::Dflash if self.cache.draft.is_none() || self.committed() == 0 => 0,
+            DrafterKind::Dflash => usize::MAX,
             DrafterKind::Lookup => self.proposal.as_ref().map_or(0, |proposal| proposal.tokens.len()),
         };
         most.min(self.draft_room())
@@ -186,6 +192,42 @@ impl Row {
         Ok(())
     }
 
+    /// Lets the draft model read what the model put out for tokens from `position` on, `[n, taps · H]`. Where that cannot
+    /// be, the row goes on without it: its drafts only ever save time.
+    pub(super) fn read_features(
+        &mut self,
+        draft: &DraftModel,
+        features: &Array,
+        position: usize,
+    ) -> Result<()> {
+        let Some(context) = &mut self.cache.draft else { return Ok(()) };
+        match draft.read(features, position, context) {
+            Ok(()) => Ok(()),
+            Err(DraftError::Mlx(error)) => Err(error),
+            Err(error) => {
+                tracing::warn!("the draft model cannot go on in a row: {error}");
+                (self.cache.draft, self.unread_features) = (None, Vec::new());
+                Ok(())
+            }
+        }
+    }
+
+    /// Tokens that the draft model has not read yet, where the row has a context of it.
+    pub fn unread_by_draft(&self) -> usize {
+        self.unread_features.iter().map(|features| features.dim(0) as usize).sum()
+    }
+
+    /// Lets the draft model read all that it has not read yet.
+    pub(super) fn read_unread_features(&mut self, draft: &DraftModel) -> Result<()> {
+        if self.unread_features.is_empty() {
+            return Ok(());
+        }
+        let position = self.committed() - self.unread_by_draft();
+        let unread = std::mem::take(&mut self.unread_features);
+        let features = mlx::concatenate(&unread.iter().collect::<Vec<_>>(), 0)?;
+        self.read_features(draft, &features, position)
+    }
+
     /// The hidden state `[1, H]` of the last committed token, once the head has read the others.
     pub(super) fn last_hidden(&self) -> Option<&Array> {
         self.pending.hidden.last()
@@ -216,14 +258,15 @@ impl Row {
 
     /// Accepts or rejects the drafts of a step and appends what is emitted: the only place where a row moves forward.
     /// Rolls the trunk's KV caches back to the committed tokens. `target`: the tokens that the model draws after the
-    /// context and after each draft, up to the first whose logits are not finite; `hidden` `[1 + k, H]`: the hidden
-    /// states there; `drafter`: who proposed the drafts.
+    /// context and after each draft, up to the first whose logits are not finite; `hidden`: what a pass gave for the last
+    /// token and the k drafts, from row `start` of its arrays on; `drafter`: who proposed the drafts.
     pub(super) fn commit(
         &mut self,
         target: &[u32],
         drafts: &[u32],
         drafter: DrafterKind,
-        hidden: &Array,
+        hidden: &Hidden,
+        start: usize,
     ) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.room();
@@ -245,8 +288,12 @@ impl Row {
         if self.taken_back {
             return Ok(if drafts.is_empty() { Verdict::NotFinite } else { Verdict::TakenBack });
         }
+        let kept = |array: &Array| array.slice_axis(0, start as i32, (start + count) as i32);
         if self.cache.head.is_some() {
-            self.pending.push(hidden.slice_axis(0, 0, count as i32)?, emitted);
+            self.pending.push(kept(&hidden.for_mtp)?, emitted);
+        }
+        if let (Some(features), true) = (&hidden.features, self.cache.draft.is_some()) {
+            self.unread_features.push(kept(features)?);
         }
         // Drafts behind the end were never up for a verdict.
         let drafted = if finish == Some(FinishReason::Stop) { drafts.len().min(count) } else { drafts.len() };

@@ -104,7 +104,7 @@ impl Batch {
         }
         drop(logits);
         let handing_over = Instant::now();
-        mlx::async_eval([&host_tokens, &hidden].into_iter().chain(self.arrays()))?;
+        mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
         let host_tokens = host_tokens.to_vec::<u32>()?;
@@ -130,7 +130,7 @@ impl Batch {
         let plans: Vec<DraftPlan> = depths.iter().map(|&depth| depth.into()).collect();
         let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
-        mlx::primitives([&host_tokens, &hidden].into_iter().chain(self.arrays()))
+        mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
     }
 
     /// For each row the wanted number of drafts, or fewer where it cannot use as many.

@@ -56,7 +56,8 @@ impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
         let Self { mut row, states } = self;
-        let RowCache { kv, head } = std::mem::take(&mut row.cache);
+        // What the draft model has read is not kept: it does not draft for this row any more.
+        let RowCache { kv, head, draft: _ } = std::mem::take(&mut row.cache);
         let pending = std::mem::take(&mut row.pending);
         row.forget(row.ctx.len());
         let prepare = || {

@@ -7,7 +7,7 @@ use super::drafters::Drafted;
 use super::row::{Advance, Verdict};
 use super::spec::RowId;
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Packed, Phase, Qwen};
+use crate::model::{Hidden, Packed, Phase, Qwen};
 use crate::sample::{Logprobs, SamplePosition, sample};
 
 /// A step that has been built and not yet computed.
@@ -15,8 +15,8 @@ pub(super) struct VerifyGraph {
     /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the
     /// model's tokens whether the logits that it was drawn from are finite, then reports.
     pub(super) host_tokens: Array,
-    /// Hidden states for the head, `[T, H]`.
-    pub(super) hidden: Array,
+    /// What the pass gave for each of its T tokens.
+    pub(super) hidden: Hidden,
     /// What the model's tokens are drawn from, `[T, V]`.
     pub(super) logits: Array,
 }
@@ -60,7 +60,7 @@ impl Batch {
         let drafts = &drafted.drafts().tokens;
         let host_tokens: Vec<&Array> =
             [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
-        Ok(VerifyGraph { host_tokens: mlx::concatenate(&host_tokens, 0)?, hidden: hidden.for_mtp, logits })
+        Ok(VerifyGraph { host_tokens: mlx::concatenate(&host_tokens, 0)?, hidden, logits })
     }
 
     /// The tokens that the pass reads, u32 `[T]`: each row's last one and its drafts.
@@ -91,7 +91,7 @@ impl Batch {
         &mut self,
         host_tokens: &[u32],
         drafted: &Drafted,
-        hidden: &Array,
+        hidden: &Hidden,
     ) -> Result<(Vec<Advance>, Vec<RowId>)> {
         let depths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.depth(b)).collect();
         let drafts_in_all: usize = depths.iter().sum();
@@ -113,10 +113,8 @@ impl Batch {
             (targets, finite) = (other_targets, other_finite);
             let target = &target[..own_finite.iter().take_while(|&&finite| finite == 1).count()];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
-            let end = start + 1 + depths[b] as i32;
-            let hidden = hidden.slice_axis(0, start, end)?;
-            let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;
-            start = end;
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;
+            start += 1 + depths[b];
             self.committed[b] = 0;
             match verdict {
                 Verdict::Advanced(mut advance) => {

@@ -63,6 +63,7 @@ impl Builder<'_> {
             lm_head: Linear::new(lm_head)?,
             draft_head: draft_head.map(Linear::new).transpose()?,
             mtp,
+            draft: None,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
             kv_precision: layout.kv_precision,

@@ -8,7 +8,7 @@ use foretoken_protocol::KvPrecision;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, FeedForward, MtpHead};
+use super::{Attention, DeltaNet, DraftModel, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::HiddenMode;
 use crate::memory::RowMemory;
@@ -72,6 +72,8 @@ pub struct Qwen {
     pub draft_head: Option<Linear>,
     /// The MTP head, which drafts.
     pub mtp: Option<MtpHead>,
+    /// The draft model that belongs to it, where one was loaded.
+    pub draft: Option<DraftModel>,
     /// Which hidden state the MTP head reads.
     pub hidden_mode: HiddenMode,
     /// Added to the mean square in norms.
@@ -89,6 +91,16 @@ pub struct Hidden {
     pub normed: Array,
     /// What the MTP head reads. `[T, H]`.
     pub for_mtp: Array,
+    /// What the draft model reads, where there is one: the outputs of the layers that it taps, side by side.
+    /// `[T, taps · H]`.
+    pub features: Option<Array>,
+}
+
+impl Hidden {
+    /// What is drafted from later.
+    pub fn for_drafts(&self) -> impl Iterator<Item = &Array> {
+        [&self.for_mtp].into_iter().chain(&self.features)
+    }
 }
 
 impl Qwen {
@@ -101,13 +113,16 @@ impl Qwen {
         states: &mut [DeltaState],
         phase: Phase<'_>,
     ) -> Result<Hidden> {
-        let x = self.embed_tokens.forward(ids)?;
-        self.hidden(self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase)?)
+        let (x, mut taps) = (self.embed_tokens.forward(ids)?, Vec::new());
+        let x = self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase, &mut taps)?;
+        self.hidden(x, &taps)
     }
 
     /// Runs some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. In
     /// [`Phase::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
-    /// caches of the model's last layer are needed of a prompt.
+    /// caches of the model's last layer are needed of a prompt. `taps` gets the outputs of those layers that the draft
+    /// model reads, `[T, H]` each.
+    #[expect(clippy::too_many_arguments, reason = "what a pass reads and what it changes")]
     pub fn run_layers(
         &self,
         mut x: Array,
@@ -116,7 +131,9 @@ impl Qwen {
         rows: &mut [&mut RowCache],
         states: &mut [DeltaState],
         phase: Phase<'_>,
+        taps: &mut Vec<Array>,
     ) -> Result<Array> {
+        let tapped = self.draft.as_ref().map_or(&[][..], DraftModel::taps);
         let is_attention = |layer: &&Layer| matches!(layer.mixer, Mixer::Attention(_));
         let attention_before = self.layers[..layers.start].iter().filter(is_attention).count();
         let mut states = states.iter_mut().skip(layers.start - attention_before);
@@ -124,7 +141,7 @@ impl Qwen {
         let mut in_flight: Option<Array> = None;
         let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
         let read = layers.len() - usize::from(!last_is_read);
-        for (index, layer) in self.layers[layers].iter().enumerate() {
+        for (index, layer) in self.layers[layers.clone()].iter().enumerate() {
             let mut recurrent = None;
             let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
             let mixed = match &layer.mixer {
@@ -150,6 +167,9 @@ impl Qwen {
                 let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
                 Ok([h.add(&layer.mlp.forward(&normed)?)?])
             })?;
+            if tapped.contains(&(layers.start + index)) {
+                taps.push(x.clone());
+            }
             // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
             // is built, and memory is only taken for that one when the first is done.
             if let Phase::Prefill = phase
@@ -168,14 +188,19 @@ impl Qwen {
         Ok(x)
     }
 
-    /// The final norm of the last layer's output `[T, H]`, and what the MTP head reads.
-    pub fn hidden(&self, x: Array) -> Result<Hidden> {
+    /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `taps`: what
+    /// the draft model's layers put out.
+    pub fn hidden(&self, x: Array, taps: &[Array]) -> Result<Hidden> {
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
         let for_mtp = match self.hidden_mode {
             HiddenMode::PostNorm => normed.clone(),
             HiddenMode::PreNorm => x,
         };
-        Ok(Hidden { normed, for_mtp })
+        let features = match taps {
+            [] => None,
+            taps => Some(mlx::concatenate(&taps.iter().collect::<Vec<_>>(), -1)?),
+        };
+        Ok(Hidden { normed, for_mtp, features })
     }
 
     /// `[T, H]` → logits `[T, V]` in the compute type.
@@ -199,6 +224,7 @@ impl Qwen {
         RowCache {
             kv: attention.map(|_| RowKv::new(kv_precision)).collect(),
             head: self.mtp.as_ref().map(|_| RowKv::default()),
+            draft: self.draft.as_ref().map(DraftModel::empty_context),
         }
     }
 
@@ -219,6 +245,7 @@ impl Qwen {
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
         arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
+        arrays.extend(self.draft.iter().flat_map(DraftModel::arrays));
         arrays
     }
 }

@@ -111,7 +111,8 @@ impl Prefix {
             )?),
             None => None,
         };
-        Ok(RowCache { kv, head })
+        // A draft model would have to read what was not kept, so it does not draft for this row.
+        Ok(RowCache { kv, head, draft: None })
     }
 }
 

@@ -30,7 +30,7 @@ fn row(tokens: &[u32]) -> (RowCache, StateSnapshot) {
         kv
     };
     // A pair's second token is one further on.
-    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)) };
+    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)), draft: None };
     (cache, snapshot(tokens))
 }
 

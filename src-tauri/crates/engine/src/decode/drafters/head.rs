@@ -5,7 +5,6 @@ use crate::decode::batch::Batch;
 use crate::decode::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
-use crate::sample::{SamplePosition, Seen, draft, judges};
 
 /// The number of pending pairs at which a row that does not draft has the MTP head read them.
 const MAX_PENDING: usize = 64;
@@ -40,19 +39,7 @@ impl Batch {
         while let Some((hidden, next)) = inputs {
             let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
             let logits = model.draft_logits(&last)?;
-            let seen = self.seen(logits.dim(-1))?;
-            let places: Vec<SamplePosition<'_>> = rows
-                .iter()
-                .map(|&b| {
-                    let before = drafted.of_row(b);
-                    self.rows[b].sample_position(before.len(), seen[b].clone(), &before)
-                })
-                .collect();
-            let known: Vec<Option<u32>> =
-                rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
-            let (tokens, from) = draft(&logits, &places, &known, drafted.drafts())?;
-            let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
-            drafted.push(&rows, tokens.clone(), from, &judging)?;
+            let tokens = self.draw(&rows, &logits, drafted)?;
 
             let on: Vec<usize> =
                 (0..rows.len()).filter(|&i| drafted.depth(rows[i]) < depths[rows[i]]).collect();
@@ -111,11 +98,5 @@ impl Batch {
     fn flush_pending(&mut self, model: &Qwen) -> Result<()> {
         let mut hoarders = self.rows.iter_mut().filter(|row| row.pending.len() >= MAX_PENDING);
         hoarders.try_for_each(|row| row.read_pending(model))
-    }
-
-    /// What penalties look at, for each row that has some.
-    pub(in crate::decode) fn seen(&mut self, vocab: i32) -> Result<Vec<Option<Seen>>> {
-        let seen = |row: &mut Row| row.history.as_mut().map(|history| history.seen(vocab)).transpose();
-        self.rows.iter_mut().map(seen).collect()
     }
 }

@@ -1,9 +1,11 @@
-//! What proposes tokens for a step: the MTP head, or the text that is there already. The step's pass verifies them and
+//! What proposes tokens for a step: the MTP head, a draft model, or the text that is there already. The step's pass verifies them and
 //! does not know who proposed them.
 
+mod dflash;
 mod head;
 mod lookup;
 
+use dflash::Dflash;
 use head::Head;
 use lookup::Lookup;
 
@@ -12,7 +14,7 @@ use super::plan::{DraftPlan, DrafterKind};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
-use crate::sample::{Drafts, Judged, SamplePosition, Seen};
+use crate::sample::{Drafts, Judged, SamplePosition, Seen, draft, judges};
 
 /// Proposes tokens for rows of a batch.
 trait Drafter {
@@ -24,7 +26,7 @@ trait Drafter {
 }
 
 /// All of them.
-const DRAFTERS: [&dyn Drafter; 2] = [&Head, &Lookup];
+const DRAFTERS: [&dyn Drafter; 3] = [&Head, &Dflash, &Lookup];
 
 impl Batch {
     /// Drafts for each row, no more than it can use.
@@ -36,6 +38,32 @@ impl Batch {
             drafter.draft(model, self, &depths, &mut drafted)?;
         }
         Ok(drafted)
+    }
+}
+
+impl Batch {
+    /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`.
+    fn draw(&mut self, rows: &[usize], logits: &Array, drafted: &mut Drafted) -> Result<Array> {
+        let seen = self.seen(logits.dim(-1))?;
+        let places: Vec<SamplePosition<'_>> = rows
+            .iter()
+            .map(|&b| {
+                let before = drafted.of_row(b);
+                self.rows[b].sample_position(before.len(), seen[b].clone(), &before)
+            })
+            .collect();
+        let known: Vec<Option<u32>> =
+            rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
+        let (tokens, from) = draft(logits, &places, &known, drafted.drafts())?;
+        let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
+        drafted.push(rows, tokens.clone(), from, &judging)?;
+        Ok(tokens)
+    }
+
+    /// What penalties look at, for each row that has some.
+    pub(super) fn seen(&mut self, vocab: i32) -> Result<Vec<Option<Seen>>> {
+        let seen = |row: &mut Row| row.history.as_mut().map(|history| history.seen(vocab)).transpose();
+        self.rows.iter_mut().map(seen).collect()
     }
 }
 

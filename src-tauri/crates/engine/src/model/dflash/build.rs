@@ -47,6 +47,7 @@ impl DraftModel {
             selector,
             eps: config.rms_norm_eps,
             features: config.features(),
+            taps: config.target_layer_ids.clone(),
             block_size: config.block_size,
             mask_token_id: config.mask_token_id,
             embedding_scale: config.embedding_scale,

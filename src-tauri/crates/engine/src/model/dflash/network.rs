@@ -25,6 +25,8 @@ pub struct DraftModel {
     /// Added to the mean square in norms.
     pub(super) eps: f32,
     pub(super) features: usize,
+    /// The target's layers whose outputs it reads, ascending.
+    pub(super) taps: Vec<usize>,
     pub(super) block_size: usize,
     pub(super) mask_token_id: u32,
     pub(super) embedding_scale: f32,
@@ -47,6 +49,11 @@ impl DraftModel {
     /// The most tokens that it guesses at once.
     pub fn most_guesses(&self) -> usize {
         self.block_size - 1
+    }
+
+    /// The target's layers whose outputs it reads, ascending.
+    pub fn taps(&self) -> &[usize] {
+        &self.taps
     }
 
     /// What it computes in.

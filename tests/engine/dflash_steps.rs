@@ -1,0 +1,243 @@
+//! Steps with drafts of a DFlash model of random weights: that they change no text and no state, and that what the
+//! draft model has read is always what it would read of a fresh prefill.
+
+use std::collections::HashMap;
+use std::fs;
+use std::ops::ControlFlow;
+
+use foretoken_engine::cache::DraftContext;
+use foretoken_engine::checkpoint::{DraftConfig, DraftLayout, Files, Metadata};
+use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
+use foretoken_engine::mlx::{Array, Dtype, save_safetensors};
+use foretoken_engine::model::{DraftModel, Packed, Phase, Qwen};
+use foretoken_protocol::{AcceptanceRule, Sampling};
+use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::known::samplings;
+use foretoken_tests::rng::Rng;
+use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
+use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, relative_values, states};
+use serde_json::json;
+
+/// Of the small dense model.
+const HIDDEN: i32 = 64;
+const VOCAB: u32 = 1024;
+/// Behind recurrent layers and behind an attention layer.
+const TAPS: [usize; 3] = [0, 3, 6];
+/// Places of a block.
+const BLOCK: usize = 8;
+
+/// The small dense model with a draft model of random weights: one layer with a window, one without.
+fn drafted() -> Qwen {
+    let (heads, kv_heads, head_dim, mlp) = (4, 2, 16, 96);
+    let config = json!({
+        "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": HIDDEN, "vocab_size": VOCAB,
+        "intermediate_size": mlp, "num_hidden_layers": 2, "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads, "head_dim": head_dim, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
+        "max_position_embeddings": 4096, "dtype": "float32",
+        "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 6,
+        "dflash_config": { "block_size": BLOCK, "mask_token_id": VOCAB - 1, "target_layer_ids": TAPS },
+    });
+    let mut rng = Rng::new(77);
+    let mut tensors: HashMap<String, Array> = HashMap::new();
+    let mut add = |name: &str, shape: &[i32]| {
+        let norm = shape.len() == 1;
+        let value = |_| if norm { 1.0 } else { 0.15 * rng.normal() };
+        let values: Vec<f32> = (0..shape.iter().product::<i32>()).map(value).collect();
+        tensors.insert(format!("{name}.weight"), Array::from_slice(&values, shape).unwrap());
+    };
+    add("fc", &[HIDDEN, TAPS.len() as i32 * HIDDEN]);
+    add("hidden_norm", &[HIDDEN]);
+    add("norm", &[HIDDEN]);
+    for layer in 0..2 {
+        for (name, shape) in [
+            ("input_layernorm", &[HIDDEN][..]),
+            ("post_attention_layernorm", &[HIDDEN]),
+            ("self_attn.q_norm", &[head_dim]),
+            ("self_attn.k_norm", &[head_dim]),
+            ("self_attn.q_proj", &[heads * head_dim, HIDDEN]),
+            ("self_attn.k_proj", &[kv_heads * head_dim, HIDDEN]),
+            ("self_attn.v_proj", &[kv_heads * head_dim, HIDDEN]),
+            ("self_attn.o_proj", &[HIDDEN, heads * head_dim]),
+            ("mlp.gate_proj", &[mlp, HIDDEN]),
+            ("mlp.up_proj", &[mlp, HIDDEN]),
+            ("mlp.down_proj", &[HIDDEN, mlp]),
+        ] {
+            add(&format!("layers.{layer}.{name}"), shape);
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    save_safetensors(&folder.path().join("model.safetensors"), named).unwrap();
+    let metadata = Metadata::read(folder.path(), Files::Whole).unwrap();
+    let config = DraftConfig::of(&metadata).unwrap().expect("a draft model");
+    let layout = DraftLayout::of(&metadata, &config).unwrap();
+    let draft = DraftModel::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    Qwen { draft: Some(draft), ..tiny_dense(Stored::F32) }
+}
+
+fn dflash(depth: usize) -> DraftPlan {
+    DraftPlan { drafter: DrafterKind::Dflash, depth }
+}
+
+/// Runs rows to their ends, each with what `plan` gives it in a step, and compares all of what they keep with a fresh
+/// prefill after every step; what became of each, by id.
+fn together(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
+    let mut batch = Batch::default();
+    for (id, spec) in specs.iter().enumerate() {
+        batch.join(read(model, id as u64, spec)).unwrap();
+    }
+    let mut replies = vec![Reply::default(); specs.len()];
+    for step in 0.. {
+        let ids: Vec<u64> = batch.rows().iter().map(|row| row.id).collect();
+        if ids.is_empty() {
+            break;
+        }
+        let plans: Vec<DraftPlan> = ids.iter().map(|&id| plan(id, step)).collect();
+        for advance in batch.step(model, &plans).unwrap().advances {
+            replies[advance.row as usize].add(&advance);
+        }
+        check_invariants(&batch);
+        for (row, state) in batch.rows().iter().zip(states(&batch)) {
+            let difference = Difference::between(&state, &fresh(model, row.context()));
+            assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
+            let context = row.cache().draft.as_ref().expect("a context");
+            assert_eq!(
+                context.end() + row.unread_by_draft(),
+                row.committed(),
+                "row {} in step {step}",
+                row.id
+            );
+            if step % 5 == 0 && context.end() > 0 {
+                let off = distance(context, &fresh_context(model, row.context(), context.end()));
+                assert!(off < F32_ROUNDING, "row {} in step {step}: {off}", row.id);
+            }
+        }
+    }
+    replies
+}
+
+/// What the draft model reads of a fresh prefill, up to `end`.
+fn fresh_context(model: &Qwen, tokens: &[u32], end: usize) -> DraftContext {
+    let mut batch = Batch::default();
+    batch.join(read(model, 0, &greedy(&tokens[..=end], 1))).unwrap();
+    let context = batch.rows()[0].cache().draft.clone().expect("a context");
+    assert_eq!(context.end(), end);
+    context
+}
+
+fn floats(array: &Array) -> Vec<f32> {
+    array.astype(Dtype::Float32).unwrap().to_vec().unwrap()
+}
+
+/// The largest relative difference of what is seen in any layer.
+fn distance(one: &DraftContext, other: &DraftContext) -> f32 {
+    let layers = one.layers().iter().zip(other.layers());
+    let off = layers.map(|(one, other)| {
+        let [one, other] = [one, other].map(|layer| floats(&layer.visible().unwrap().unwrap()));
+        relative_values(&one, &other)
+    });
+    off.fold(0.0, f32::max)
+}
+
+fn accepted(reply: &Reply) -> usize {
+    reply.accepted.iter().sum()
+}
+
+#[test]
+fn features_are_what_the_tapped_layers_put_out() {
+    let model = drafted();
+    let prompt = Rng::new(1).prompt(9);
+    let ids = Array::from_slice(&prompt, &[9]).unwrap();
+    let packed = Packed::new(&[(0, 9)]).unwrap();
+    let (mut row, mut states) = (model.empty_row(), model.empty_states(1).unwrap());
+    let out = model.forward(&ids, &packed, &mut [&mut row], &mut states, Phase::Prefill).unwrap();
+    let features = out.features.unwrap();
+    assert_eq!(features.shape(), [9, TAPS.len() as i32 * HIDDEN]);
+    for (i, tap) in TAPS.into_iter().enumerate() {
+        let (mut row, mut states) = (model.empty_row(), model.empty_states(1).unwrap());
+        let x = model.embed_tokens.forward(&ids).unwrap();
+        let (range, mut taps) = (0..tap + 1, Vec::new());
+        let hooked = model
+            .run_layers(x, range, &packed, &mut [&mut row], &mut states, Phase::Prefill, &mut taps)
+            .unwrap();
+        assert_eq!(taps.len(), i + 1);
+        let start = i as i32 * HIDDEN;
+        let tapped = features.slice_axis(1, start, start + HIDDEN).unwrap();
+        assert_eq!(floats(&tapped), floats(&hooked), "behind layer {tap}");
+    }
+    assert!(tiny_dense(Stored::F32).draft.is_none());
+}
+
+/// Every depth, wider than a block too; and the draft model that waits while others draft.
+#[test]
+fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
+    let model = drafted();
+    let mut rng = Rng::new(3);
+    let spec = greedy(&rng.prompt(12), 40);
+    let plain = alone(&model, &spec, 0).tokens;
+    let reply = &together(&model, std::slice::from_ref(&spec), |_, step| dflash(step % 10))[0];
+    assert_eq!(reply.tokens, plain);
+    assert_eq!(reply.drafted.len(), BLOCK - 1, "a block has no more places");
+    let mixed = |_, step: usize| if step % 3 == 0 { dflash(4) } else { DraftPlan::from(step % 3) };
+    assert_eq!(together(&model, std::slice::from_ref(&spec), mixed)[0].tokens, plain);
+}
+
+/// Drafts that are right are accepted as deep as they go, and what the draft model has read keeps up.
+#[test]
+fn right_drafts_are_accepted_to_the_end_of_the_block() {
+    let model = drafted();
+    let mut rng = Rng::new(4);
+    let spec = greedy(&rng.prompt(7), 41);
+    let plain = alone(&model, &spec, 0).tokens;
+    let right = forced(&spec, &plain, 1.0);
+    let reply = &together(&model, &[right], |_, _| dflash(7))[0];
+    assert_eq!((&reply.tokens, reply.steps), (&plain, 41usize.div_ceil(BLOCK)));
+    let some = forced(&spec, &plain, 0.7);
+    let reply = &together(&model, &[some], |_, step| dflash(1 + step % 7))[0];
+    assert_eq!(reply.tokens, plain);
+    assert!(accepted(reply) > 0 && accepted(reply) < reply.drafted.iter().sum::<usize>(), "{reply:?}");
+}
+
+/// Rows of every drafter in one step, and one of none, greedy and drawn, with penalties and stop tokens.
+#[test]
+fn rows_with_different_drafters_read_as_each_alone() {
+    let model = drafted();
+    let mut rng = Rng::new(5);
+    let specs: Vec<RowSpec> = samplings()
+        .into_iter()
+        .filter(|sampling| sampling.acceptance == AcceptanceRule::Coupled)
+        .take(4)
+        .enumerate()
+        .map(|(i, sampling)| {
+            let spec = RowSpec { sampling, seed: i as u64, ..greedy(&rng.prompt(5 + 3 * i), 24) };
+            let tokens = alone(&model, &spec, 0).tokens;
+            let spec = if i == 3 { RowSpec { stop_ids: vec![tokens[17]], ..spec } } else { spec };
+            forced(&spec, &tokens, 0.6)
+        })
+        .collect();
+    let plan = |id: u64, step: usize| match (id + step as u64 / 4) % 3 {
+        0 => dflash(6),
+        1 => DraftPlan::from(2),
+        _ => dflash(0),
+    };
+    let replies = together(&model, &specs, plan);
+    for (spec, reply) in specs.iter().zip(&replies) {
+        assert_eq!(reply.tokens, alone(&model, spec, 0).tokens, "{:?}", spec.sampling);
+        assert!(accepted(reply) > 0, "{reply:?}");
+    }
+}
+
+/// Drawn drafts that are judged by the rejection rule repeat with the seed, and are not all refused.
+#[test]
+fn drawn_drafts_are_judged_and_repeat_with_the_seed() {
+    let model = drafted();
+    let sampling =
+        Sampling { temperature: 1.5, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
+    let mut rng = Rng::new(6);
+    let spec = RowSpec { sampling, seed: 9, ..greedy(&rng.prompt(6), 60) };
+    let run = || together(&model, std::slice::from_ref(&spec), |_, _| dflash(3)).remove(0);
+    let reply = run();
+    assert_eq!(reply, run());
+    assert!(accepted(&reply) > 0 && accepted(&reply) < reply.drafted.iter().sum::<usize>(), "{reply:?}");
+}

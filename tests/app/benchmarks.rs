@@ -98,7 +98,7 @@ fn a_question_is_answered_without_drafts_and_with_them() {
     window.choose("mtp-control", "mtp-option-2");
     window.choose("sampling-control", "sampling-greedy");
     let answer = window.answer(OWL);
-    window.choose_in_menu("message-more", "your message", "Compare with and without MTP");
+    window.choose_in_menu("message-more", "your message", "Compare with and without drafts");
     window.wait_until("both are written", || window.is_shown("comparison"));
     assert!(window.text("comparison").contains(OWL));
     assert_eq!(window.text("compare-verdict"), "Both texts are equal, token for token.");
@@ -132,7 +132,7 @@ fn a_comparison_can_be_cancelled() {
     open_endless_model(&window, &sandbox);
     window.click("open-benchmarks");
     window.click("compare-run");
-    window.wait_until("it is written", || window.text("compare-running").contains("without MTP"));
+    window.wait_until("it is written", || window.text("compare-running").contains("without drafts"));
     window.click("compare-cancel");
     window.wait_until("it has ended", || !window.is_shown("compare-running"));
     assert!(!window.is_shown("comparison") && !window.is_shown("compare-error"));

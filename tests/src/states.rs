@@ -6,7 +6,6 @@ use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::MAX_DEPTH;
 
 use crate::runs::{greedy, read};
 
@@ -17,6 +16,9 @@ pub const F32_ROUNDING: f32 = 3e-5;
 pub const BF16_ROUNDING: f32 = 4e-2;
 /// What rounding may come to in f16, whose unit of rounding is 2⁻¹¹: an eighth of that, and twice what was measured.
 pub const F16_ROUNDING: f32 = BF16_ROUNDING / 8.0;
+
+/// The most drafts of a row in a step, whoever proposes them.
+const LONGEST_CHAIN: usize = 15;
 
 /// All caches and states of a row, f32.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ pub fn check_invariants(batch: &Batch) {
         }
         for kv in cache.kv.iter().chain(&cache.head) {
             // A step that was rejected may have made it grow.
-            let most = RowKv::most_capacity(row.context().len() + MAX_DEPTH as usize) as i32;
+            let most = RowKv::most_capacity(row.context().len() + LONGEST_CHAIN) as i32;
             assert!(kv.buffers().iter().all(|buffer| buffer.dim(2) <= most), "row {id}: room for {most}");
         }
         assert!(cache.arrays().all(is_finite), "row {id}: keys and values");

@@ -27,9 +27,9 @@ export function Replay({ comparison }: { comparison: Comparison }) {
   return (
     <div className="replay" data-testid="replay">
       <div className="replay-columns">
-        <Column name="Without MTP" testId="replay-plain" reply={comparison.plain} at={at} playing={playing} />
+        <Column name="Without drafts" testId="replay-plain" reply={comparison.plain} at={at} playing={playing} />
         <Column
-          name="With MTP"
+          name="With drafts"
           testId="replay-drafted"
           reply={comparison.drafted}
           at={at}

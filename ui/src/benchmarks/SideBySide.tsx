@@ -37,7 +37,7 @@ export function SideBySide() {
         <h2>Side by side</h2>
       </header>
       <p className="part-note">
-        One question, with the same settings and seed: first without MTP, then with it. Each is written alone,
+        One question, with the same settings and seed: first without drafts, then with them. Each is written alone,
         so that neither slows the other. Nothing is added to a chat.
       </p>
       <form
@@ -121,7 +121,7 @@ function Outcome() {
           <Replay key={`${sampling.seed}-${comparisonRatio(comparison)}`} comparison={comparison} />
           {drafted.stats.drafting_note && <p className="part-note">{drafted.stats.drafting_note}</p>}
           <p className="part-note numbers">
-            {model} · MTP {draftingName(drafting)} · seed {sampling.seed} · one measurement each. The clock
+            {model} · drafts {draftingName(drafting)} · seed {sampling.seed} · one measurement each. The clock
             starts with the first token of each; both found the prompt read already.
           </p>
         </div>

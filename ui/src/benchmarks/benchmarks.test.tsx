@@ -279,9 +279,9 @@ describe("side by side", () => {
   });
 
   it("says what was gained, and whether the texts are equal", () => {
-    expect(ratioSentence(comparison())).toBe("With MTP this reply was written 2.0 times as fast.");
+    expect(ratioSentence(comparison())).toBe("With drafts this reply was written 2.0 times as fast.");
     expect(ratioSentence(comparison({ drafted: reply(["a"], 25) }))).toBe(
-      "With MTP this reply was slower: 0.8 times the speed of plain.",
+      "With drafts this reply was slower: 0.8 times the speed of plain.",
     );
     expect(ratioSentence(comparison({ drafted: reply(["a"], 20.1) }))).toContain("no difference");
     const short = reply(["a"], Number.POSITIVE_INFINITY);
@@ -291,21 +291,21 @@ describe("side by side", () => {
       "The texts differ after 17 equal tokens. With these settings they must be equal: something is wrong.",
     );
     expect(verdictSentence(comparison({ verdict: { verdict: "same_chances" } }))).toContain(
-      "every word is as likely as without MTP",
+      "every word is as likely as without drafts",
     );
   });
 
   it("shows both texts at their end where nothing moves", () => {
     const shown = words(<SideBySide />, { sideBySide: { stage: "done", comparison: comparison() } });
     expect(shown).toMatch(/Without MTP 50 tok\/s.*Because\. 3 of 3 tokens, done after 40 ms/);
-    expect(shown).toMatch(/With MTP 100 tok\/s.*Because\. 3 of 3 tokens, done after 20 ms.*Play again/);
+    expect(shown).toMatch(/With drafts 100 tok\/s.*Because\. 3 of 3 tokens, done after 20 ms.*Play again/);
     expect(shown).toContain("seed 7 · one measurement each");
   });
 
   it("says how far it is and why it failed", () => {
     expect(progressLabel(null)).toBe("Beginning");
     expect(progressLabel({ stage: "reading", done: 5, total: 9 })).toBe("Reading the prompt: 5 of 9 tokens");
-    expect(progressLabel({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with MTP: 4 tokens");
+    expect(progressLabel({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with drafts: 4 tokens");
     const error = { code: "engine_busy", message: "The engine is writing.", hint: "Wait." };
     const failed = words(<SideBySide />, { sideBySide: { stage: "failed", question: "Why?", error } });
     expect(failed).toMatch(/Why\? The engine is writing\. Wait\.$/);
@@ -335,7 +335,7 @@ describe("side by side", () => {
     const head: MtpState = { state: "present", tensors: 1, format: "4-bit", declared: true };
     const two = { mode: "fixed", depth: 2 } as const;
     expect(compareReason({ state: "starting" }, two, false, false)).toBe("No model is ready.");
-    expect(compareReason(ready({ state: "absent" }), two, false, false)).toContain("No MTP head");
+    expect(compareReason(ready({ state: "absent" }), two, false, false)).toContain("no MTP head to compare");
     expect(compareReason(ready({ state: "absent" }), { mode: "lookup" }, false, false)).toBeNull();
     expect(compareReason(ready(head), two, true, false)).toContain("A reply is being written");
     expect(compareReason(ready(head), two, false, true)).toBe("A comparison is running.");

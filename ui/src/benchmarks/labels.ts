@@ -10,7 +10,7 @@ import type {
   PositionStats,
   Spread,
 } from "../bridge/bindings";
-import { bytes, count, formatLabel, looksUp, mtpLabel, percent, rate } from "../primitives/format";
+import { bytes, count, formatLabel, looksUp, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 
@@ -196,9 +196,9 @@ export const comparisonRatio = ({ plain, drafted }: Comparison): number | null =
 export function ratioSentence(comparison: Comparison): string {
   const ratio = comparisonRatio(comparison);
   if (ratio === null) return "The replies are too short to tell a speed.";
-  if (ratio > MARGIN) return `With MTP this reply was written ${times(ratio)} times as fast.`;
-  if (ratio < 1 / MARGIN) return `With MTP this reply was slower: ${times(ratio)} times the speed of plain.`;
-  return "MTP made no difference to the speed of this reply.";
+  if (ratio > MARGIN) return `With drafts this reply was written ${times(ratio)} times as fast.`;
+  if (ratio < 1 / MARGIN) return `With drafts this reply was slower: ${times(ratio)} times the speed of plain.`;
+  return "Drafts made no difference to the speed of this reply.";
 }
 
 /** Whether both texts are the same, and whether they have to be. */
@@ -209,7 +209,7 @@ export function verdictSentence({ verdict, sampling }: Comparison): string {
     case "different":
       return `The texts differ after ${count(verdict.after)} equal tokens. With these settings they must be equal: something is wrong.`;
     case "same_chances":
-      return "The words differ, as they may: with “More guesses” every word is as likely as without MTP, but the words that are drawn are others.";
+      return "The words differ, as they may: with “More guesses” every word is as likely as without drafts, but the words that are drawn are others.";
   }
 }
 
@@ -218,7 +218,7 @@ export function progressLabel(progress: ComparisonProgress | null): string {
   if (progress === null) return "Beginning";
   if (progress.stage === "reading")
     return `Reading the prompt: ${count(progress.done)} of ${count(progress.total)} tokens`;
-  return `Writing ${progress.drafts ? "with" : "without"} MTP: ${count(progress.tokens)} tokens`;
+  return `Writing ${progress.drafts ? "with" : "without"} drafts: ${count(progress.tokens)} tokens`;
 }
 
 /**
@@ -235,7 +235,7 @@ export function compareReason(
   if (engine.state !== "ready") return "No model is ready.";
   // Where drafts are off they are compared with Auto.
   const canDraft = engine.model.mtp.state === "present" || looksUp(drafting) || drafting.mode === "off";
-  if (!canDraft) return mtpLabel(engine.model);
+  if (!canDraft) return "This model has no MTP head to compare with; Auto and Look-up draft from the text.";
   return writing ? "A reply is being written; both texts must be measured alone." : null;
 }
 

@@ -15,7 +15,7 @@ export function MessageMenu({ message }: { message: Message }) {
   const comparing = useCompareReason();
   const { id, role, text } = message;
   const compare = {
-    name: "Compare with and without MTP",
+    name: "Compare with and without drafts",
     reason: comparing,
     onSelect: () => compareMessage(id, text),
   };

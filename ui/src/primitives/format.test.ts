@@ -136,6 +136,7 @@ describe("the MTP control", () => {
     expect(said({ mode: "lookup" }, model({ state: "unusable" }), null)).toBe("Look-up · head unusable");
     expect(mtpChip({ mode: "auto" }, model({ state: "absent" }), null).hasHead).toBe(false);
     expect(said({ mode: "lookup" }, withHead, null)).toBe("Look-up");
+    expect(said({ mode: "lookup" }, withHead, NOTE)).toBe("Look-up");
     expect(said({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null)).toBe("Off · no MTP head");
     expect(mtpChip({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null).why).toContain(
       "Auto and Look-up",

@@ -223,7 +223,7 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
         Ok(calibration) => figures.calibrated(&calibration),
         Err(error) => {
             tracing::warn!(
-                "there will be no drafts unless they are asked for; their cost cannot be measured: {error}"
+                "there will be no drafts unless a number of them is asked for; their cost cannot be measured: {error}"
             );
             figures
         }

@@ -6,7 +6,7 @@ use foretoken_protocol::{Counters, Drafting, PositionStats};
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
-use crate::decode::{Limits, Policy, PolicyState, Scheduler, SchedulerEvent};
+use crate::decode::{Limits, Policy, PolicyState, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 
 /// Decoding with drafts where they pay.
@@ -40,7 +40,8 @@ impl Bench<'_> {
     pub(super) fn chosen(&self, drafting: Drafting, policy: &mut Policy) -> Result<Decoded, EngineError> {
         let probes_before = policy.probes();
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
-        scheduler.submit(0, self.spec(&self.prompt, self.deepest()), drafting)?;
+        let spec = RowSpec { drafts: true, ..self.spec(&self.prompt, self.deepest()) };
+        scheduler.submit(0, spec, drafting)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
         let mut positions = Vec::new();
         while !scheduler.is_idle() {

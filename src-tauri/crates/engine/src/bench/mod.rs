@@ -140,7 +140,7 @@ pub struct Width {
     /// In units of a pass over one token.
     pub relative: Spread,
     /// The medians of the pass and of drafting all its tokens but one, in the same units.
-    pub with_drafts: f64,
+    pub with_drafts: Option<f64>,
 }
 
 /// Decoding with this many drafts a step.
@@ -475,7 +475,8 @@ impl<'a> Bench<'a> {
             width,
             milliseconds: over_runs(&|run| 1e3 * run.times.passes[i].1),
             relative: over_runs(&|run| run.times.passes[i].1 / run.times.passes[0].1),
-            with_drafts: figures.times_as_long(width - 1).unwrap_or(1.0),
+            // The head drafts no more than that.
+            with_drafts: figures.times_as_long(width - 1).filter(|_| width <= 1 + usize::from(MAX_DEPTH)),
         });
         let plain = self.depths.iter().position(|&depth| depth == 0);
         let depths = self.depths.iter().enumerate().map(|(i, &depth)| {
@@ -706,7 +707,7 @@ mod tests {
             // to say.
             if let Some(said) = report.auto.as_ref().unwrap().note.clone() {
                 let drafts = said.split("to draft and check ").nth(1).unwrap().split(' ').next().unwrap();
-                let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts;
+                let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts.unwrap();
                 assert!(said.contains(&format!("takes {figure:.2} times as long")), "{said}, {report:?}");
             }
             for depth in &report.depths[1..] {

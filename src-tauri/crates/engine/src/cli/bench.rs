@@ -110,11 +110,11 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     for width in &report.widths {
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8.2}  {:>10.2}",
+            "{:>5}  {:<24}  {:>8.2}  {:>10}",
             width.width,
             range(width.milliseconds, 2),
             width.relative.median,
-            width.with_drafts,
+            width.with_drafts.map_or("-".into(), |times| format!("{times:.2}")),
         )?;
     }
     writeln!(out)?;

@@ -124,9 +124,12 @@ impl DraftingOptions {
 
     /// Refuses a head that was asked for by name and is not there, and a depth for drafters that have none.
     pub(super) fn check(&self, session: &Session, model: &Path) -> Result<(), CliError> {
-        if self.speculation == Some(Speculation::Lookup) && self.depth != Drafting::Auto {
+        let as_pays = matches!(self.speculation, Some(Speculation::Lookup | Speculation::Auto));
+        if as_pays && self.depth != Drafting::Auto {
             return Err(CliError::Usage(
-                "Look-up drafts as far as it pays: leave out --depth, which is the MTP head's.".into(),
+                "A --depth is the MTP head's: use it with --speculation mtp, or leave it out to draft as far as it \
+                 pays."
+                    .into(),
             ));
         }
         if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {

@@ -17,9 +17,10 @@ use crate::model::Qwen;
 const NARROW: (&[usize], usize) = (&[1, 2, 3, 4], 8);
 /// Those of several rows, for models that are quick.
 const WIDE: (&[usize], usize) = (&[6, 8, 12, 16], 3);
-/// Those that look-up may draft, for models that are not.
+/// Those that look-up may draft, for models that are not, unless they compute row by row: then the line through the
+/// narrow ones must do.
 const WIDEST: (&[usize], usize) = (&[8, 16], 1);
-/// After this long no further round begins.
+/// After this long no further round begins but the first two of each, of which one counts.
 const BUDGET: Duration = Duration::from_millis(600);
 
 /// What passes take.
@@ -46,9 +47,10 @@ impl Calibration {
         let begin = Instant::now();
         let mut meter = Meter::new(model, prompt)?;
         meter.rounds(NARROW.0, NARROW.1, begin + BUDGET / 2)?;
-        match begin.elapsed() < BUDGET / 2 {
-            true => meter.rounds(WIDE.0, WIDE.1, begin + BUDGET)?,
-            false => meter.rounds(WIDEST.0, WIDEST.1, begin + BUDGET)?,
+        if begin.elapsed() < BUDGET / 2 {
+            meter.rounds(WIDE.0, WIDE.1, begin + BUDGET)?;
+        } else if meter.expected(WIDEST.0) < BUDGET.as_secs_f64() {
+            meter.rounds(WIDEST.0, WIDEST.1, begin + BUDGET)?;
         }
         Ok(Self { verdicts: std::mem::take(&mut meter.verdicts), times: meter.finish() })
     }
@@ -112,6 +114,17 @@ impl<'a> Meter<'a> {
         }
         self.passes.extend(widths.iter().copied().zip(passes));
         Ok(())
+    }
+
+    /// Seconds of two steps of each of these widths, by the line through the narrowest and the widest that were measured.
+    fn expected(&self, widths: &[usize]) -> f64 {
+        let of = |(width, times): &(usize, Vec<f64>)| (*width as f64, lower_quartile(times.clone()));
+        let measured = || self.passes.iter().filter(|(_, times)| !times.is_empty()).map(of);
+        let (Some((a, at_a)), Some((b, at_b))) = (measured().next(), measured().last()) else {
+            return f64::INFINITY;
+        };
+        let slope = if b > a { (at_b - at_a) / (b - a) } else { at_a };
+        widths.iter().map(|&width| 2.0 * (at_a + slope * (width as f64 - a))).sum()
     }
 
     /// Seconds of each of a chain of drafts, and of the pass that verifies them. More than there can be are stood in

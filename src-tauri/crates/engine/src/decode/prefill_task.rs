@@ -95,6 +95,11 @@ impl PrefillTask {
         self.chunk_ends.iter().copied().find(|&end| end > self.read).unwrap_or(self.row.committed())
     }
 
+    /// Enters what was read into the row's index of look-up.
+    pub(super) fn index_text(&mut self) {
+        self.row.index_text(self.read);
+    }
+
     /// What the prefix cache may store of the row now: its tokens so far, its caches, a snapshot of its states, and
     /// whether prompts are likely to go on here, as they are behind the first message and at the last chunk end before
     /// the reply. `None` except at a chunk end, since prompts that begin alike are cut at the same places.
@@ -174,9 +179,6 @@ impl PrefillTask {
         }
         mlx::eval(self.arrays())?;
         self.read = end;
-        if self.row.spec.drafts {
-            self.row.index_text(end);
-        }
         self.push_last_pair();
         Ok(())
     }

@@ -77,14 +77,11 @@ impl Row {
     /// Drops caches, pending pairs and all tokens but the first `tokens`, which can be read again. Whether the last
     /// step was taken back still holds then.
     pub(super) fn forget(&mut self, tokens: usize) {
-        if tokens < self.ctx.len() {
-            self.text = TextIndex::default();
-        }
         self.ctx.truncate(tokens);
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
         self.unread_features.clear();
         self.history = history(&self.spec, &self.ctx);
-        self.proposal = None;
+        (self.text, self.proposal) = (TextIndex::default(), None);
     }
 
     /// The row with all its tokens, without caches and pending pairs.
@@ -163,7 +160,7 @@ impl Row {
         }
     }
 
-    /// Enters the tokens that were read so far into the index of look-up, so that no step has to enter a long prompt.
+    /// Enters the first tokens into the index of look-up, so that no step has to enter a long prompt.
     pub(super) fn index_text(&mut self, read: usize) {
         self.text.extend(&self.ctx[..read]);
     }

@@ -30,6 +30,8 @@ pub struct Recorder {
     drafting: Duration,
     timing_samples: TimingSamples,
     trace: Trace,
+    /// Steps in which look-up found something.
+    found: u32,
     /// Whether it was preempted or read again since the last step.
     interrupted: bool,
     /// Time of all such interruptions, reading again included; not decoding time.
@@ -129,6 +131,7 @@ impl Recorder {
             drafting: Duration::ZERO,
             timing_samples: TimingSamples::default(),
             trace: Trace::new(),
+            found: 0,
             interrupted: false,
             pauses: Duration::ZERO,
         }
@@ -177,6 +180,7 @@ impl Recorder {
             thinking.accepted += advance.accepted as u32;
         }
         PositionStats::count(&mut self.stats.positions, advance.drafted, advance.accepted);
+        self.found += u32::from(advance.lookup.is_some());
         if advance.drafter == DrafterKind::Lookup {
             self.stats.looked_up.drafted += advance.drafted as u32;
             self.stats.looked_up.accepted += advance.accepted as u32;
@@ -198,6 +202,19 @@ impl Recorder {
     /// Whether at least half of the steps verified drafts.
     pub fn mostly_drafts(&self) -> bool {
         self.stats.positions.first().is_some_and(|first| 2 * first.drafted >= self.stats.steps)
+    }
+
+    /// Why little of the reply was looked up, where that was asked for; `None` where half of its steps or of its tokens
+    /// came from there.
+    pub fn lookup_note(&self) -> Option<&'static str> {
+        let ReplyStats { looked_up, emitted, steps, .. } = &self.stats;
+        if self.mostly_drafts() || 2 * looked_up.accepted >= *emitted {
+            None
+        } else if 2 * self.found < *steps {
+            Some("Little of the reply had been in the text before.")
+        } else {
+            Some("Much of the reply had been in the text before, but to draft it did not pay.")
+        }
     }
 
     /// The numbers so far.

@@ -259,20 +259,17 @@ impl Session {
     fn end(&mut self, id: ReplyId, reason: FinishReason, progress: &mut Vec<(ReplyId, Progress)>) {
         let Some(mut writer) = self.writing.remove(&id) else { return };
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
-        let stats =
-            writer.recorder.finish(self.drafting_note(writer.drafting, writer.recorder.mostly_drafts()));
+        let stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let reply = Reply { reason, ids: writer.ids, calls: writer.text.take_calls(), stats };
         progress.push((id, Progress::Finished(Box::new(reply))));
     }
 
-    /// Why a reply was not drafted, or why it was slower for its drafts. `drafted`: whether most of its steps were.
-    fn drafting_note(&self, drafting: Drafting, drafted: bool) -> Option<String> {
-        let policy = self.scheduler.policy();
+    /// Why a reply was not drafted, or why it was slower for its drafts.
+    fn drafting_note(&self, drafting: Drafting, recorder: &Recorder) -> Option<String> {
+        let (policy, drafted) = (self.scheduler.policy(), recorder.mostly_drafts());
         match drafting {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
-            Drafting::Lookup => {
-                (!drafted).then(|| "Little of the reply had been in the text before.".to_owned())
-            }
+            Drafting::Lookup => recorder.lookup_note().map(str::to_owned),
             _ if self.model.mtp.is_none() => {
                 (!drafted).then(|| "This model has no MTP head to draft with.".to_owned())
             }

@@ -8,7 +8,7 @@
 //!   what differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
 //! - A row has one drafter in a step: the MTP head, or look-up in its text, whichever would gain more. What look-up
-//!   proposes is judged by every step, used or not, so it needs no probes.
+//!   proposes is judged by every step, used or not, so its acceptance is known without probes.
 //! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
 //!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
 //!   few times at once and then rarely, and each figure counts for one measurement.
@@ -201,9 +201,12 @@ impl Policy {
             .unwrap_or_else(|| plain.clone());
         let best = best(&base, chains, cost, most_seconds);
         // People are told why the head does not draft; whether looked-up drafts pay tells nothing about that.
-        if chains.iter().any(|chain| chain.drafter == DrafterKind::Head && !chain.survivals.is_empty()) {
-            self.outcome = match &best {
-                Some(best) => Outcome::of(&base, best),
+        let is_of_head = |chain: &Chain| chain.drafter == DrafterKind::Head && !chain.survivals.is_empty();
+        if chains.iter().any(is_of_head) {
+            let of_head = |chain: &Chain| if is_of_head(chain) { chain.clone() } else { Chain::none() };
+            let of_head: Vec<Chain> = chains.iter().map(of_head).collect();
+            self.outcome = match choice::best(&base, &of_head, cost, most_seconds) {
+                Some(best) => Outcome::of(&base, &best),
                 None if has_off => Outcome::HeldForBystanders,
                 None => Outcome::Open,
             };

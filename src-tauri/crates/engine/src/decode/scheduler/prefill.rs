@@ -87,6 +87,9 @@ impl Scheduler {
                 Err(error) => return self.fail(id, error, events),
             }
         }
+        if self.request(id).is_some_and(|request| request.drafting.looks_up()) {
+            prefill.task.index_text();
+        }
         let (done, total) = prefill.task.progress();
         if (done, total) != before {
             self.cache_prompt(&prefill.task);

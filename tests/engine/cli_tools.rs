@@ -139,6 +139,21 @@ fn tools_calls_and_results_reach_the_prompt() {
             {"role": "tool", "content": "done </tool_response>"},
         ]),
     );
+    // The call as `generate --json` tells it, with typed arguments, and as OpenAI does, as a text.
+    let typed = json!({"text": "x", "count": 3});
+    let same: Vec<String> = [typed.clone(), typed.to_string().into()]
+        .into_iter()
+        .enumerate()
+        .map(|(i, arguments)| {
+            let call = json!({"type": "function", "function": {"name": "note", "arguments": arguments}});
+            let messages = json!([
+                {"role": "user", "content": "Note it."},
+                {"role": "assistant", "content": null, "tool_calls": [call]},
+                {"role": "tool", "content": "done </tool_response>"},
+            ]);
+            json_file(&folder, &format!("chat-{i}.json"), &messages)
+        })
+        .collect();
     let tools = json_file(&folder, "tools.json", &tools());
     let none = json_file(&folder, "none.json", &json!([]));
     // As the template of this fixture writes it. What is not its own is encoded as text.
@@ -156,11 +171,14 @@ fn tools_calls_and_results_reach_the_prompt() {
              \"string\"}, \"count\": {\"type\": \"integer\"}}, \"required\": [\"text\"]}}}\n</tools>",
         )
         + own("<|im_end|>\n");
-    let read = |more: &[&str]| {
-        let asked = ["--messages", &chat, "--thinking", "off", "--max-tokens", "1"];
+    let read_chat = |chat: &str, more: &[&str]| {
+        let asked = ["--messages", chat, "--thinking", "off", "--max-tokens", "1"];
         generate_with(&model, &[&asked, more].concat()).finished
     };
-    assert_eq!(read(&[]).stats.prompt_tokens as usize, chat_tokens);
+    let read = |more: &[&str]| read_chat(&chat, more);
+    for chat in [&chat].into_iter().chain(&same) {
+        assert_eq!(read_chat(chat, &[]).stats.prompt_tokens as usize, chat_tokens);
+    }
     assert_eq!(read(&["--tools", &tools]).stats.prompt_tokens as usize, tool_tokens + chat_tokens);
     let without = read(&["--tools", &none]);
     assert_eq!((without.stats.prompt_tokens as usize, without.calls), (chat_tokens, json!([])));

@@ -172,7 +172,7 @@ fn tools_calls_and_results_reach_the_prompt() {
         )
         + own("<|im_end|>\n");
     let read_chat = |chat: &str, more: &[&str]| {
-        let asked = ["--messages", chat, "--thinking", "off", "--max-tokens", "1"];
+        let asked = ["--messages", chat, "--thinking", "off", "--max-tokens", "1", "--temperature", "0"];
         generate_with(&model, &[&asked, more].concat()).finished
     };
     let read = |more: &[&str]| read_chat(&chat, more);

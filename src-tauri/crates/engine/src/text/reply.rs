@@ -126,8 +126,8 @@ impl ReplyText {
     }
 
     /// The rest of a reply that has ended; nothing after a stop text, and of text behind calls only what belongs to
-    /// tokens of the reply. `cut`: the reply may be continued later, so the
-    /// bytes of an unfinished character are left out, and the continuation writes the whole character.
+    /// tokens of the reply. `cut`: the reply may be continued later, so the bytes of an unfinished character are left
+    /// out, and the continuation writes the whole character.
     pub fn finish(&mut self, cut: bool) -> Vec<TokenText> {
         let decoded = if cut { String::new() } else { self.decoder.finish() };
         let mut text = self.stops.push(&decoded).text;

@@ -43,8 +43,8 @@ impl ChatTemplate {
     }
 
     /// Renders the messages, up to where the reply begins, with the tools that the model may call. `thinking` matters
-    /// only to a template with a thinking switch; a template that never asks for tools is refused any, and so is one that writes calls
-    /// otherwise than `CallParser` reads them.
+    /// only to a template with a thinking switch; a template that never asks for tools is refused any, and so is one
+    /// that writes calls otherwise than `CallParser` reads them.
     pub fn render(
         &self,
         messages: &impl Serialize,

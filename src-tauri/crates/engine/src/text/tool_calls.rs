@@ -87,10 +87,11 @@ impl CallPiece {
 ///
 /// A call begins with `<tool_call>` and `<function=NAME>`; without the second the first is text. A value ends at the
 /// `</parameter>` behind which another tag of the call stands: any other is content. Where it is missing, the value
-/// ends before a `</tool_call>` behind which another call or the end of the answer stands, with or without `</function>`
-/// before it, or before a line that begins with `<parameter=NAME>`; the call says so. One line break behind the opening
-/// tag and one before the tag that ends the value are not part of it. Names are of up to 256 of `A-Z`, `a-z`, `0-9`,
-/// `_`, `.` and `-`; tags with more than 1,024 bytes of white space between them do not belong together.
+/// ends before a `</tool_call>` behind which another call or the end of the answer stands, with or without
+/// `</function>` before it, or before a line that begins with `<parameter=NAME>`; the call says so. One line break
+/// behind the opening tag and one before the tag that ends the value are not part of it. Names are of up to 256 of
+/// `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`; tags with more than 1,024 bytes of white space between them do not belong
+/// together.
 ///
 /// The answer has to end where something other than white space or another call follows a call, and at a line outside
 /// of calls that begins with `<tool_response>`: results are not the model's to write.
@@ -617,7 +618,7 @@ mod tests {
         ] {
             let answer = format!("<tool_call><function=f><parameter=a>{end}");
             let one = unclosed(names, &[("a", "x")]);
-            assert_eq!(read(&answer).1, [one.clone()], "{end:?}");
+            assert_eq!(read(&answer).1, std::slice::from_ref(&one), "{end:?}");
             assert_eq!(read(&format!("{answer}{answer}")).1, [one.clone(), one], "{end:?}");
         }
     }

@@ -135,8 +135,9 @@ impl ToolsError {
 
 impl Tools {
     /// Reads a list in OpenAI's form, `[{"type": "function", "function": {name, description, parameters}}]`; an empty
-    /// one is no tools, and a description or parameters of `null` are none. The keys of each entry get the order of this form, what else there is comes behind them, and
-    /// all below keeps its order: the same tools are always the same text.
+    /// one is no tools, and a description or parameters of `null` are none. The keys of each entry get the order of
+    /// this form, what else there is comes behind them, and all below keeps its order: the same tools are always the
+    /// same text.
     pub fn parse(json: &str) -> Result<Self, ToolsError> {
         let list: Value =
             serde_json::from_str(json).map_err(|error| ToolsError::NotJson { reason: error.to_string() })?;

@@ -139,6 +139,21 @@ fn tools_calls_and_results_reach_the_prompt() {
             {"role": "tool", "content": "done </tool_response>"},
         ]),
     );
+    // The call as `generate --json` tells it, with typed arguments, and as OpenAI does, as a text.
+    let typed = json!({"text": "x", "count": 3});
+    let same: Vec<String> = [typed.clone(), typed.to_string().into()]
+        .into_iter()
+        .enumerate()
+        .map(|(i, arguments)| {
+            let call = json!({"type": "function", "function": {"name": "note", "arguments": arguments}});
+            let messages = json!([
+                {"role": "user", "content": "Note it."},
+                {"role": "assistant", "content": null, "tool_calls": [call]},
+                {"role": "tool", "content": "done </tool_response>"},
+            ]);
+            json_file(&folder, &format!("chat-{i}.json"), &messages)
+        })
+        .collect();
     let tools = json_file(&folder, "tools.json", &tools());
     let none = json_file(&folder, "none.json", &json!([]));
     // As the template of this fixture writes it. What is not its own is encoded as text.
@@ -156,11 +171,14 @@ fn tools_calls_and_results_reach_the_prompt() {
              \"string\"}, \"count\": {\"type\": \"integer\"}}, \"required\": [\"text\"]}}}\n</tools>",
         )
         + own("<|im_end|>\n");
-    let read = |more: &[&str]| {
-        let asked = ["--messages", &chat, "--thinking", "off", "--max-tokens", "1"];
+    let read_chat = |chat: &str, more: &[&str]| {
+        let asked = ["--messages", chat, "--thinking", "off", "--max-tokens", "1", "--temperature", "0"];
         generate_with(&model, &[&asked, more].concat()).finished
     };
-    assert_eq!(read(&[]).stats.prompt_tokens as usize, chat_tokens);
+    let read = |more: &[&str]| read_chat(&chat, more);
+    for chat in [&chat].into_iter().chain(&same) {
+        assert_eq!(read_chat(chat, &[]).stats.prompt_tokens as usize, chat_tokens);
+    }
     assert_eq!(read(&["--tools", &tools]).stats.prompt_tokens as usize, tool_tokens + chat_tokens);
     let without = read(&["--tools", &none]);
     assert_eq!((without.stats.prompt_tokens as usize, without.calls), (chat_tokens, json!([])));
@@ -174,6 +192,10 @@ fn tools_that_cannot_be_offered_are_refused_in_one_line() {
     let demo = folder.path().join("demo");
     copy_demo_model(&demo);
     fs::write(demo.join("chat_template.jinja"), "{{ messages[0].content }}").unwrap();
+    let in_json = "{{ messages[0].content }}{% if tools %}{{ '<tool_call>\n{\"name\": ' }}{% endif %}";
+    let other = folder.path().join("other");
+    copy_demo_model(&other);
+    fs::write(other.join("chat_template.jinja"), in_json).unwrap();
     let cases = [
         ("no such file", folder.path().join("nothing").to_str().unwrap().to_owned()),
         ("tools that are no list", file("tool.json", &tool)),
@@ -186,8 +208,10 @@ fn tools_that_cannot_be_offered_are_refused_in_one_line() {
         ("a template that knows no tools", file("tools.json", &tools())),
     ];
     let mut told = String::new();
-    for (what, tools) in &cases {
-        let arguments = ["generate", "--model", demo.to_str().unwrap(), "--prompt", "Hi", "--tools", tools];
+    let of_other = ("a template that writes calls as JSON", file("tools.json", &tools()));
+    let runs = cases.iter().map(|case| (&demo, case)).chain([(&other, &of_other)]);
+    for (model, (what, tools)) in runs {
+        let arguments = ["generate", "--model", model.to_str().unwrap(), "--prompt", "Hi", "--tools", tools];
         let message = refusal(&arguments).replace(folder.path().to_str().unwrap(), "FOLDER");
         told += &format!("{what}:\n{message}");
     }

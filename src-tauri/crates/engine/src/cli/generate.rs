@@ -18,6 +18,9 @@ use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::summary::summary;
 use super::{CliError, KvBits, engine, harmless, load, read_json};
 
+const MESSAGES_HINT: &str = "It must hold a JSON array of {role, content}; a call in an assistant's tool_calls is \
+                             {\"type\": \"function\", \"function\": {name, arguments}}, its arguments an object or \
+                             the JSON text of one.";
 const TOOLS_HINT: &str = "It must hold a JSON array of tools; [] is none.";
 
 #[derive(Debug, Args)]
@@ -129,7 +132,7 @@ impl Generate {
         }
         let messages: Vec<Message> = match (&self.prompt, &self.messages) {
             (Some(text), _) => vec![Message::User { content: text.clone() }],
-            (_, Some(path)) => read_json(path, "It must hold a JSON array of {role, content}.")?,
+            (_, Some(path)) => read_json(path, MESSAGES_HINT)?,
             (None, None) => Vec::new(),
         };
         session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)

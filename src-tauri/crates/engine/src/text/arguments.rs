@@ -66,6 +66,12 @@ pub enum Misfit {
         /// The parameters that there are.
         known: Vec<String>,
     },
+    /// A value has no closing tag, so that where it ends is a guess.
+    #[error("{parameter}: expected </parameter> behind the value")]
+    NotClosed {
+        /// The parameter.
+        parameter: String,
+    },
     /// A parameter is given a second time; the first value stands.
     #[error("{parameter}: came twice, the second time as {came:?}")]
     Twice {
@@ -117,6 +123,8 @@ impl TypedCall {
             let missing = schema.required().filter(|name| !arguments.contains_key(*name));
             misfits.extend(missing.map(|name| schema.missing(name)));
         }
+        let not_closed = |name: &String| Misfit::NotClosed { parameter: name.clone() };
+        misfits.extend(call.unclosed.iter().map(not_closed));
         if !call.stray.is_empty() {
             misfits.push(Misfit::Stray { came: call.stray.clone() });
         }
@@ -141,9 +149,10 @@ enum Type<'a> {
     Of(&'a [Value]),
 }
 
-/// How far references and unions are followed, and how many types are looked at: more than sensible schemas have, and a
-/// bound for those that refer to themselves.
+/// How far references and unions are followed, how many schemas are visited on the way, and how many types are looked
+/// at: more than sensible schemas have, and a bound for those that refer to themselves or to one another.
 const MOST_DEPTH: usize = 16;
+const MOST_VISITS: usize = 256;
 const MOST_TYPES: usize = 64;
 
 /// 2^53: up to here each integer is a number in f64.
@@ -187,15 +196,16 @@ impl<'a> Schema<'a> {
             return None;
         }
         let mut types = Vec::new();
-        self.collect(schema, MOST_DEPTH, &mut types);
+        self.collect(schema, MOST_DEPTH, &mut 0, &mut types);
         types.sort_by_key(|one| matches!(one, Type::String));
         Some(types)
     }
 
-    /// Adds the types that a schema allows, in its order.
-    fn collect(&self, schema: &'a Value, depth: usize, types: &mut Vec<Type<'a>>) {
+    /// Adds the types that a schema allows, in its order. `visits` counts the schemas looked at.
+    fn collect(&self, schema: &'a Value, depth: usize, visits: &mut usize, types: &mut Vec<Type<'a>>) {
         let part = |key: &str| schema.get(key);
-        if types.len() >= MOST_TYPES {
+        *visits += 1;
+        if types.len() >= MOST_TYPES || *visits > MOST_VISITS {
         } else if *schema == Value::Bool(false) {
             types.push(Type::Of(&[]));
         } else if depth == 0 {
@@ -209,11 +219,12 @@ impl<'a> Schema<'a> {
         } else if let Some(Value::Array(names)) = part("type") {
             types.extend(names.iter().filter_map(Value::as_str).map(Type::named));
         } else if let Some(schema) = self.referred(schema) {
-            self.collect(schema, depth - 1, types);
+            self.collect(schema, depth - 1, visits, types);
         } else if let Some(Value::Array(schemas)) = part("anyOf").or_else(|| part("oneOf")) {
-            schemas.iter().for_each(|schema| self.collect(schema, depth - 1, types));
+            let left = schemas.iter().take(MOST_VISITS);
+            left.for_each(|schema| self.collect(schema, depth - 1, visits, types));
         } else if let Some(schema) = part("allOf").and_then(|all| all.get(0)) {
-            self.collect(schema, depth - 1, types);
+            self.collect(schema, depth - 1, visits, types);
         } else {
             types.push(Type::String);
         }
@@ -423,6 +434,24 @@ mod tests {
         assert_eq!(read(&json!({"$ref": "#/$defs/Loop"}), "5"), Ok(json!("5")));
     }
 
+    /// Eight definitions, each the same union of the next one, without a type at their end: 64^8 ways.
+    #[test]
+    fn a_schema_that_explodes_is_left_early() {
+        for end in [json!({"type": []}), json!({"anyOf": []})] {
+            let mut definitions = Map::from_iter([("8".to_owned(), end)]);
+            for i in 0..8 {
+                let next = json!({"$ref": format!("#/$defs/{}", i + 1)});
+                definitions.insert(i.to_string(), json!({"anyOf": vec![next; 64]}));
+            }
+            let schema = json!({"anyOf": [{"type": "integer"}, {"anyOf": [{"$ref": "#/$defs/0"}]}]});
+            let parameters =
+                json!({"properties": {"a": schema, "b": definitions["1"]}, "$defs": definitions});
+            let typed = TypedCall::new(&call(&[("a", "5"), ("b", "5")]), &tools(&parameters));
+            assert_eq!(typed.arguments["a"], 5);
+            assert_eq!(typed.misfits[0].to_string(), "b: expected no value, came \"5\"");
+        }
+    }
+
     #[test]
     fn a_call_keeps_its_order_and_names_all_misfits() {
         let parameters = json!({
@@ -457,6 +486,15 @@ mod tests {
                 "\"Well\" is no argument",
             ]
         );
+    }
+
+    #[test]
+    fn a_value_that_was_not_closed_is_not_fit_to_run() {
+        let open = Call { unclosed: vec!["a".into()], ..call(&[("a", "5")]) };
+        let typed = TypedCall::new(&open, &tools(&json!({"properties": {"a": {"type": "integer"}}})));
+        assert_eq!(typed.arguments["a"], 5);
+        assert_eq!(json!(typed.misfits), json!([{"kind": "not_closed", "parameter": "a"}]));
+        assert_eq!(typed.misfits[0].to_string(), "a: expected </parameter> behind the value");
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub enum TextError {
     /// There are tools, but the chat template has no place for them.
     #[error("The chat template of this model knows no tools.")]
     TemplateWithoutTools,
+    /// There are tools, but the chat template writes calls of them otherwise than `CallParser` reads them.
+    #[error("The chat template of this model writes calls of tools in a form that is not understood yet.")]
+    TemplateWithOtherCalls,
     /// A JSON file of the checkpoint cannot be used.
     #[error("{} cannot be read: {reason}.", path.display())]
     FileUnreadable {
@@ -92,6 +95,7 @@ impl TextError {
             Self::TemplateUnreadable { .. } => "template_unreadable",
             Self::TemplateFailed { .. } => "template_failed",
             Self::TemplateWithoutTools => "template_without_tools",
+            Self::TemplateWithOtherCalls => "template_with_other_calls",
             Self::FileUnreadable { .. } => "file_unreadable",
             Self::EmptyStopText => "empty_stop_text",
         }
@@ -118,6 +122,9 @@ impl TextError {
             }
             Self::TemplateWithoutTools => {
                 "Leave the tools out, or choose a model that was taught to use them."
+            }
+            Self::TemplateWithOtherCalls => {
+                "Leave the tools out, or choose a model whose template writes calls as <function=NAME>."
             }
             Self::EmptyStopText => "Leave it out, or write the text that should end the reply.",
         }

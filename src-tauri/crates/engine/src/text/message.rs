@@ -26,8 +26,8 @@ pub enum Message {
         /// The model's thinking, if the template is to have it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
-        /// The calls behind the text.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        /// The calls behind the text; `null` reads as none.
+        #[serde(default, deserialize_with = "null_is_empty", skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
     },
     /// The result of a call; results stand in the order of the calls.
@@ -54,22 +54,28 @@ pub struct FunctionCall {
     /// The tool.
     pub name: String,
     /// The values as the model wrote them, texts, in its order: every template of the family prints those as they are.
+    /// Other values are read as their JSON, a text as an object in JSON, which is OpenAI's form, and `null` as none.
     #[serde(default, deserialize_with = "texts")]
     pub arguments: Map<String, Value>,
 }
 
-fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+fn null_is_empty<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
-    let arguments = Map::deserialize(deserializer)?;
-    match arguments.iter().find(|(_, value)| !value.is_string()) {
-        Some((name, value)) => Err(D::Error::custom(format!(
-            "argument \"{name}\" is {value}, not the text that the model wrote"
-        ))),
-        None => Ok(arguments),
-    }
+    let arguments = match Value::deserialize(deserializer)? {
+        Value::Null => Map::new(),
+        Value::Object(arguments) => arguments,
+        Value::String(json) => serde_json::from_str(&json).map_err(|error| {
+            D::Error::custom(format!("the arguments {json:?} are no JSON object: {error}"))
+        })?,
+        other => return Err(D::Error::custom(format!("the arguments {other} are no JSON object"))),
+    };
+    let text = |value: Value| if value.is_string() { value } else { value.to_string().into() };
+    Ok(arguments.into_iter().map(|(name, value)| (name, text(value))).collect())
 }
 
 #[cfg(test)]
@@ -103,16 +109,50 @@ mod tests {
     }
 
     #[test]
-    fn what_a_template_could_not_print_as_written_is_refused() {
-        let with = |arguments: Value| {
+    fn arguments_become_texts() {
+        let read = |arguments: Value| {
             let call = json!({"type": "function", "function": {"name": "f", "arguments": arguments}});
-            json!({"role": "assistant", "tool_calls": [call]})
+            from_value::<Message>(json!({"role": "assistant", "tool_calls": [call]}))
         };
+        let typed = json!({"b": 3, "a": "3", "c": [1, "é"], "d": null, "e": true, "f": {"x": 1.5}});
+        let texts =
+            json!({"b": "3", "a": "3", "c": "[1,\"é\"]", "d": "null", "e": "true", "f": "{\"x\":1.5}"});
+        for (arguments, is) in [
+            (typed.clone(), &texts),
+            (typed.to_string().into(), &texts),
+            (texts.clone(), &texts),
+            (json!("{}"), &json!({})),
+            (json!(null), &json!({})),
+        ] {
+            let read = json!(read(arguments).unwrap());
+            assert_eq!(read["tool_calls"][0]["function"]["arguments"].to_string(), is.to_string());
+        }
+        for (arguments, told) in [
+            (json!("3"), "the arguments \"3\" are no JSON object: invalid type: integer `3`"),
+            (
+                json!("{\"a\": "),
+                "the arguments \"{\\\"a\\\": \" are no JSON object: EOF while parsing a value",
+            ),
+            (json!([1]), "the arguments [1] are no JSON object"),
+        ] {
+            let error = read(arguments).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_null_is_absent() {
+        let null =
+            json!({"role": "assistant", "content": null, "reasoning_content": null, "tool_calls": null});
+        let absent: Message = from_value(json!({"role": "assistant"})).unwrap();
+        assert_eq!(from_value::<Message>(null).unwrap(), absent);
+    }
+
+    #[test]
+    fn other_roles_and_a_question_without_text_are_refused() {
         for (message, told) in [
             (json!({"role": "robot", "content": "x"}), "unknown variant `robot`"),
             (json!({"role": "user"}), "missing field `content`"),
-            (with(json!("{}")), "invalid type: string \"{}\", expected a map"),
-            (with(json!({"a": 1})), "argument \"a\" is 1, not the text that the model wrote"),
         ] {
             let error = from_value::<Message>(message).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");

@@ -23,6 +23,8 @@ pub struct ReplyText {
     call_tags: Vec<(u32, &'static str)>,
     /// The calls so far.
     calls: Vec<Call>,
+    /// Text of earlier tokens that was held back when the next one was found to lie behind the end.
+    late: String,
     /// Bytes of text so far.
     length: usize,
     /// The draft position of the last token, which is also that of text held back until the end.
@@ -53,6 +55,7 @@ impl ReplyText {
             parser: None,
             call_tags: Vec::new(),
             calls: Vec::new(),
+            late: String::new(),
             length: 0,
             draft_position: None,
         })
@@ -103,8 +106,15 @@ impl ReplyText {
         let mut end = outcome.stopped.then_some(ReplyEnd::With);
         if let Some(parser) = &mut self.parser {
             if parser.has_ended() {
-                let before = pieces.is_empty() && parser.beyond() >= decoded.len();
-                end = Some(if before { ReplyEnd::Before } else { ReplyEnd::With });
+                let left = parser.beyond().to_owned() + &self.stops.finish();
+                end = Some(ReplyEnd::With);
+                // The tokens before this one are in the reply, and so is their text: a tag that began no call.
+                if pieces.is_empty()
+                    && let Some(earlier) = left.len().checked_sub(decoded.len())
+                {
+                    end = Some(ReplyEnd::Before);
+                    self.late = left.get(..earlier).unwrap_or_default().to_owned();
+                }
             } else if outcome.stopped {
                 pieces.extend(written(parser.finish(), &mut self.calls));
             }
@@ -115,8 +125,9 @@ impl ReplyText {
         (self.entries(pieces), end)
     }
 
-    /// The rest of a reply that has ended; nothing after a stop text. `cut`: the reply may be continued later, so the
-    /// bytes of an unfinished character are left out, and the continuation writes the whole character.
+    /// The rest of a reply that has ended; nothing after a stop text, and of text behind calls only what belongs to
+    /// tokens of the reply. `cut`: the reply may be continued later, so the bytes of an unfinished character are left
+    /// out, and the continuation writes the whole character.
     pub fn finish(&mut self, cut: bool) -> Vec<TokenText> {
         let decoded = if cut { String::new() } else { self.decoder.finish() };
         let mut text = self.stops.push(&decoded).text;
@@ -126,6 +137,10 @@ impl ReplyText {
         pieces = self.parse(pieces);
         if let Some(parser) = &mut self.parser {
             pieces.extend(written(parser.finish(), &mut self.calls));
+        }
+        let late = std::mem::take(&mut self.late);
+        if !late.is_empty() {
+            pieces.insert(0, (Part::Answer, late));
         }
         self.entries(pieces)
     }
@@ -388,13 +403,22 @@ mod tests {
         for tokenizer in [with_call_tags(false), with_call_tags(true), TOKENIZER.clone()] {
             let before = format!("I look.\n\n{CALL}\n{CALL}\n");
             let own = tokenizer.encode(&before).unwrap();
-            for beyond in ["So", "<tool_response>\n12", "🦀"] {
+            // The text of tokens of which some may be special.
+            let written_by = |ids: &[u32]| -> String {
+                let tag = |id| TAG_TOKENS.into_iter().find(|tag| tokenizer.token_id(tag) == Some(id));
+                ids.iter().map(|&id| tag(id).map_or_else(|| tokenizer.decode(&[id]), str::to_owned)).collect()
+            };
+            for beyond in ["So", "<tool_response>\n12", "<tool_call>\n{\"name\"", "<tool_call> é", "🦀"] {
                 let ids = [&own[..], &tokenizer.encode(beyond).unwrap()].concat();
                 let (thinking, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &ids, None);
-                assert_eq!((thinking.as_str(), &answer, calls), ("", &before, vec![read_call(false); 2]));
-                assert!(end.is_some(), "{beyond}");
+                assert_eq!((thinking.as_str(), calls), ("", vec![read_call(false); 2]));
+                assert!(answer.starts_with(&before) && end.is_some(), "{beyond}: {answer:?}");
                 if beyond == "So" {
                     assert_eq!((count, end), (own.len(), Some(ReplyEnd::Before)));
+                }
+                if end == Some(ReplyEnd::Before) {
+                    let written = written_by(&ids[..count]);
+                    assert_eq!(answer, written.trim_end_matches('\u{fffd}'), "{beyond}: no half characters");
                 }
             }
             let (_, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &own, None);

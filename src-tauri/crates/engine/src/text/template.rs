@@ -43,7 +43,8 @@ impl ChatTemplate {
     }
 
     /// Renders the messages, up to where the reply begins, with the tools that the model may call. `thinking` matters
-    /// only to a template with a thinking switch; a template that never asks for tools is refused any.
+    /// only to a template with a thinking switch; a template that never asks for tools is refused any, and so is one
+    /// that writes calls otherwise than `CallParser` reads them.
     pub fn render(
         &self,
         messages: &impl Serialize,
@@ -52,6 +53,9 @@ impl ChatTemplate {
     ) -> Result<String, TextError> {
         if !tools.is_empty() && !self.asks_for("tools") {
             return Err(TextError::TemplateWithoutTools);
+        }
+        if !tools.is_empty() && self.writes_other_calls() {
+            return Err(TextError::TemplateWithOtherCalls);
         }
         let variables = context! {
             messages => Value::from(Serde(messages)),
@@ -71,6 +75,13 @@ impl ChatTemplate {
     /// Whether the template asks if the model may think.
     pub fn has_thinking_switch(&self) -> bool {
         self.asks_for("enable_thinking")
+    }
+
+    /// Whether the calls of tools in the template are not of the form `<function=NAME>`: some models of the family
+    /// write them as JSON. A template that shows no calls at all says nothing of their form.
+    fn writes_other_calls(&self) -> bool {
+        let has = |text| self.template().is_ok_and(|template| template.source().contains(text));
+        has("<tool_call>") && !has("<function=")
     }
 
     fn asks_for(&self, variable: &str) -> bool {
@@ -298,6 +309,21 @@ mod tests {
         assert_eq!(plain.render(&json!([{"content": "Hi"}]), &[], true).unwrap(), "Hi ");
         let refused = plain.render(&json!([]), &[json!({})], true);
         assert!(matches!(refused, Err(TextError::TemplateWithoutTools)));
+    }
+
+    #[test]
+    fn a_template_that_writes_calls_in_another_form_is_given_none() {
+        let writing = |call: &str| {
+            let source = "{{ messages[0].content }}{% if tools %}{{ 'Write\n<tool_call>\nCALL' }}{% endif %}";
+            template(&source.replace("CALL", call))
+        };
+        let chat = json!([{"content": "Hi"}]);
+        let in_json = writing(r#"{"name": "f", "arguments": {}}\n</tool_call>"#);
+        let refused = in_json.render(&chat, &[json!({})], true);
+        assert!(matches!(refused, Err(TextError::TemplateWithOtherCalls)), "{refused:?}");
+        assert_eq!(in_json.render(&chat, &[], true).unwrap(), "Hi");
+        let in_tags = writing("<function=f>\n</function>\n</tool_call>");
+        assert!(in_tags.render(&chat, &[json!({})], true).unwrap().starts_with("HiWrite"));
     }
 
     #[test]

@@ -25,6 +25,11 @@ const RESPONSE: &str = "<tool_response>";
 /// The tags of calls that vocabularies of the family have as tokens.
 pub(super) const TAG_TOKENS: [&str; 3] = [CALL, CALL_END, RESPONSE];
 
+/// The most bytes of a name, and of white space between two tags that are looked at together: more than models write,
+/// and a bound for the text that is held.
+const MOST_NAME: usize = 256;
+const MOST_WHITE: usize = 1024;
+
 /// A call as the model wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Call {
@@ -34,6 +39,8 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// Text between the tags that belongs to no argument. A call that has any is not what the model meant.
     pub stray: String,
+    /// The parameters whose values ended without `</parameter>`. Where such a value ends is a guess.
+    pub unclosed: Vec<String>,
     /// Whether the reply ended before the call did. Such a call must not be run.
     pub cut: bool,
 }
@@ -80,9 +87,11 @@ impl CallPiece {
 ///
 /// A call begins with `<tool_call>` and `<function=NAME>`; without the second the first is text. A value ends at the
 /// `</parameter>` behind which another tag of the call stands: any other is content. Where it is missing, the value
-/// ends before `</tool_call>`, before `</function>` and `</tool_call>`, or before a line that begins with
-/// `<parameter=NAME>`. One line break behind the opening tag and one before the tag that ends the value are not part of
-/// it. Names are of `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`.
+/// ends before a `</tool_call>` behind which another call or the end of the answer stands, with or without
+/// `</function>` before it, or before a line that begins with `<parameter=NAME>`; the call says so. One line break
+/// behind the opening tag and one before the tag that ends the value are not part of it. Names are of up to 256 of
+/// `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`; tags with more than 1,024 bytes of white space between them do not belong
+/// together.
 ///
 /// The answer has to end where something other than white space or another call follows a call, and at a line outside
 /// of calls that begins with `<tool_response>`: results are not the model's to write.
@@ -95,8 +104,10 @@ pub struct CallParser {
     call: Call,
     /// Whether a line begins with the held text.
     line_start: bool,
-    /// Bytes received that lie behind the end of the answer.
-    beyond: usize,
+    /// Whether no more text comes.
+    over: bool,
+    /// The text received that lies behind the end of the answer.
+    beyond: String,
 }
 
 /// Where in an answer the held text stands.
@@ -129,7 +140,8 @@ enum Match {
 impl Default for CallParser {
     fn default() -> Self {
         let call = Call::default();
-        Self { place: Place::Text, held: String::new(), call, line_start: true, beyond: 0 }
+        let (held, beyond) = (String::new(), String::new());
+        Self { place: Place::Text, held, call, line_start: true, over: false, beyond }
     }
 }
 
@@ -137,7 +149,7 @@ impl CallParser {
     /// Takes the next piece of the answer; gives what is decided, in order.
     pub fn push(&mut self, text: &str) -> Vec<CallPiece> {
         if self.place == Place::Ended {
-            self.beyond += text.len();
+            self.beyond.push_str(text);
             return Vec::new();
         }
         self.held.push_str(text);
@@ -151,14 +163,16 @@ impl CallParser {
         self.place == Place::Ended
     }
 
-    /// Bytes of the text received that lie behind the end.
-    pub fn beyond(&self) -> usize {
-        self.beyond
+    /// The text received that lies behind the end.
+    pub fn beyond(&self) -> &str {
+        &self.beyond
     }
 
     /// The rest of an answer that has ended. A call that is still open is cut.
     pub fn finish(&mut self) -> Vec<CallPiece> {
         let mut pieces = Vec::new();
+        self.over = true;
+        while self.advance(&mut pieces) {}
         let all = self.held.len();
         let open = match self.place {
             Place::Text | Place::Behind if self.held.starts_with(CALL) => {
@@ -272,13 +286,18 @@ impl CallParser {
     }
 
     fn value(&mut self, pieces: &mut Vec<CallPiece>) -> bool {
-        let (at, found) = first(&self.held, |at| value_end(&self.held[at..], self.begins_line(at)));
+        let (at, found) =
+            first(&self.held, |at| value_end(&self.held[at..], self.begins_line(at), self.over));
         let newline = usize::from(self.held[..at].ends_with('\n'));
         self.give_value(at - newline, pieces);
         if !matches!(found, Match::Whole(_)) {
             return false;
         }
-        let tag = if self.held[newline..].starts_with(PARAMETER_END) { PARAMETER_END.len() } else { 0 };
+        let closed = self.held[newline..].starts_with(PARAMETER_END);
+        let tag = if closed { PARAMETER_END.len() } else { 0 };
+        if !closed && let Some(argument) = self.call.arguments.last() {
+            self.call.unclosed.push(argument.name.clone());
+        }
         self.give(newline + tag, CallPiece::Markup, pieces);
         self.place = Place::Tags { closed: false, stray: false };
         true
@@ -292,7 +311,7 @@ impl CallParser {
 
     /// Ends the answer before the held text.
     fn end(&mut self) -> bool {
-        self.beyond = mem::take(&mut self.held).len();
+        self.beyond = mem::take(&mut self.held);
         self.place = Place::Ended;
         false
     }
@@ -330,9 +349,8 @@ fn first(text: &str, look: impl Fn(usize) -> Match) -> (usize, Match) {
 /// `<tool_call>` and `<function=NAME>`.
 fn opening(text: &str) -> Match {
     let Match::Whole(call) = literal(text, CALL) else { return literal(text, CALL) };
-    let function = call + blank(&text[call..]);
-    match named(&text[function..], FUNCTION) {
-        Match::Whole(tag) => Match::Whole(function + tag),
+    match behind_blank(&text[call..], |next| named(next, FUNCTION)) {
+        Match::Whole(tag) => Match::Whole(call + tag),
         other => other,
     }
 }
@@ -342,12 +360,16 @@ fn tag_in_call(text: &str) -> Match {
     first_of([named(text, PARAMETER), literal(text, FUNCTION_END), literal(text, CALL_END)])
 }
 
-/// What ends a value.
-fn value_end(text: &str, begins_line: bool) -> Match {
+/// What ends a value; `over`: no more text comes.
+fn value_end(text: &str, begins_line: bool, over: bool) -> Match {
+    let call_end = |text: &str| match before(text, CALL_END, |next| literal(next, CALL)) {
+        Match::Open if over && text.starts_with(CALL_END) => Match::Whole(CALL_END.len()),
+        other => other,
+    };
     first_of([
         before(text, PARAMETER_END, tag_in_call),
-        before(text, FUNCTION_END, |next| literal(next, CALL_END)),
-        literal(text, CALL_END),
+        before(text, FUNCTION_END, call_end),
+        call_end(text),
         if begins_line { named(text, PARAMETER) } else { Match::No },
     ])
 }
@@ -355,10 +377,20 @@ fn value_end(text: &str, begins_line: bool) -> Match {
 /// A tag behind which, after white space, another stands.
 fn before(text: &str, tag: &str, next: impl Fn(&str) -> Match) -> Match {
     let Match::Whole(length) = literal(text, tag) else { return literal(text, tag) };
-    let rest = &text[length..];
-    match next(&rest[blank(rest)..]) {
+    match behind_blank(&text[length..], next) {
         Match::Whole(_) => Match::Whole(length),
         other => other,
+    }
+}
+
+/// What `next` finds behind the white space with which a text begins, which counts with it.
+fn behind_blank(text: &str, next: impl Fn(&str) -> Match) -> Match {
+    match blank(text) {
+        white if white > MOST_WHITE => Match::No,
+        white => match next(&text[white..]) {
+            Match::Whole(length) => Match::Whole(white + length),
+            other => other,
+        },
     }
 }
 
@@ -377,9 +409,11 @@ fn named(text: &str, tag: &str) -> Match {
     let Match::Whole(from) = literal(text, tag) else { return literal(text, tag) };
     let name = &text[from..];
     match name.find(|c| !in_name(c)) {
-        None => Match::Open,
-        Some(end) if end > 0 && name[end..].starts_with('>') => Match::Whole(from + end + 1),
-        Some(_) => Match::No,
+        None if name.len() <= MOST_NAME => Match::Open,
+        Some(end) if (1..=MOST_NAME).contains(&end) && name[end..].starts_with('>') => {
+            Match::Whole(from + end + 1)
+        }
+        None | Some(_) => Match::No,
     }
 }
 
@@ -390,7 +424,7 @@ fn name_in(tag: &str) -> String {
 
 /// Whether tools and parameters can be called so.
 pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(in_name)
+    (1..=MOST_NAME).contains(&text.len()) && text.chars().all(in_name)
 }
 
 fn in_name(c: char) -> bool {
@@ -422,8 +456,8 @@ mod tests {
             answer.iter().flat_map(|piece| parser.push(piece.as_ref())).collect();
         let ended = parser.has_ended();
         pieces.extend(parser.finish());
-        assert!(parser.has_ended() && (ended || parser.beyond() == 0));
-        (merged(pieces), parser.beyond())
+        assert!(parser.has_ended() && (ended || parser.beyond().is_empty()));
+        (merged(pieces), parser.beyond().len())
     }
 
     /// The pieces with neighbours of a kind joined.
@@ -548,6 +582,10 @@ mod tests {
             "</parameter>\n<parameter=>",
             "</function>",
             "a\n</function>\n</tool>",
+            "The tag </tool_call> ends a call.",
+            "</tool_call>",
+            "a\n</function>\n</tool_call>\n\nb",
+            "</tool_call>\n<tool_cal",
             "say <parameter=b>",
             "<parameter=b c>",
             "<tool_call>\n<function=g>",
@@ -560,21 +598,68 @@ mod tests {
 
     #[test]
     fn a_value_without_its_closing_tag_ends_where_the_next_tag_begins() {
-        let two = call("f", &[("a", "x"), ("b", "y")]);
-        assert_eq!(within("<parameter=a>\nx\n<parameter=b>\ny\n</parameter>\n"), two);
-        assert_eq!(within("<parameter=a>\nx\n</parameter>\n<parameter=b>\ny\n"), two);
-        assert_eq!(within("<parameter=a>\nx\n<parameter=b>\ny"), two);
-        assert_eq!(within("<parameter=a>\n<parameter=b>\ny\n"), call("f", &[("a", ""), ("b", "y")]));
-        let of_call = [
-            "x\n</tool_call>",
-            "x</tool_call>",
-            "x\n</parameter>\n</tool_call>",
-            "x\n</parameter></tool_call>",
-        ];
-        for end in of_call {
+        let unclosed = |names: &[&str], arguments: &[(&str, &str)]| {
+            let unclosed = names.iter().map(|&name| name.to_owned()).collect();
+            Call { unclosed, ..call("f", arguments) }
+        };
+        let two = |names: &[&str]| unclosed(names, &[("a", "x"), ("b", "y")]);
+        assert_eq!(within("<parameter=a>\nx\n<parameter=b>\ny\n</parameter>\n"), two(&["a"]));
+        assert_eq!(within("<parameter=a>\nx\n</parameter>\n<parameter=b>\ny\n"), two(&["b"]));
+        assert_eq!(within("<parameter=a>\nx\n<parameter=b>\ny"), two(&["a", "b"]));
+        let empty = unclosed(&["a", "b"], &[("a", ""), ("b", "y")]);
+        assert_eq!(within("<parameter=a>\n<parameter=b>\ny\n"), empty);
+        for (end, names) in [
+            ("x\n</tool_call>", &["a"][..]),
+            ("x</tool_call>", &["a"]),
+            ("x</tool_call>\n\n", &["a"]),
+            ("x\n</function></tool_call>\n", &["a"]),
+            ("x\n</parameter>\n</tool_call>", &[]),
+            ("x\n</parameter></tool_call>", &[]),
+        ] {
             let answer = format!("<tool_call><function=f><parameter=a>{end}");
-            assert_eq!(read(&answer).1, [call("f", &[("a", "x")])], "{end:?}");
+            let one = unclosed(names, &[("a", "x")]);
+            assert_eq!(read(&answer).1, std::slice::from_ref(&one), "{end:?}");
+            assert_eq!(read(&format!("{answer}{answer}")).1, [one.clone(), one], "{end:?}");
         }
+    }
+
+    /// Text that may be part of a tag is held, and looked at again with each piece: there is never much of it.
+    #[test]
+    fn little_text_is_held_whatever_comes() {
+        const MANY: usize = 1_000_000;
+        let value = "<tool_call><function=f><parameter=a>\n";
+        for (start, endless) in [
+            ("<tool_call>", ' '),
+            ("<tool_call>", '\n'),
+            ("<tool_call><function=", 'a'),
+            ("<tool_call><function=f>", '\n'),
+            ("<tool_call><function=f><parameter=", 'a'),
+            (&format!("{value}</parameter>"), ' '),
+            (&format!("{value}</function>"), '\n'),
+            (&format!("{value}</tool_call>"), '\n'),
+            (&format!("{value}<parameter="), 'a'),
+        ] {
+            let mut parser = CallParser::default();
+            let mut written: String = parser.push(start).iter().map(CallPiece::written).collect();
+            let mut looked_at = 0;
+            for _ in 0..MANY {
+                looked_at += parser.held.len() + 1;
+                assert!(looked_at < 3 * MANY, "{start:?}");
+                let pieces = parser.push(endless.encode_utf8(&mut [0; 4]));
+                pieces.iter().for_each(|piece| written.push_str(piece.written()));
+            }
+            parser.finish().iter().for_each(|piece| written.push_str(piece.written()));
+            assert!(written.len() == start.len() + MANY && parser.beyond().is_empty(), "{start:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_white_space_have_a_most() {
+        let open = |name: usize, white: usize| {
+            read(&format!("<tool_call>{}<function={}>", " ".repeat(white), "a".repeat(name))).1.len()
+        };
+        assert_eq!([open(256, 1024), open(257, 0), open(1, 1025)], [1, 0, 0]);
+        assert!(is_name(&"a".repeat(256)) && !is_name(&"a".repeat(257)));
     }
 
     #[test]
@@ -603,7 +688,7 @@ mod tests {
         );
         assert_eq!(
             within("<parameter=a>\nx\n</parameter>\n<parameter=b>\ny\n</parameter>\n<b> \n"),
-            stray("", &[("a", "x"), ("b", "y\n</parameter>\n<b> ")])
+            Call { unclosed: vec!["b".into()], ..stray("", &[("a", "x"), ("b", "y\n</parameter>\n<b> ")]) }
         );
         assert_eq!(within("</function>\n<parameter=a>\n"), stray("<parameter=a>\n</function>", &[]));
     }
@@ -675,6 +760,7 @@ mod tests {
         let piece = prop::sample::select(vec![
             "</parameter>",
             "</function>",
+            "</tool_call>",
             "<tool_call>",
             "<function=f>",
             "<parameter=",
@@ -691,11 +777,13 @@ mod tests {
         prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat()).prop_filter(
             "ends inside",
             |value| {
-                // The definition: no tag of a call behind a closing tag, and no line that opens a parameter.
+                // The definition: no tag of a call behind a closing tag, no call behind the end of one, and no line
+                // that opens a parameter.
                 let whole = format!("\n{value}\n</parameter>\n");
                 let tight: String = whole.split_ascii_whitespace().collect();
                 !whole.contains("\n<parameter=a>")
-                    && !["<parameter=a>", "</function>"]
+                    && !tight.contains("</tool_call><tool_call>")
+                    && !["<parameter=a>", "</function>", "</tool_call>"]
                         .iter()
                         .any(|tag| tight.contains(&format!("</parameter>{tag}")))
             },

@@ -100,7 +100,7 @@ pub enum ToolsError {
         found: Value,
     },
     /// A model could not write the name of this parameter.
-    #[error("a parameter of \"{tool}\" is called \"{parameter}\"")]
+    #[error("the parameter \"{parameter}\" of \"{tool}\" has a name that a model cannot write")]
     ParameterInvalid {
         /// The tool.
         tool: String,
@@ -115,7 +115,7 @@ impl ToolsError {
         match self {
             Self::BareFunction { .. } => "Write {\"type\": \"function\", \"function\": …} around it.",
             Self::NameInvalid { .. } | Self::ParameterInvalid { .. } => {
-                "Names are of A-Z, a-z, 0-9, \"_\", \".\" and \"-\", one or more."
+                "Names are of A-Z, a-z, 0-9, \"_\", \".\" and \"-\", 1 to 256 of them."
             }
             Self::NameTwice { .. } => "Give each tool a name of its own.",
             Self::WrongType { .. } | Self::ParametersType { .. } => {
@@ -135,8 +135,9 @@ impl ToolsError {
 
 impl Tools {
     /// Reads a list in OpenAI's form, `[{"type": "function", "function": {name, description, parameters}}]`; an empty
-    /// one is no tools. The keys of each entry get the order of this form, what else there is comes behind them, and
-    /// all below keeps its order: the same tools are always the same text.
+    /// one is no tools, and a description or parameters of `null` are none. The keys of each entry get the order of
+    /// this form, what else there is comes behind them, and all below keeps its order: the same tools are always the
+    /// same text.
     pub fn parse(json: &str) -> Result<Self, ToolsError> {
         let list: Value =
             serde_json::from_str(json).map_err(|error| ToolsError::NotJson { reason: error.to_string() })?;
@@ -199,7 +200,10 @@ fn checked(tool: Value, entry: usize) -> Result<Value, ToolsError> {
     if !is_name(name) {
         return Err(ToolsError::NameInvalid { entry, name: name.clone() });
     }
-    check_function(name, function)?;
+    let name = name.clone();
+    // A null here is how some writers leave the key out.
+    function.retain(|key, value| !(value.is_null() && matches!(key.as_str(), "description" | "parameters")));
+    check_function(&name, function)?;
     *function = in_order(&["name", "description", "parameters"], mem::take(function));
     Ok(Value::Object(in_order(&["type", "function"], tool)))
 }
@@ -282,6 +286,15 @@ mod tests {
     }
 
     #[test]
+    fn null_is_absent() {
+        let with = |more: &str| {
+            let tools = format!(r#"[{{"type": "function", "function": {{"name": "now"{more}}}}}]"#);
+            Tools::parse(&tools).unwrap()
+        };
+        assert_eq!(with(r#", "description": null, "parameters": null"#), with(""));
+    }
+
+    #[test]
     fn each_mistake_is_named() {
         let function = |function: &str| format!(r#"[{{"type": "function", "function": {function}}}]"#);
         let with = |parameters: &str| function(&format!(r#"{{"name": "f", "parameters": {parameters}}}"#));
@@ -310,10 +323,17 @@ mod tests {
                 function(r#"{"name": "f", "description": 5}"#),
                 "\"description\" of \"f\" is a number, not a string",
             ),
-            (with("null"), "\"parameters\" of \"f\" is null, not an object"),
+            (with("5"), "\"parameters\" of \"f\" is a number, not an object"),
             (with(r#"{"type": "array"}"#), "the parameters of \"f\" have the type \"array\", not \"object\""),
             (with(r#"{"properties": []}"#), "\"properties\" of \"f\" is an array, not an object"),
-            (with(r#"{"properties": {"a b": {}}}"#), "a parameter of \"f\" is called \"a b\""),
+            (
+                with(r#"{"properties": {"a": {}, "$filter": {}}}"#),
+                "the parameter \"$filter\" of \"f\" has a name that a model cannot write",
+            ),
+            (
+                with(r#"{"properties": {"größe": {}}}"#),
+                "the parameter \"größe\" of \"f\" has a name that a model cannot write",
+            ),
         ] {
             let error = Tools::parse(&list).unwrap_err();
             assert_eq!(error.to_string(), told);

@@ -45,7 +45,7 @@ pub(crate) enum Error {
     #[error("{} is no model folder: it has no config.json; give --model the folder of a checkpoint", path.display())]
     NoModel { path: PathBuf },
     #[error(
-        "it computes on {device} and Foretoken on {ours}; give both the same MLX (FORETOKEN_MLX is that of Foretoken)"
+        "it computes on {device} and Foretoken on {ours}, which is no comparison; on Linux set FORETOKEN_MLX=cpu"
     )]
     Device { device: String, ours: String },
     #[error("the tests miss: {names}")]

@@ -72,10 +72,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 }
 
 /// A peer's name, whether it is run without drafts and with them, and what installs it.
-type Prepared = (&'static str, &'static [bool], fn(&Workspace) -> Result<PathBuf>);
+type Peer = (&'static str, &'static [bool], fn(&Workspace) -> Result<PathBuf>);
 
 /// mlx-lm leaves the MTP head out.
-const PEERS: [Prepared; 2] = [(BASE, &[false], setup::mlx_lm), ("mlx-vlm", &[false, true], setup::mlx_vlm)];
+const PEERS: [Peer; 2] = [(BASE, &[false], setup::mlx_lm), ("mlx-vlm", &[false, true], setup::mlx_vlm)];
 
 fn peer(workspace: &Workspace, name: &'static str, python: PathBuf) -> Result<Program> {
     let folder = workspace.target().join("compare");
@@ -138,6 +138,8 @@ impl Comparison {
         model: &Path,
         options: &Options,
     ) -> Result<Self> {
+        // Before anything is timed: whoever loads first reads from the disk, and all others from memory.
+        let reply = engine_reply(workspace, engine, model, options.tokens)?;
         let mut runs: Vec<Option<Vec<Run>>> = contestants.iter().map(|_| Some(Vec::new())).collect();
         let mut left_out = Vec::new();
         let mut device = None;
@@ -174,7 +176,6 @@ impl Comparison {
                 }
             }
         }
-        let reply = engine_reply(workspace, engine, model, options.tokens)?;
         let mut comparison = Self {
             model: String::new(),
             device: device.unwrap_or_default(),

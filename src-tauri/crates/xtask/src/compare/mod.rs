@@ -215,7 +215,7 @@ impl Comparison {
             machine::describe(workspace),
             programs.join("; "),
             format!(
-                "{} rounds, in each of them every program once, in a fresh process, in another order. A ratio is of \
+                "Rounds: {}; in each of them every program once, in a fresh process, in another order. A ratio is of \
                  two figures of the same round. With MTP, and without, are processes of their own.",
                 options.runs
             ),

@@ -42,6 +42,12 @@ pub(crate) enum Error {
     NotInstalled { package: String },
     #[error("mistake {name:?} cannot be made or tested: change it to what {} holds now", path.display())]
     Mutant { name: &'static str, path: PathBuf },
+    #[error("{} is no model folder: it has no config.json; give --model the folder of a checkpoint", path.display())]
+    NoModel { path: PathBuf },
+    #[error(
+        "it computes on {device} and Foretoken on {ours}, which is no comparison; on Linux set FORETOKEN_MLX=cpu"
+    )]
+    Device { device: String, ours: String },
     #[error("the tests miss: {names}")]
     Missed { names: String },
     #[error("the sources use what they may not, see src-tauri/crates/xtask/src/layers.rs:{violations}")]

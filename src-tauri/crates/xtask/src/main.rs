@@ -1,6 +1,7 @@
 //! Set-up, run, checks, notices and icons of this repository. Every command prepares what it needs first.
 
 mod check;
+mod compare;
 mod error;
 mod icons;
 mod layers;
@@ -47,6 +48,8 @@ enum Task {
         /// Only those whose names contain this.
         name: Option<String>,
     },
+    /// Time the release build of the engine and its peers, mlx-lm and mlx-vlm, by turns on the same checkpoints
+    Compare(compare::Options),
     /// Write the notices of what others have made and the app carries, from the dependencies as they are now
     Notices,
     /// Draw every icon size from icons/foretoken.svg
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Task::Test => check::all(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
+        Task::Compare(options) => compare::run(&workspace, &options),
         Task::Notices => setup::page_packages(&workspace).and_then(|()| notices::write(&workspace)),
         Task::Icons => icons::draw(&workspace),
     };

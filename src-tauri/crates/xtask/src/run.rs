@@ -3,16 +3,12 @@
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::error::{Error, Result};
 use crate::process;
 use crate::setup;
-use crate::workspace::Workspace;
-
-/// The model that the app ships.
-const DEMO_MODEL: &str = "src-tauri/resources/demo-model/checkpoint";
+use crate::workspace::{DEMO_MODEL, Workspace};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     match no_display(cfg!(target_os = "macos"), |name| env::var_os(name)) {
@@ -41,13 +37,13 @@ fn app(workspace: &Workspace) -> Result<()> {
     setup::app(workspace)?;
     build(workspace, &["foretoken-engine", "foretoken"])?;
     // The shell finds the engine beside itself.
-    process::show(workspace.command(built(workspace, "foretoken")?).stdin(Stdio::inherit()))
+    process::show(workspace.command(workspace.built("debug", "foretoken")?).stdin(Stdio::inherit()))
 }
 
 fn chat(workspace: &Workspace) -> Result<()> {
     setup::engine(workspace)?;
     build(workspace, &["foretoken-engine"])?;
-    let mut command = workspace.command(built(workspace, "foretoken-engine")?);
+    let mut command = workspace.command(workspace.built("debug", "foretoken-engine")?);
     command.args(["chat", "--model", DEMO_MODEL]).stdin(Stdio::inherit());
     // It takes this process's place: Ctrl-C stops a reply there, and must not end anything here.
     let source = command.exec();
@@ -57,15 +53,6 @@ fn chat(workspace: &Workspace) -> Result<()> {
 fn build(workspace: &Workspace, packages: &[&str]) -> Result<()> {
     let packages = packages.iter().flat_map(|package| ["-p", package]);
     process::show(workspace.cargo().args(["build", "--locked"]).args(packages))
-}
-
-/// A program as cargo builds it for development.
-fn built(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    let metadata = workspace.metadata()?;
-    let target = metadata["target_directory"]
-        .as_str()
-        .ok_or_else(|| Error::Output { line: "cargo metadata".into(), why: "no target_directory".into() })?;
-    Ok(PathBuf::from(target).join("debug").join(name))
 }
 
 #[cfg(test)]

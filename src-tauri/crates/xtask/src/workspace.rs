@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::process;
 
+/// The model that the app ships.
+pub(crate) const DEMO_MODEL: &str = "src-tauri/resources/demo-model/checkpoint";
+
 /// The checkout that this xtask was built from.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -81,6 +84,16 @@ impl Workspace {
         let text = process::read(&mut command)?;
         serde_json::from_str(&text)
             .map_err(|error| Error::Output { line: process::line(&command), why: error.to_string() })
+    }
+
+    /// A program as cargo builds it in a profile, whose folder is `debug` or `release`.
+    pub(crate) fn built(&self, profile: &str, name: &str) -> Result<PathBuf> {
+        let metadata = self.metadata()?;
+        let target = metadata["target_directory"].as_str().ok_or_else(|| Error::Output {
+            line: "cargo metadata".into(),
+            why: "no target_directory".into(),
+        })?;
+        Ok(PathBuf::from(target).join(profile).join(name))
     }
 
     fn search_path(&self) -> std::ffi::OsString {

@@ -14,6 +14,7 @@ pub(crate) mod ui;
 mod xcode;
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
@@ -29,7 +30,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::rust_components(workspace)?;
     tools::nextest(workspace)?;
     tools::actionlint(workspace)?;
-    reference::prepare(workspace)?;
+    reference::mlx_lm(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
     }
@@ -65,6 +66,18 @@ pub(crate) fn engine(workspace: &Workspace) -> Result<()> {
     #[cfg(target_os = "macos")]
     xcode::tools(workspace)?;
     Ok(())
+}
+
+/// Prepares mlx-lm, and says which Python has it.
+pub(crate) fn mlx_lm(workspace: &Workspace) -> Result<PathBuf> {
+    let _lock = begin(workspace)?;
+    reference::mlx_lm(workspace)
+}
+
+/// Prepares mlx-vlm, and says which Python has it.
+pub(crate) fn mlx_vlm(workspace: &Workspace) -> Result<PathBuf> {
+    let _lock = begin(workspace)?;
+    reference::mlx_vlm(workspace)
 }
 
 /// Prepares the npm packages of the page.

@@ -1,7 +1,9 @@
-//! mlx-lm, which the tests compare the engine with.
+//! Pythons with the programs that the engine is compared with: mlx-lm, whose values the tests expect, and mlx-vlm, whose
+//! speed is of interest.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use super::python::{self, Pins};
 use crate::error::{Error, Result};
@@ -9,27 +11,59 @@ use crate::prepared::{Folder, write};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What the scripts in `tests/oracle` import, in `pins`.
-const PACKAGES: &str = "reference";
-/// The tests find it by this name.
-const COMMAND: &str = "reference-python";
+/// A program and what it needs.
+struct Set {
+    label: &'static str,
+    /// In `pins`.
+    packages: &'static str,
+    folder: &'static str,
+    /// The Python that has it, below `bin`.
+    command: &'static str,
+}
+
+/// What the scripts in `tests/oracle` import. The tests find the command by its name.
+const MLX_LM: Set = Set {
+    label: "mlx-lm, the reference of the tests",
+    packages: "reference",
+    folder: "mlx_lm",
+    command: "reference-python",
+};
+/// It needs a later MLX than the engine's.
+const MLX_VLM: Set = Set {
+    label: "mlx-vlm, whose speed is compared",
+    packages: "mlx-vlm",
+    folder: "mlx_vlm",
+    command: "mlx-vlm-python",
+};
 
 /// Installs mlx-lm, and leaves a command that runs Python with it.
-pub(super) fn prepare(workspace: &Workspace) -> Result<()> {
-    let pins = Pins::read(workspace, PACKAGES)?;
-    let version = process::read(workspace.command("python3").arg("--version"))?;
-    let packages = Folder::new(workspace.tools(), "mlx_lm", (&pins.text, version));
-    packages.prepare("mlx-lm, the reference of the tests", |partial| {
-        python::install(workspace, &pins, partial)
-    })?;
+pub(super) fn mlx_lm(workspace: &Workspace) -> Result<PathBuf> {
+    MLX_LM.prepare(workspace)
+}
 
-    let folder = workspace.tools().join("bin");
-    fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-    let command = folder.join(COMMAND);
-    let (python, packages) = (python::interpreter(workspace)?, packages.path());
-    let text = format!("#!/bin/sh\nPYTHONPATH='{}' exec '{}' \"$@\"\n", packages.display(), python.display());
-    write(&command, &text)?;
-    fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).map_err(Error::file(&command))
+/// Installs mlx-vlm likewise.
+pub(super) fn mlx_vlm(workspace: &Workspace) -> Result<PathBuf> {
+    MLX_VLM.prepare(workspace)
+}
+
+impl Set {
+    /// The command that runs Python with these packages.
+    fn prepare(&self, workspace: &Workspace) -> Result<PathBuf> {
+        let pins = Pins::read(workspace, self.packages)?;
+        let version = process::read(workspace.command("python3").arg("--version"))?;
+        let packages = Folder::new(workspace.tools(), self.folder, (&pins.text, version));
+        packages.prepare(self.label, |partial| python::install(workspace, &pins, partial))?;
+
+        let folder = workspace.tools().join("bin");
+        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        let command = folder.join(self.command);
+        let (python, packages) = (python::interpreter(workspace)?, packages.path());
+        let text =
+            format!("#!/bin/sh\nPYTHONPATH='{}' exec '{}' \"$@\"\n", packages.display(), python.display());
+        write(&command, &text)?;
+        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).map_err(Error::file(&command))?;
+        Ok(command)
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -40,7 +74,7 @@ mod tests {
     fn the_reference_computes_with_the_mlx_of_the_engine() {
         let workspace = Workspace::locate();
         let mlx = super::super::mlx::version(&workspace).unwrap();
-        for set in [PACKAGES, "mlx-cpu", "mlx-cuda"] {
+        for set in [MLX_LM.packages, "mlx-cpu", "mlx-cuda"] {
             Pins::of_mlx(&workspace, set, &mlx).unwrap();
         }
     }

@@ -179,7 +179,7 @@ fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
     let reply = &together(&model, std::slice::from_ref(&spec), |_, step| dflash(step % 10))[0];
     assert_eq!(reply.tokens, plain);
     assert_eq!(reply.drafted.len(), BLOCK - 1, "a block has no more places");
-    let mixed = |_, step: usize| if step % 3 == 0 { dflash(4) } else { DraftPlan::from(step % 3) };
+    let mixed = |_, step: usize| if step.is_multiple_of(3) { dflash(4) } else { DraftPlan::from(step % 3) };
     assert_eq!(together(&model, std::slice::from_ref(&spec), mixed)[0].tokens, plain);
 }
 

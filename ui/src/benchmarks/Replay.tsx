@@ -27,7 +27,13 @@ export function Replay({ comparison }: { comparison: Comparison }) {
   return (
     <div className="replay" data-testid="replay">
       <div className="replay-columns">
-        <Column name="Without drafts" testId="replay-plain" reply={comparison.plain} at={at} playing={playing} />
+        <Column
+          name="Without drafts"
+          testId="replay-plain"
+          reply={comparison.plain}
+          at={at}
+          playing={playing}
+        />
         <Column
           name="With drafts"
           testId="replay-drafted"

@@ -37,8 +37,8 @@ export function SideBySide() {
         <h2>Side by side</h2>
       </header>
       <p className="part-note">
-        One question, with the same settings and seed: first without drafts, then with them. Each is written alone,
-        so that neither slows the other. Nothing is added to a chat.
+        One question, with the same settings and seed: first without drafts, then with them. Each is written
+        alone, so that neither slows the other. Nothing is added to a chat.
       </p>
       <form
         className="compare-form"

@@ -297,7 +297,7 @@ describe("side by side", () => {
 
   it("shows both texts at their end where nothing moves", () => {
     const shown = words(<SideBySide />, { sideBySide: { stage: "done", comparison: comparison() } });
-    expect(shown).toMatch(/Without MTP 50 tok\/s.*Because\. 3 of 3 tokens, done after 40 ms/);
+    expect(shown).toMatch(/Without drafts 50 tok\/s.*Because\. 3 of 3 tokens, done after 40 ms/);
     expect(shown).toMatch(/With drafts 100 tok\/s.*Because\. 3 of 3 tokens, done after 20 ms.*Play again/);
     expect(shown).toContain("seed 7 · one measurement each");
   });
@@ -305,7 +305,9 @@ describe("side by side", () => {
   it("says how far it is and why it failed", () => {
     expect(progressLabel(null)).toBe("Beginning");
     expect(progressLabel({ stage: "reading", done: 5, total: 9 })).toBe("Reading the prompt: 5 of 9 tokens");
-    expect(progressLabel({ stage: "writing", drafts: true, tokens: 4 })).toBe("Writing with drafts: 4 tokens");
+    expect(progressLabel({ stage: "writing", drafts: true, tokens: 4 })).toBe(
+      "Writing with drafts: 4 tokens",
+    );
     const error = { code: "engine_busy", message: "The engine is writing.", hint: "Wait." };
     const failed = words(<SideBySide />, { sideBySide: { stage: "failed", question: "Why?", error } });
     expect(failed).toMatch(/Why\? The engine is writing\. Wait\.$/);

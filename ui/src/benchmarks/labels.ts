@@ -197,7 +197,8 @@ export function ratioSentence(comparison: Comparison): string {
   const ratio = comparisonRatio(comparison);
   if (ratio === null) return "The replies are too short to tell a speed.";
   if (ratio > MARGIN) return `With drafts this reply was written ${times(ratio)} times as fast.`;
-  if (ratio < 1 / MARGIN) return `With drafts this reply was slower: ${times(ratio)} times the speed of plain.`;
+  if (ratio < 1 / MARGIN)
+    return `With drafts this reply was slower: ${times(ratio)} times the speed of plain.`;
   return "Drafts made no difference to the speed of this reply.";
 }
 

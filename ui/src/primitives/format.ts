@@ -159,7 +159,8 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
   if (drafting.mode === "off")
     return { setting, words: "by you", why: "Drafts are off because you switched them off.", hasHead: true };
   // What is said of the head's drafts says nothing of look-up's.
-  if (drafting.mode === "lookup" || !note?.startsWith(NOT_PAYING)) return { setting, words: null, why: null, hasHead: true };
+  if (drafting.mode === "lookup" || !note?.startsWith(NOT_PAYING))
+    return { setting, words: null, why: null, hasHead: true };
   return { setting, words: "not paying here", why: note, hasHead: true };
 }
 

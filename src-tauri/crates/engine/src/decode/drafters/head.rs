@@ -2,7 +2,6 @@
 
 use super::{Drafted, Drafter, DrafterKind};
 use crate::decode::batch::Batch;
-use crate::decode::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::{MtpHead, Packed, Qwen};
 

@@ -116,7 +116,8 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Seconds of two steps of each of these widths, by the line through the narrowest and the widest that were measured.
+    /// Seconds of two steps of each of these widths, by the line through the narrowest and the widest that were
+    /// measured.
     fn expected(&self, widths: &[usize]) -> f64 {
         let of = |(width, times): &(usize, Vec<f64>)| (*width as f64, lower_quartile(times.clone()));
         let measured = || self.passes.iter().filter(|(_, times)| !times.is_empty()).map(of);

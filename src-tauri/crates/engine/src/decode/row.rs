@@ -189,8 +189,8 @@ impl Row {
         Ok(())
     }
 
-    /// Lets the draft model read what the model put out for tokens from `position` on, `[n, taps · H]`. Where that cannot
-    /// be, the row goes on without it: its drafts only ever save time.
+    /// Lets the draft model read what the model put out for tokens from `position` on, `[n, taps · H]`. Where that
+    /// cannot be, the row goes on without it: its drafts only ever save time.
     pub(super) fn read_features(
         &mut self,
         draft: &DraftModel,
@@ -255,8 +255,8 @@ impl Row {
 
     /// Accepts or rejects the drafts of a step and appends what is emitted: the only place where a row moves forward.
     /// Rolls the trunk's KV caches back to the committed tokens. `target`: the tokens that the model draws after the
-    /// context and after each draft, up to the first whose logits are not finite; `hidden`: what a pass gave for the last
-    /// token and the k drafts, from row `start` of its arrays on; `drafter`: who proposed the drafts.
+    /// context and after each draft, up to the first whose logits are not finite; `hidden`: what a pass gave for the
+    /// last token and the k drafts, from row `start` of its arrays on; `drafter`: who proposed the drafts.
     pub(super) fn commit(
         &mut self,
         target: &[u32],

@@ -2,6 +2,7 @@
 //! of all rows; only attention and the recurrence look at rows.
 
 mod attention;
+mod borrowed_ends;
 mod build;
 mod delta_net;
 mod dflash;

@@ -1,5 +1,5 @@
-//! Times the engine and its peers on the same checkpoints, by turns: whatever else the machine does hits all alike, and a
-//! ratio is of two figures of the same round.
+//! Times the engine and its peers on the same checkpoints, by turns: whatever else the machine does hits all alike, and
+//! a ratio is of two figures of the same round.
 
 mod contestant;
 mod machine;

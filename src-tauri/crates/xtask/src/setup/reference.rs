@@ -1,5 +1,5 @@
-//! Pythons with the programs that the engine is compared with: mlx-lm, whose values the tests expect, and mlx-vlm, whose
-//! speed is of interest.
+//! Pythons with the programs that the engine is compared with: mlx-lm, whose values the tests expect, and mlx-vlm,
+//! whose speed is of interest.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

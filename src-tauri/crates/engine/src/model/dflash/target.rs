@@ -1,6 +1,5 @@
 //! What a draft model borrows of the model that it drafts for.
 
-use super::super::Qwen;
 use crate::mlx::{Array, Result};
 
 /// The ends of the network that a draft model has not got: embedding and output head.
@@ -11,14 +10,4 @@ pub trait DraftTarget {
     /// What a final norm gives, `[T, H]` in any float type → logits `[T, V]`, without anything that the target does to
     /// its own logits behind the head.
     fn head(&self, normed: &Array) -> Result<Array>;
-}
-
-impl DraftTarget for Qwen {
-    fn embed(&self, ids: &Array) -> Result<Array> {
-        self.embed_tokens.forward(ids)
-    }
-
-    fn head(&self, normed: &Array) -> Result<Array> {
-        self.draft_logits(&normed.astype(self.norm.dtype())?)
-    }
 }

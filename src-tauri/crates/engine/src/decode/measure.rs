@@ -121,7 +121,7 @@ impl<'a> Meter<'a> {
     fn expected(&self, widths: &[usize]) -> f64 {
         let of = |(width, times): &(usize, Vec<f64>)| (*width as f64, lower_quartile(times.clone()));
         let measured = || self.passes.iter().filter(|(_, times)| !times.is_empty()).map(of);
-        let (Some((a, at_a)), Some((b, at_b))) = (measured().next(), measured().last()) else {
+        let (Some((a, at_a)), Some((b, at_b))) = (measured().next(), measured().next_back()) else {
             return f64::INFINITY;
         };
         let slope = if b > a { (at_b - at_a) / (b - a) } else { at_a };

@@ -81,7 +81,7 @@ pub(super) const MUTANTS: [Mutant; 18] = [
     },
     Mutant {
         name: "noise does not follow the position",
-        file: "decode/drafters/head.rs",
+        file: "decode/drafters/mod.rs",
         from: "self.rows[b].sample_position(before.len(), seen[b].clone(), &before)",
         to: "self.rows[b].sample_position(before.len() + 1, seen[b].clone(), &before)",
         tests: "test(drafts_share_the_noise_of_their_positions)",
@@ -96,10 +96,10 @@ pub(super) const MUTANTS: [Mutant; 18] = [
     Mutant {
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
-        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;",
+        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;",
         to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
-            let verdict = row.commit(target, &draft, drafted.drafter(b), &hidden)?;",
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;",
         tests: "test(nobody_vetoes)",
     },
     Mutant {

@@ -15,7 +15,7 @@ use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
-use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, relative_values, states};
+use foretoken_tests::states::{F32_ROUNDING, relative_values, together};
 use serde_json::json;
 
 /// Of the small dense model.
@@ -80,27 +80,10 @@ fn dflash(depth: usize) -> DraftPlan {
     DraftPlan { drafter: DrafterKind::Dflash, depth }
 }
 
-/// Runs rows to their ends, each with what `plan` gives it in a step, and compares all of what they keep with a fresh
-/// prefill after every step; what became of each, by id.
-fn together(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
-    let mut batch = Batch::default();
-    for (id, spec) in specs.iter().enumerate() {
-        batch.join(read(model, id as u64, spec)).unwrap();
-    }
-    let mut replies = vec![Reply::default(); specs.len()];
-    for step in 0.. {
-        let ids: Vec<u64> = batch.rows().iter().map(|row| row.id).collect();
-        if ids.is_empty() {
-            break;
-        }
-        let plans: Vec<DraftPlan> = ids.iter().map(|&id| plan(id, step)).collect();
-        for advance in batch.step(model, &plans).unwrap().advances {
-            replies[advance.row as usize].add(&advance);
-        }
-        check_invariants(&batch);
-        for (row, state) in batch.rows().iter().zip(states(&batch)) {
-            let difference = Difference::between(&state, &fresh(model, row.context()));
-            assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
+/// Runs rows together, and sees that what the draft model has read of each is what it would read of a fresh prefill.
+fn run(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
+    together(model, specs, plan, |step, batch| {
+        for row in batch.rows() {
             let context = row.cache().draft.as_ref().expect("a context");
             assert_eq!(
                 context.end() + row.unread_by_draft(),
@@ -113,8 +96,7 @@ fn together(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftP
                 assert!(off < F32_ROUNDING, "row {} in step {step}: {off}", row.id);
             }
         }
-    }
-    replies
+    })
 }
 
 /// What the draft model reads of a fresh prefill, up to `end`.
@@ -176,11 +158,11 @@ fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
     let mut rng = Rng::new(3);
     let spec = greedy(&rng.prompt(12), 40);
     let plain = alone(&model, &spec, 0).tokens;
-    let reply = &together(&model, std::slice::from_ref(&spec), |_, step| dflash(step % 10))[0];
+    let reply = &run(&model, std::slice::from_ref(&spec), |_, step| dflash(step % 10))[0];
     assert_eq!(reply.tokens, plain);
     assert_eq!(reply.drafted.len(), BLOCK - 1, "a block has no more places");
     let mixed = |_, step: usize| if step.is_multiple_of(3) { dflash(4) } else { DraftPlan::from(step % 3) };
-    assert_eq!(together(&model, std::slice::from_ref(&spec), mixed)[0].tokens, plain);
+    assert_eq!(run(&model, std::slice::from_ref(&spec), mixed)[0].tokens, plain);
 }
 
 /// Drafts that are right are accepted as deep as they go, and what the draft model has read keeps up.
@@ -191,10 +173,10 @@ fn right_drafts_are_accepted_to_the_end_of_the_block() {
     let spec = greedy(&rng.prompt(7), 41);
     let plain = alone(&model, &spec, 0).tokens;
     let right = forced(&spec, &plain, 1.0);
-    let reply = &together(&model, &[right], |_, _| dflash(7))[0];
+    let reply = &run(&model, &[right], |_, _| dflash(7))[0];
     assert_eq!((&reply.tokens, reply.steps), (&plain, 41usize.div_ceil(BLOCK)));
     let some = forced(&spec, &plain, 0.7);
-    let reply = &together(&model, &[some], |_, step| dflash(1 + step % 7))[0];
+    let reply = &run(&model, &[some], |_, step| dflash(1 + step % 7))[0];
     assert_eq!(reply.tokens, plain);
     assert!(accepted(reply) > 0 && accepted(reply) < reply.drafted.iter().sum::<usize>(), "{reply:?}");
 }
@@ -221,7 +203,7 @@ fn rows_with_different_drafters_read_as_each_alone() {
         1 => DraftPlan::from(2),
         _ => dflash(0),
     };
-    let replies = together(&model, &specs, plan);
+    let replies = run(&model, &specs, plan);
     for (spec, reply) in specs.iter().zip(&replies) {
         assert_eq!(reply.tokens, alone(&model, spec, 0).tokens, "{:?}", spec.sampling);
         assert!(accepted(reply) > 0, "{reply:?}");
@@ -236,8 +218,8 @@ fn drawn_drafts_are_judged_and_repeat_with_the_seed() {
         Sampling { temperature: 1.5, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
     let mut rng = Rng::new(6);
     let spec = RowSpec { sampling, seed: 9, ..greedy(&rng.prompt(6), 60) };
-    let run = || together(&model, std::slice::from_ref(&spec), |_, _| dflash(3)).remove(0);
-    let reply = run();
-    assert_eq!(reply, run());
+    let again = || run(&model, std::slice::from_ref(&spec), |_, _| dflash(3)).remove(0);
+    let reply = again();
+    assert_eq!(reply, again());
     assert!(accepted(&reply) > 0 && accepted(&reply) < reply.drafted.iter().sum::<usize>(), "{reply:?}");
 }

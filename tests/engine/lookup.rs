@@ -3,16 +3,16 @@
 
 use std::ops::ControlFlow;
 
-use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
-use foretoken_engine::model::Qwen;
+use foretoken_engine::bench::{Options, bench};
+use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
     AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Role, Sampling,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
-use foretoken_tests::runs::{Reply, alone, greedy, read};
-use foretoken_tests::states::{Difference, F32_ROUNDING, check_invariants, fresh, states};
+use foretoken_tests::runs::{Reply, alone, greedy};
+use foretoken_tests::states::together;
 
 fn lookup(depth: usize) -> DraftPlan {
     DraftPlan { drafter: DrafterKind::Lookup, depth }
@@ -34,32 +34,6 @@ fn wandering(rng: &mut Rng, max_tokens: usize) -> RowSpec {
     RowSpec { sampling, seed: rng.below(1000) as u64, ..looping(rng, max_tokens) }
 }
 
-/// Runs rows to their ends, each with what `plan` gives it in a step; what became of each, by id.
-fn together(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
-    let mut batch = Batch::default();
-    for (id, spec) in specs.iter().enumerate() {
-        batch.join(read(model, id as u64, spec)).unwrap();
-    }
-    let mut replies = vec![Reply::default(); specs.len()];
-    for step in 0.. {
-        let ids: Vec<u64> = batch.rows().iter().map(|row| row.id).collect();
-        if ids.is_empty() {
-            break;
-        }
-        batch.look_up(&ids);
-        let plans: Vec<DraftPlan> = ids.iter().map(|&id| plan(id, step)).collect();
-        for advance in batch.step(model, &plans).unwrap().advances {
-            replies[advance.row as usize].add(&advance);
-        }
-        check_invariants(&batch);
-        for (row, state) in batch.rows().iter().zip(states(&batch)) {
-            let difference = Difference::between(&state, &fresh(model, row.context()));
-            assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
-        }
-    }
-    replies
-}
-
 fn accepted(reply: &Reply) -> usize {
     reply.accepted.iter().sum()
 }
@@ -71,7 +45,8 @@ fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
     let mut rejected = 0;
     for spec in [looping(&mut rng, 48), wandering(&mut rng, 48)] {
         let plain = alone(&model, &spec, 0).tokens;
-        let reply = &together(&model, std::slice::from_ref(&spec), |_, step| lookup(1 + step % 15))[0];
+        let reply =
+            &together(&model, std::slice::from_ref(&spec), |_, step| lookup(1 + step % 15), |_, _| {})[0];
         assert_eq!(reply.tokens, plain);
         assert!(
             accepted(reply) > 0 && (spec.sampling != repeating() || reply.drafted.len() > 8),
@@ -95,7 +70,7 @@ fn rows_with_different_drafters_read_as_each_alone() {
         2 => lookup(3),
         _ => DraftPlan::from(0),
     };
-    let replies = together(&model, &specs, plan);
+    let replies = together(&model, &specs, plan, |_, _| {});
     for (spec, reply) in specs.iter().zip(&replies) {
         assert_eq!(reply.tokens, alone(&model, spec, 0).tokens);
         assert!(accepted(reply) > 0, "{reply:?}");
@@ -154,6 +129,20 @@ fn a_model_without_a_head_drafts_what_it_finds() {
     let (ids, stats) = demo_reply(&mut session, question, sampling, Drafting::Fixed { depth: 2 });
     assert_eq!((ids, stats.positions.len()), (plain, 0));
     assert_eq!(stats.drafting_note.as_deref(), Some("This model has no MTP head to draft with."));
+}
+
+/// Without a head look-up is the only drafter that a benchmark can measure.
+#[test]
+fn a_benchmark_of_a_model_without_a_head_measures_look_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("headless");
+    write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
+    let options =
+        Options { prompt_tokens: 32, gen_tokens: 400, chat_tokens: 64, runs: 1, ..Options::default() };
+    let report = bench(&model, &options, &mut |_, _| {}).unwrap();
+    assert_eq!((report.depths.len(), report.auto.is_none()), (1, true));
+    let lookup = report.lookup.unwrap();
+    assert!(lookup.positions[0].drafted > 0 && lookup.tokens_per_pass.median > 1.0, "{lookup:?}");
 }
 
 #[test]

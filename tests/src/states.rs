@@ -3,11 +3,11 @@
 use std::fmt;
 
 use foretoken_engine::cache::RowKv;
-use foretoken_engine::decode::{Batch, RowSpec};
+use foretoken_engine::decode::{Batch, DraftPlan, RowSpec};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::Qwen;
 
-use crate::runs::{greedy, read};
+use crate::runs::{Reply, greedy, read};
 
 /// What rounding may come to in f32 where one side reads in steps and the other in chunks: several times what was
 /// measured.
@@ -90,6 +90,38 @@ pub fn fresh(model: &Qwen, context: &[u32]) -> RowState {
     let mut batch = Batch::default();
     batch.join(read(model, 0, &spec)).unwrap();
     states(&batch).remove(0)
+}
+
+/// Runs rows in f32 to their ends, each with what `plan` gives it in a step, and compares what they keep with a fresh
+/// prefill after every step; `check` sees the batch then. What became of each row, by id.
+pub fn together(
+    model: &Qwen,
+    specs: &[RowSpec],
+    plan: impl Fn(u64, usize) -> DraftPlan,
+    check: impl Fn(usize, &Batch),
+) -> Vec<Reply> {
+    let mut batch = Batch::default();
+    for (id, spec) in specs.iter().enumerate() {
+        batch.join(read(model, id as u64, spec)).unwrap();
+    }
+    let mut replies = vec![Reply::default(); specs.len()];
+    for step in 0.. {
+        let ids: Vec<u64> = batch.rows().iter().map(|row| row.id).collect();
+        if ids.is_empty() {
+            break;
+        }
+        batch.look_up(&ids);
+        let plans: Vec<DraftPlan> = ids.iter().map(|&id| plan(id, step)).collect();
+        for advance in batch.step(model, &plans).unwrap().advances {
+            replies[advance.row as usize].add(&advance);
+        }
+        for (row, state) in batch.rows().iter().zip(states(&batch)) {
+            let difference = Difference::between(&state, &fresh(model, row.context()));
+            assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
+        }
+        check(step, &batch);
+    }
+    replies
 }
 
 /// Largest differences between two states, relative to the largest value of each tensor.

@@ -25,7 +25,7 @@ impl Drafter for Dflash {
 }
 
 impl Batch {
-    /// Drafts at most as many tokens as a block has places for. Rows whose context is not where they are draft none.
+    /// Drafts at most as many tokens as a block has places for. Rows without a context draft none.
     fn draft_with_model(
         &mut self,
         model: &Qwen,

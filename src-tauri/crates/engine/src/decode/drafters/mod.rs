@@ -39,9 +39,7 @@ impl Batch {
         }
         Ok(drafted)
     }
-}
 
-impl Batch {
     /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`.
     fn draw(&mut self, rows: &[usize], logits: &Array, drafted: &mut Drafted) -> Result<Array> {
         let seen = self.seen(logits.dim(-1))?;

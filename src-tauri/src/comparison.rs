@@ -77,6 +77,9 @@ impl Comparisons {
         if !matches!(model.mtp, MtpState::Present { .. }) && drafting.needs_head() {
             return Err(no_head(&model.name));
         }
+        if model.draft_model.is_none() && drafting.needs_draft_model() {
+            return Err(no_draft_model(&model.name));
+        }
         let settings = GenerationSettings { sampling, drafting, ..settings };
         let page = Page { channel: page, told: None };
         let (replies, state) = (self.conversations.replies.watch(), self.engine.watch());
@@ -288,6 +291,14 @@ fn not_ready() -> ErrorReport {
         code: "model_not_ready".into(),
         message: "The model is still being loaded.".into(),
         hint: "Try again when it is ready.".into(),
+    }
+}
+
+fn no_draft_model(name: &str) -> ErrorReport {
+    ErrorReport {
+        code: "no_draft_model".into(),
+        message: format!("{name} has no draft model beside it, so there is nothing to compare."),
+        hint: "Get its draft model on the model's page, or choose other drafts.".into(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use foretoken_engine::cache::{ContextKv, DraftContext, DraftContextError};
 use foretoken_engine::checkpoint::{CheckpointError, DraftConfig, DraftLayout, Files, Metadata};
 use foretoken_engine::mlx::{self, Array, Result, load_safetensors, save_safetensors};
-use foretoken_engine::model::{DraftBlock, DraftError, DraftModel, DraftTarget, LoadError};
+use foretoken_engine::model::{DraftBlock, DraftError, DraftModel, DraftRow, DraftTarget, LoadError};
 use foretoken_tests::fixtures::fixture;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -158,7 +158,19 @@ fn draft<'a>(
     count: usize,
     context: &mut DraftContext,
 ) -> DraftBlock<'a> {
-    model.draft(&goldens.target(), &last(17), count, context).unwrap().unwrap()
+    guess(goldens, model, 17, count, context).unwrap().unwrap()
+}
+
+/// What is guessed for a single row behind token `before`.
+fn guess<'a>(
+    goldens: &Goldens,
+    model: &'a DraftModel,
+    before: u32,
+    count: usize,
+    context: &mut DraftContext,
+) -> std::result::Result<Option<DraftBlock<'a>>, DraftError> {
+    let row = DraftRow { last: last(before), count, context };
+    Ok(model.draft(&goldens.target(), &mut [row])?.pop().unwrap())
 }
 
 fn logits(goldens: &Goldens, model: &DraftModel, count: usize, context: &mut DraftContext) -> Vec<f32> {
@@ -180,8 +192,7 @@ fn every_case_gives_what_the_definition_gives() {
         let model = goldens.model(&case.name);
         for &(positions, count) in &case.runs {
             let mut context = context(&goldens, &model, positions);
-            let block =
-                model.draft(&goldens.target(), &last(case.last), count, &mut context).unwrap().unwrap();
+            let block = guess(&goldens, &model, case.last, count, &mut context).unwrap().unwrap();
             // The place of the token that is known gives nothing.
             assert_eq!((block.len(), block.logits().shape()), (count, &[count as i32, 64][..]));
             let named = |what: &str| format!("{}.{what}_{positions}_{count}", case.name);
@@ -417,9 +428,9 @@ fn a_block_leaves_nothing_behind() {
 #[test]
 fn runs_that_overlap_are_cut_and_gaps_are_errors() {
     let goldens = Goldens::read();
-    let (model, target) = (goldens.model("by_layer_halves"), goldens.target());
+    let model = goldens.model("by_layer_halves");
     let mut empty = model.empty_context();
-    assert!(model.draft(&target, &last(17), 5, &mut empty).unwrap().is_none());
+    assert!(guess(&goldens, &model, 17, 5, &mut empty).unwrap().is_none());
     let refused = model.read(&goldens.features(1, 2), 1, &mut empty).unwrap_err();
     let DraftError::Context(gap) = refused else { panic!("{refused}") };
     assert_eq!(gap, DraftContextError::Gap { position: 1, end: 0 });
@@ -436,8 +447,8 @@ fn runs_that_overlap_are_cut_and_gaps_are_errors() {
     model.read(&goldens.features(10, 13), 10, &mut in_order).unwrap();
     assert_eq!((context.end(), visible(&context)), (13, visible(&in_order)));
 
-    assert!(model.draft(&target, &last(17), 0, &mut context).unwrap().is_none());
-    let refused = model.draft(&target, &last(17), 6, &mut context).unwrap_err();
+    assert!(guess(&goldens, &model, 17, 0, &mut context).unwrap().is_none());
+    let refused = guess(&goldens, &model, 17, 6, &mut context).unwrap_err();
     assert!(matches!(refused, DraftError::TooMany { asked: 6, most: 5 }), "{refused}");
     let narrow = goldens.features(13, 14).slice_axis(1, 0, 95).unwrap();
     let refused = model.read(&narrow, 13, &mut context).unwrap_err();

@@ -232,7 +232,8 @@ fn id_of(event: &Event) -> Option<RequestId> {
 }
 
 fn load(id: RequestId, model: &Path) -> Request {
-    Request::Load { id, model: model.to_str().unwrap().to_owned(), kv_precision: KvPrecision::Full }
+    let model = model.to_str().unwrap().to_owned();
+    Request::Load { id, model, kv_precision: KvPrecision::Full, draft_model: None }
 }
 
 fn generate(id: RequestId, max_tokens: u32) -> Request {

@@ -78,7 +78,8 @@ impl Models {
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
     pub(crate) async fn load(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
         let kv_precision = self.settings.current().kv_precision;
-        let model = self.engine.load(Model { folder: path.to_owned(), kv_precision }).await?;
+        let model =
+            self.engine.load(Model { folder: path.to_owned(), kv_precision, draft_model: None }).await?;
         let (key, recommended) = (self.picker.key(path), model.defaults);
         let writing = self.settings.file.update(|settings| settings.select_model(key, recommended));
         self.publish();
@@ -93,7 +94,7 @@ impl Models {
     /// is changed.
     pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
         let folder = self.picker.selected(&self.settings.current());
-        self.engine.load(Model { folder, kv_precision }).await?;
+        self.engine.load(Model { folder, kv_precision, draft_model: None }).await?;
         let writing = self.settings.file.update(|settings| settings.kv_precision = kv_precision);
         self.library.refresh_fit();
         Ok(writing.written().await?)

@@ -326,6 +326,7 @@ describe("side by side", () => {
         parameters: 1,
         format: "4-bit",
         kv_precision: "full",
+        draft_model: null,
         mtp,
         context_length: 1,
         defaults: comparison().sampling,

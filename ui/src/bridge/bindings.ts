@@ -694,6 +694,18 @@ export type Draft = {
 	files: Attachment[],
 };
 
+/**  A draft model that is loaded beside the model that it guesses ahead for. */
+export type DraftModelInfo = {
+	/**  Short name, from the folder. */
+	name: string,
+	/**  The folder. */
+	path: string,
+	/**  Memory that its weights take. */
+	weight_bytes: number,
+	/**  The most tokens that it guesses at once. */
+	most_guesses: number,
+};
+
 /**
  *  A stretch of text whose tokens came from the same place of the chain of drafts: how many characters (Unicode scalar
  *  values) it has, and the place, from 1; 0 for the model's own tokens.
@@ -704,7 +716,7 @@ export type DraftRun = [number, number];
 export type Drafting = 
 /**  None: plain decoding, one token per pass. */
 { mode: "off" } | 
-/**  The MTP head or look-up, as many as pay on this machine, by measurement; may be none. */
+/**  The MTP head, the draft model or look-up, as many as pay on this machine, by measurement; may be none. */
 { mode: "auto" } | 
 /**  The MTP head, as many as pay; may be none. */
 { mode: "mtp" } | 
@@ -712,6 +724,13 @@ export type Drafting =
 { mode: "fixed"; 
 /**  Drafts per step. */
 depth: number } | 
+/**  The draft model (DFlash) that was loaded with the model. */
+{ mode: "dflash"; 
+/**
+ *  Drafts per step, 1 to [`MAX_BLOCK_DEPTH`], as far as a block has places; as many as pay where it says
+ *  nothing.
+ */
+depth?: number | null } | 
 /**  Look-up: what followed the last tokens earlier in the text, as many as pay. */
 { mode: "lookup" };
 
@@ -1153,6 +1172,8 @@ export type ModelInfo = {
 	weight_bytes: number,
 	/**  How it keeps keys and values. */
 	kv_precision: KvPrecision,
+	/**  The draft model that guesses ahead for it, where one was loaded with it. */
+	draft_model: DraftModelInfo | null,
 	/**  What is odd about the checkpoint though it loads, a sentence each. */
 	notes: string[],
 };
@@ -1453,6 +1474,8 @@ export type ReplyStats = {
 	positions: PositionStats[],
 	/**  Those of them that were looked up in the text, at all positions. */
 	looked_up: PositionStats,
+	/**  Those of them that a draft model guessed, at all positions. */
+	by_draft_model: PositionStats,
 	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
 	thinking: PartStats,
 	/**  How far was drafted as the reply went on. */

@@ -109,6 +109,11 @@ function Facts({ stats, model }: Omit<Props, "message">) {
           {count(stats.looked_up.accepted)} of {count(stats.looked_up.drafted)} accepted
         </Fact>
       )}
+      {stats.by_draft_model.drafted > 0 && (
+        <Fact name="Drafts from DFlash">
+          {count(stats.by_draft_model.accepted)} of {count(stats.by_draft_model.drafted)} accepted
+        </Fact>
+      )}
       {stats.shared_steps > 0 && (
         <Fact name="Beside other replies">
           {count(stats.shared_steps)} of {count(stats.steps)} passes

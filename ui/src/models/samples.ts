@@ -50,6 +50,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   thinking: true,
   weight_bytes: 1,
   kv_precision: "full",
+  draft_model: null,
   notes: [],
   ...more,
 });

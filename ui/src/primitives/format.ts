@@ -103,7 +103,7 @@ export function samplingLabel(sampling: Sampling): string {
     .join(", ");
 }
 
-const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", lookup: "Look-up" } as const;
+const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", dflash: "DFlash", lookup: "Look-up" } as const;
 
 export const draftingName = (drafting: Drafting): string =>
   drafting.mode === "fixed" ? String(drafting.depth) : DRAFTING_NAMES[drafting.mode];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use foretoken_engine::cache::{DeltaState, PrefixStore, RowCache, RowKv, StateSnapshot};
-use foretoken_engine::decode::{PassTimes, Policy, PolicyState, RowOutcome, RowView, StepView};
+use foretoken_engine::decode::{PassTimes, Policy, PolicyState, RowOutcome, RowView, StepShape, StepView};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::sample::{Drafts, History, SamplePosition, Sampler, sample};
 use foretoken_protocol::{Drafting, Sampling};
@@ -51,7 +51,7 @@ fn sampler(c: &mut Criterion) {
 /// The depths of a step, and what is learned from it.
 fn policy(c: &mut Criterion) {
     let passes = [(1, 0.020), (2, 0.022), (3, 0.024), (4, 0.027), (8, 0.040), (16, 0.070)];
-    let times = PassTimes { passes: passes.into(), draft: 0.001 };
+    let times = PassTimes { passes: passes.into(), draft: 0.001, block: None };
     let mut group = c.benchmark_group("policy");
     for rows in [1, 8] {
         let mut policy = Policy::new(PolicyState::default().with_costs(times.clone()));
@@ -60,6 +60,7 @@ fn policy(c: &mut Criterion) {
                 drafting: Drafting::Auto,
                 room: 8,
                 head: true,
+                block: 0,
                 lookup: None,
                 chat: policy.join(&[row], &[]),
             })
@@ -75,10 +76,9 @@ fn policy(c: &mut Criterion) {
                         RowOutcome { chat: view.chat, drafts, accepted, lookup: None }
                     })
                     .collect();
-                let width = plans.iter().map(|plan| 1 + plan.depth).sum();
-                let depth = plans.iter().map(|plan| plan.depth).max().unwrap_or(0);
-                let took = Some(Duration::from_millis(20 + 2 * width as u64));
-                policy.observe(&StepView { rows: &outcomes, width, depth, took });
+                let shape = StepShape::of(&plans);
+                let took = Some(Duration::from_millis(20 + 2 * shape.width as u64));
+                policy.observe(&StepView { rows: &outcomes, shape, took });
             });
         });
     }

@@ -144,6 +144,7 @@ pub fn model_info(
         thinking,
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,
+        draft_model: None,
         notes: layout.notes.clone(),
     })
 }

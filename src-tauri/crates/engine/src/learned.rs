@@ -42,6 +42,9 @@ struct ModelKey {
     config: u32,
     #[serde(default)]
     kv_precision: KvPrecision,
+    /// Of the draft model beside it, the bytes of its weights and the CRC-32 of its `config.json`.
+    #[serde(default)]
+    draft_model: Option<(u64, u32)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,16 +83,21 @@ pub(crate) struct Learned {
 impl Learned {
     /// The file of a model in the folder `dir`.
     pub(crate) fn of(dir: &Path, info: &ModelInfo) -> Self {
-        let config = fs::read(Path::new(&info.path).join("config.json")).unwrap_or_default();
+        let config_of = |model: &str| {
+            crc32fast::hash(&fs::read(Path::new(model).join("config.json")).unwrap_or_default())
+        };
+        let draft_model = info.draft_model.as_ref().map(|draft| (draft.weight_bytes, config_of(&draft.path)));
         let model = ModelKey {
             architecture: info.architecture.clone(),
             format: info.format.clone(),
             parameters: info.parameters,
             weight_bytes: info.weight_bytes,
-            config: crc32fast::hash(&config),
+            config: config_of(&info.path),
             kv_precision: info.kv_precision,
+            draft_model,
         };
-        let name = format!("drafts-{:08x}-{}.json", model.config, model.weight_bytes);
+        let beside = draft_model.map(|(bytes, config)| format!("-{config:08x}-{bytes}")).unwrap_or_default();
+        let name = format!("drafts-{:08x}-{}{beside}.json", model.config, model.weight_bytes);
         let origin = Origin {
             version: env!("CARGO_PKG_VERSION").into(),
             chip: machine::chip(),

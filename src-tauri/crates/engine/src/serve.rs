@@ -187,7 +187,9 @@ impl Server {
 
     fn begin(&mut self, received: Received) -> io::Result<()> {
         match received {
-            Ok(Request::Load { id, model, kv_precision }) => self.load(id, Path::new(&model), kv_precision),
+            Ok(Request::Load { id, model, kv_precision, draft_model }) => {
+                self.load(id, Path::new(&model), kv_precision, draft_model.as_deref().map(Path::new))
+            }
             Ok(request @ Request::Generate { .. }) => self.generate(request),
             Ok(Request::Count { id, texts }) => self.count(id, texts),
             Ok(Request::Cancel { .. }) => Ok(()),
@@ -202,11 +204,20 @@ impl Server {
         }
     }
 
-    fn load(&mut self, id: RequestId, dir: &Path, kv_precision: KvPrecision) -> io::Result<()> {
-        let prepared = match Prepared::read(dir, kv_precision) {
+    fn load(
+        &mut self,
+        id: RequestId,
+        dir: &Path,
+        kv_precision: KvPrecision,
+        draft_model: Option<&Path>,
+    ) -> io::Result<()> {
+        let mut prepared = match Prepared::read(dir, kv_precision) {
             Ok(prepared) => prepared,
             Err(error) => return self.out.fail(id, &error),
         };
+        if let Some(Err(error)) = draft_model.map(|dir| prepared.set_draft_model(dir)) {
+            prepared.without_draft_model(&error);
+        }
         // Two models at once may not fit.
         self.unload();
         mlx::clear_cache();

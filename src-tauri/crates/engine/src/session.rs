@@ -5,17 +5,18 @@ mod replies;
 use std::path::Path;
 
 use foretoken_protocol::{
-    ChatMessage, Counters, Drafting, GenerationSettings, KvPrecision, MAX_DEPTH, MAX_TEMPERATURE,
-    MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role, Sampling,
+    ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
+    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role,
+    Sampling,
 };
 
-use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
+use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
 use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler};
 use crate::error::EngineError;
-use crate::inspect::model_info;
+use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
 use crate::mlx;
-use crate::model::{LoadProgress, Qwen};
+use crate::model::{DraftModel, LoadError, LoadProgress, Qwen};
 pub use crate::text::TokenPrompt;
 use crate::text::{ChatTemplate, MESSAGE_START, Message, Prompter, ReplyStart, Tokenizer, Tools, stop_ids};
 pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
@@ -48,6 +49,7 @@ pub struct Session {
 pub struct Prepared {
     config: Config,
     layout: Layout,
+    draft_model: Option<(DraftConfig, DraftLayout)>,
     info: ModelInfo,
     prompter: Prompter,
     stop_ids: Vec<u32>,
@@ -68,7 +70,33 @@ impl Prepared {
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
         let prompter = Prompter::new(tokenizer, template);
-        Ok(Self { config, layout, info, prompter, stop_ids, xtc_exempt })
+        Ok(Self { config, layout, draft_model: None, info, prompter, stop_ids, xtc_exempt })
+    }
+
+    /// Has the draft model in a folder loaded as well. On an error there is none.
+    pub fn set_draft_model(&mut self, dir: &Path) -> Result<(), EngineError> {
+        (self.draft_model, self.info.draft_model) = (None, None);
+        let metadata = Metadata::read(dir, Files::Whole)?;
+        let Some(config) = DraftConfig::of(&metadata)? else {
+            return Err(CheckpointError::NoDraftModel { name: model_name(dir) }.into());
+        };
+        let notes = config.check_target(&self.config)?;
+        let layout = DraftLayout::of(&metadata, &config)?;
+        self.info.notes.extend(notes);
+        self.info.draft_model = Some(DraftModelInfo {
+            name: model_name(dir),
+            path: dir.display().to_string(),
+            weight_bytes: layout.weight_bytes(),
+            most_guesses: config.block_size as u32 - 1,
+        });
+        self.draft_model = Some((config, layout));
+        Ok(())
+    }
+
+    /// Tells people why the model goes without its draft model: it would only have saved time.
+    pub fn without_draft_model(&mut self, error: &EngineError) {
+        self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
+        (self.draft_model, self.info.draft_model) = (None, None);
     }
 
     /// What is about to be loaded.
@@ -78,13 +106,22 @@ impl Prepared {
 
     /// Reads the weights, and finds out what drafts cost and yield unless that was `learned` before.
     pub fn load(
-        self,
+        mut self,
         learned: Option<PolicyState>,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Session, EngineError> {
-        let Self { config, layout, info, prompter, stop_ids, xtc_exempt } = self;
-        let _span = tracing::info_span!("load", model = info.name).entered();
-        let model = Qwen::load(&config, &layout, progress)?;
+        let _span = tracing::info_span!("load", model = self.info.name).entered();
+        let own = self.layout.weight_bytes();
+        let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
+        let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
+        if let Some((config, layout)) = &self.draft_model {
+            match DraftModel::load(config, layout, &mut |done, _| progress(own + done, all)) {
+                Ok(draft) => model.draft = Some(draft),
+                Err(LoadError::Cancelled) => return Err(EngineError::Cancelled),
+                Err(error) => self.without_draft_model(&error.into()),
+            }
+        }
+        let Self { config, layout, draft_model: _, info, prompter, stop_ids, xtc_exempt } = self;
         let MemoryBudget { rows, prefix_cache } = MemoryBudget::of(&config, &layout, mlx::usable_memory());
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
@@ -211,7 +248,7 @@ impl Session {
 /// `figures` with those of a calibration, if there was none before. Without an MTP head drafts still may come from the
 /// text.
 fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> PolicyState {
-    if figures.is_measured() {
+    if figures.is_measured() && (model.draft.is_none() || figures.knows_draft_model()) {
         return figures;
     }
     // As where replies are written, or the figures would be another machine's.
@@ -270,6 +307,9 @@ pub fn invalid_setting(settings: &GenerationSettings) -> Option<String> {
         Drafting::Fixed { depth } if !(1..=MAX_DEPTH).contains(&depth) => {
             Some(format!("The draft depth is {depth}; it must lie between 1 and {MAX_DEPTH}."))
         }
+        Drafting::Dflash { depth: Some(depth) } if !(1..=MAX_BLOCK_DEPTH).contains(&depth) => Some(format!(
+            "The draft depth is {depth}; with a draft model it must lie between 1 and {MAX_BLOCK_DEPTH}."
+        )),
         _ => None,
     }
 }

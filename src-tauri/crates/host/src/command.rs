@@ -19,11 +19,17 @@ pub struct Model {
     pub folder: String,
     /// How it keeps keys and values.
     pub kv_precision: KvPrecision,
+    /// The folder of the draft model that is loaded with it, if one is.
+    pub draft_model: Option<String>,
 }
 
 impl From<&ModelInfo> for Model {
     fn from(model: &ModelInfo) -> Self {
-        Self { folder: model.path.clone(), kv_precision: model.kv_precision }
+        Self {
+            folder: model.path.clone(),
+            kv_precision: model.kv_precision,
+            draft_model: model.draft_model.as_ref().map(|draft| draft.path.clone()),
+        }
     }
 }
 

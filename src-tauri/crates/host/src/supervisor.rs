@@ -244,9 +244,9 @@ impl Supervisor {
     /// Sends a load to the process and publishes it. Does nothing while no process is ready: it is sent once one is.
     fn send_load(&self, load: &Load) {
         if self.link.is_some() {
-            let Model { folder, kv_precision } = load.model.clone();
+            let Model { folder, kv_precision, draft_model } = load.model.clone();
             self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
-            self.send(Request::Load { id: load.id, model: folder, kv_precision });
+            self.send(Request::Load { id: load.id, model: folder, kv_precision, draft_model });
         }
     }
 

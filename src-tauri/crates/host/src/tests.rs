@@ -31,7 +31,7 @@ fn started_with(program: PathBuf, timeouts: Timeouts) -> Engine {
 
 fn at(folder: impl AsRef<Path>) -> Model {
     let folder = folder.as_ref().to_string_lossy().into_owned();
-    Model { folder, kv_precision: KvPrecision::Full }
+    Model { folder, kv_precision: KvPrecision::Full, draft_model: None }
 }
 
 fn prompt(max_tokens: u32) -> Prompt {

@@ -30,6 +30,10 @@ pub enum Request {
         /// How to keep keys and values.
         #[serde(default)]
         kv_precision: KvPrecision,
+        /// The folder of a draft model to load with it. Where it cannot be used, the model is loaded without, and its
+        /// notes say why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        draft_model: Option<String>,
     },
     /// Writes a reply. Answered by `Waiting`, `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
     Generate {

@@ -48,12 +48,12 @@ pub use library::{
     RemoteModel, Tuning,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
-pub use model::{ModelInfo, MtpState};
+pub use model::{DraftModelInfo, ModelInfo, MtpState};
 pub use preferences::{Appearance, Preferences};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling,
+    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling,
 };
 pub use stats::{
     Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,

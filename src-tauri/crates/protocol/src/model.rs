@@ -52,6 +52,22 @@ pub struct ModelInfo {
     pub weight_bytes: u64,
     /// How it keeps keys and values.
     pub kv_precision: KvPrecision,
+    /// The draft model that guesses ahead for it, where one was loaded with it.
+    #[serde(default)]
+    pub draft_model: Option<DraftModelInfo>,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// A draft model that is loaded beside the model that it guesses ahead for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct DraftModelInfo {
+    /// Short name, from the folder.
+    pub name: String,
+    /// The folder.
+    pub path: String,
+    /// Memory that its weights take.
+    pub weight_bytes: u64,
+    /// The most tokens that it guesses at once.
+    pub most_guesses: u32,
 }

@@ -11,6 +11,8 @@ pub const MAX_DEPTH: u8 = 8;
 /// The longest reply, thinking included, until the person chooses another: what Qwen recommends for most questions. The
 /// model's context may end one earlier.
 pub const DEFAULT_MAX_TOKENS: u32 = 32_768;
+/// The longest chain of drafts that a draft model's block can be asked for.
+pub const MAX_BLOCK_DEPTH: u8 = 15;
 /// The highest [`Sampling::temperature`].
 pub const MAX_TEMPERATURE: f32 = 100.0;
 /// The highest [`Sampling::top_k`]. One that is larger than a model's vocabulary keeps all.
@@ -24,7 +26,7 @@ pub const MAX_XTC_THRESHOLD: f32 = 0.5;
 pub enum Drafting {
     /// None: plain decoding, one token per pass.
     Off,
-    /// The MTP head or look-up, as many as pay on this machine, by measurement; may be none.
+    /// The MTP head, the draft model or look-up, as many as pay on this machine, by measurement; may be none.
     #[default]
     Auto,
     /// The MTP head, as many as pay; may be none.
@@ -34,6 +36,13 @@ pub enum Drafting {
         /// Drafts per step.
         depth: u8,
     },
+    /// The draft model (DFlash) that was loaded with the model.
+    Dflash {
+        /// Drafts per step, 1 to [`MAX_BLOCK_DEPTH`], as far as a block has places; as many as pay where it says
+        /// nothing.
+        #[serde(default)]
+        depth: Option<u8>,
+    },
     /// Look-up: what followed the last tokens earlier in the text, as many as pay.
     Lookup,
 }
@@ -42,6 +51,11 @@ impl Drafting {
     /// Whether nobody but the MTP head may draft.
     pub fn needs_head(self) -> bool {
         matches!(self, Self::Mtp | Self::Fixed { .. })
+    }
+
+    /// Whether nobody but the draft model may draft.
+    pub fn needs_draft_model(self) -> bool {
+        matches!(self, Self::Dflash { .. })
     }
 
     /// Whether drafts may come from the text that is there already.

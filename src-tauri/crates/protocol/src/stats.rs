@@ -179,6 +179,8 @@ pub struct ReplyStats {
     pub positions: Vec<PositionStats>,
     /// Those of them that were looked up in the text, at all positions.
     pub looked_up: PositionStats,
+    /// Those of them that a draft model guessed, at all positions.
+    pub by_draft_model: PositionStats,
     /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
     pub thinking: PartStats,
     /// How far was drafted as the reply went on.

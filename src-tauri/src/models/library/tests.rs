@@ -118,7 +118,14 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
     running.wait("the model is listed", |told| lists(told, &own)).await;
     running
         .library
-        .used(Model { folder: own.to_string_lossy().into(), kv_precision: KvPrecision::Full }, None)
+        .used(
+            Model {
+                folder: own.to_string_lossy().into(),
+                kv_precision: KvPrecision::Full,
+                draft_model: None,
+            },
+            None,
+        )
         .await;
     let listed = own.to_string_lossy().into_owned();
     running.settings.update(|settings| settings.add_model(listed)).written().await.unwrap();
@@ -458,6 +465,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             thinking: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,
+            draft_model: None,
             notes: Vec::new(),
         },
         device: "cpu".into(),

@@ -6,7 +6,7 @@ use foretoken_protocol::{Counters, Drafting, PositionStats};
 use serde::Serialize;
 
 use super::{Bench, Run, Spread};
-use crate::decode::{Limits, Policy, PolicyState, RowSpec, Scheduler, SchedulerEvent};
+use crate::decode::{DrafterKind, Limits, Policy, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 
 /// Decoding with drafts where they pay.
@@ -40,7 +40,7 @@ impl Bench<'_> {
     pub(super) fn chosen(&self, drafting: Drafting, policy: &mut Policy) -> Result<Decoded, EngineError> {
         let probes_before = policy.probes();
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
-        let spec = RowSpec { drafts: true, ..self.spec(&self.prompt, self.deepest()) };
+        let spec = RowSpec { drafts: true, ..self.spec(&self.prompt, self.deepest(DrafterKind::Head)) };
         scheduler.submit(0, spec, drafting)?;
         let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
         let mut positions = Vec::new();
@@ -72,13 +72,13 @@ impl Bench<'_> {
     }
 }
 
-/// Over all runs, beside their plain decoding; why the head does not draft follows from the `figures` of the report.
-/// `None` where nothing could be drafted.
+/// Over all runs, beside their plain decoding. `why_not` tells why nothing is drafted, where nothing is. `None` where
+/// nothing could be drafted.
 pub(super) fn report(
     runs: &[Run],
     of: fn(&Run) -> Option<&Decoded>,
     plain: Option<usize>,
-    figures: Option<&PolicyState>,
+    why_not: &dyn Fn() -> Option<String>,
 ) -> Option<Auto> {
     let measured: Vec<(&Run, &Decoded)> = runs.iter().filter_map(|run| Some((run, of(run)?))).collect();
     let (_, last) = measured.last()?;
@@ -88,10 +88,10 @@ pub(super) fn report(
     Some(Auto {
         tokens_per_second: over_runs(&|_, decoded| decoded.tokens_per_second),
         speed_up: plain.map(|plain| {
-            over_runs(&|run, decoded| decoded.tokens_per_second / run.depths[plain].tokens_per_second())
+            over_runs(&|run, decoded| decoded.tokens_per_second / run.plans[plain].tokens_per_second())
         }),
         tokens_per_pass: over_runs(&|_, decoded| decoded.tokens_per_pass),
         positions: super::all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
-        note: figures.filter(|_| !last.drafted).and_then(PolicyState::why_not),
+        note: if last.drafted { None } else { why_not() },
     })
 }

@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
-    ChatMessage, Counters, Drafting, KvPrecision, MAX_DEPTH, PositionStats, Role, Sampling,
+    ChatMessage, Counters, Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Role, Sampling,
 };
 use serde::Serialize;
 
 use crate::decode::{
-    Batch, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId, RowSpec, StepTiming, Stepped,
+    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId,
+    RowSpec, StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -33,10 +34,12 @@ pub use second_turn::SecondTurn;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
+/// Drafts of a draft model that are measured.
+const BLOCK_DEPTHS: [usize; 2] = [3, 7];
 /// Passes of each packed width in a run.
 const PASSES_PER_WIDTH: usize = 16;
-/// Widths beyond those of the depths, up to that of the longest looked-up chain.
-const LOOKUP_WIDTHS: [usize; 2] = [8, 16];
+/// Widths beyond those of the depths, up to that of the longest looked-up chain and of most blocks.
+const WIDE: [usize; 2] = [8, 16];
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,8 +54,14 @@ pub struct Options {
     pub depths_only: bool,
     /// How often everything is measured, besides a first time that does not count.
     pub runs: usize,
-    /// Drafts per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
+    /// Who drafts; `None` for everybody who can, each in turn.
+    pub speculation: Option<Speculation>,
+    /// The folder of a draft model to load with the model.
+    pub draft_model: Option<PathBuf>,
+    /// Drafts of the MTP head per step, 0 for plain decoding; `None` for 0 to 3 where the model can draft.
     pub depths: Option<Vec<usize>>,
+    /// Drafts of the draft model per step; `None` for 3 and 7, as far as its blocks are that long.
+    pub block_depths: Option<Vec<usize>>,
     /// Replace the drafts by the known continuation, right at this rate.
     pub force_acceptance: Option<f64>,
     /// How keys and values are kept.
@@ -69,12 +78,30 @@ impl Default for Options {
             chat_tokens: 4096,
             depths_only: false,
             runs: 5,
+            speculation: None,
+            draft_model: None,
             depths: None,
+            block_depths: None,
             force_acceptance: None,
             kv_precision: KvPrecision::Full,
             state_dir: None,
         }
     }
+}
+
+/// Whose drafts are measured. Plain decoding always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speculation {
+    /// Nobody's.
+    Off,
+    /// The MTP head's, at fixed depths.
+    Mtp,
+    /// The draft model's, at fixed depths.
+    Dflash,
+    /// Look-up's.
+    Lookup,
+    /// Those of whoever pays.
+    Auto,
 }
 
 /// A figure over all runs.
@@ -115,9 +142,13 @@ pub struct Report {
     pub second_turn: Option<SecondTurn>,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,
-    /// Decoding, by depth.
+    /// Decoding with the MTP head, by depth.
     pub depths: Vec<Depth>,
-    /// Decoding with drafts where they pay; `None` where every depth is 0.
+    /// Decoding with the draft model, by depth.
+    pub dflash: Vec<Depth>,
+    /// Milliseconds of one pass of the draft model; `None` where none was loaded.
+    pub block_milliseconds: Option<Spread>,
+    /// Decoding with drafts where they pay; `None` where nobody drafts.
     pub auto: Option<Auto>,
     /// Decoding with what look-up finds, where it pays; `None` where drafts are known ones, or depths alone are asked
     /// for.
@@ -228,12 +259,61 @@ impl Options {
                 return refuse(format!("--depths names {depth} twice."), "Name each depth once.");
             }
         }
+        for &depth in self.block_depths.iter().flatten() {
+            if !(1..=usize::from(MAX_BLOCK_DEPTH)).contains(&depth) {
+                let hint = "A draft model is measured with 1 to 15 drafts a step.";
+                return refuse(format!("--block-depths names {depth}."), hint);
+            }
+        }
         match self.force_acceptance {
             Some(rate) if !(0.0..=1.0).contains(&rate) => {
                 refuse(format!("--force-acceptance is {rate}."), "Give a rate between 0 and 1.")
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Options {
+    /// Fixed numbers of drafts, the draft model's behind the head's.
+    fn plans(&self, session: &Session) -> Result<Vec<DraftPlan>, EngineError> {
+        let (name, model) = (&session.info.name, session.model());
+        let measures = |who| self.speculation.is_none_or(|only| only == who);
+        let has_head = model.mtp.is_some();
+        let depths = match &self.depths {
+            Some(depths) => depths.clone(),
+            None if has_head && measures(Speculation::Mtp) => vec![0, 1, 2, 3],
+            None => vec![0],
+        };
+        if let Some(depth) = depths.iter().find(|&&depth| depth > 0 && !has_head) {
+            let message = format!("{name} has no MTP head and cannot be measured at depth {depth}.");
+            return refuse(message, "Use --depths 0, or a checkpoint with a head.");
+        }
+        if self.speculation == Some(Speculation::Mtp) && !has_head {
+            let message = format!("{name} has no MTP head to draft with.");
+            return refuse(message, "Leave out --speculation mtp, or use a checkpoint with a head.");
+        }
+        let most = model.draft.as_ref().map_or(0, |draft| draft.most_guesses());
+        if most == 0 && (self.block_depths.is_some() || self.speculation == Some(Speculation::Dflash)) {
+            return refuse(
+                "There is no draft model to measure.".into(),
+                "Give --draft-model and the folder of a draft model that was made for the model.",
+            );
+        }
+        let blocks = match &self.block_depths {
+            Some(depths) => depths.clone(),
+            None if measures(Speculation::Dflash) => {
+                BLOCK_DEPTHS.into_iter().filter(|&depth| depth <= most).collect()
+            }
+            None => Vec::new(),
+        };
+        if let Some(depth) = blocks.iter().find(|&&depth| depth > most) {
+            let message =
+                format!("--block-depths names {depth}, but the draft model guesses {most} tokens at most.");
+            return refuse(message, "Name smaller numbers.");
+        }
+        let blocks = blocks.into_iter().map(|depth| DraftPlan { drafter: DrafterKind::Dflash, depth });
+        Ok(depths.into_iter().map(DraftPlan::from).chain(blocks).collect())
     }
 }
 
@@ -250,7 +330,8 @@ fn timed_loads(
     let mut seconds = Vec::with_capacity(options.runs);
     loop {
         let begin = Instant::now();
-        let prepared = Prepared::read(dir, options.kv_precision)?;
+        let mut prepared = Prepared::read(dir, options.kv_precision)?;
+        options.draft_model.as_deref().map_or(Ok(()), |draft| prepared.set_draft_model(draft))?;
         let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
         observe(seconds.len());
@@ -266,7 +347,8 @@ fn timed_loads(
 struct Bench<'a> {
     session: &'a Session,
     options: &'a Options,
-    depths: Vec<usize>,
+    /// Fixed numbers of drafts, the draft model's behind the head's.
+    plans: Vec<DraftPlan>,
     /// What prefill reads.
     text: Vec<u32>,
     /// What decoding continues.
@@ -280,7 +362,8 @@ struct Run {
     peak_memory_bytes: f64,
     second_turn: Option<second_turn::Timed>,
     times: PassTimes,
-    depths: Vec<Decoded>,
+    /// In the order of the plans.
+    plans: Vec<Decoded>,
     auto: Option<auto::Decoded>,
     lookup: Option<auto::Decoded>,
     rows: Vec<Steps>,
@@ -298,18 +381,8 @@ struct Decoded {
 
 impl<'a> Bench<'a> {
     fn new(session: &'a Session, options: &'a Options) -> Result<Self, EngineError> {
-        let drafts = session.model().mtp.is_some();
-        let depths = match &options.depths {
-            Some(depths) => depths.clone(),
-            None if drafts => vec![0, 1, 2, 3],
-            None => vec![0],
-        };
-        if let Some(depth) = depths.iter().find(|&&depth| depth > 0 && !drafts) {
-            let message =
-                format!("{} has no MTP head and cannot be measured at depth {depth}.", session.info.name);
-            return refuse(message, "Use --depths 0, or a checkpoint with a head.");
-        }
-        let deepest = depths.iter().copied().max().unwrap_or(0);
+        let plans = options.plans(session)?;
+        let deepest = plans.iter().map(|plan| plan.depth).max().unwrap_or(0);
         if options.gen_tokens <= deepest {
             let message = format!("{} tokens leave no room for {deepest} drafts.", options.gen_tokens);
             return refuse(message, "Raise --gen-tokens above every depth.");
@@ -342,9 +415,9 @@ impl<'a> Bench<'a> {
         if longest > limit {
             return too_long(longest);
         }
-        let mut bench = Self { session, options, depths, text, prompt, known_drafts: None };
+        let mut bench = Self { session, options, plans, text, prompt, known_drafts: None };
         if let Some(rate) = options.force_acceptance {
-            let continuation = bench.decode(0)?.ids;
+            let continuation = bench.decode(0.into())?.ids;
             bench.known_drafts = Some(KnownDrafts { continuation, rate });
         }
         Ok(bench)
@@ -357,14 +430,22 @@ impl<'a> Bench<'a> {
     fn run(&self, policy: &mut Policy) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
-        let looks_up = self.known_drafts.is_none() && !self.options.depths_only;
-        // Look-up may draft more than any depth.
-        let wide = LOOKUP_WIDTHS.into_iter().filter(|&width| looks_up && width > self.deepest() + 1);
-        let widths: Vec<usize> = (1..=self.deepest() + 1).chain(wide).collect();
+        let measures = |who| self.options.speculation.is_none_or(|only| only == who);
+        let looks_up =
+            self.known_drafts.is_none() && !self.options.depths_only && measures(Speculation::Lookup);
+        let deepest = self.deepest(DrafterKind::Head);
+        // Look-up and the draft model may draft more than any depth.
+        let is_wide = looks_up || self.session.model().draft.is_some();
+        let wide = WIDE.into_iter().filter(|&width| is_wide && width > deepest + 1);
+        let widths: Vec<usize> = (1..=deepest + 1).chain(wide).collect();
         let times = PassTimes::thoroughly(self.model(), &widths, PASSES_PER_WIDTH)?;
         policy.set_state(policy.state().clone().with_costs(times.clone()));
-        let depths = self.depths.iter().map(|&depth| self.decode(depth)).collect::<Result<_, _>>()?;
-        let auto = (self.deepest() > 0).then(|| self.chosen(Drafting::Auto, policy)).transpose()?;
+        let plans: Vec<Decoded> =
+            self.plans.iter().map(|&plan| self.decode(plan)).collect::<Result<_, _>>()?;
+        let drafts = self.plans.iter().any(|plan| plan.depth > 0) || self.options.speculation.is_some();
+        let auto = (drafts && measures(Speculation::Auto))
+            .then(|| self.chosen(Drafting::Auto, policy))
+            .transpose()?;
         let lookup = looks_up.then(|| self.chosen(Drafting::Lookup, policy)).transpose()?;
         let peak_memory_bytes = mlx::peak_memory() as f64;
         // Last, so that the peak is that of one row.
@@ -377,7 +458,7 @@ impl<'a> Bench<'a> {
             peak_memory_bytes,
             second_turn,
             times,
-            depths,
+            plans,
             auto,
             lookup,
             rows,
@@ -401,8 +482,10 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn deepest(&self) -> usize {
-        self.depths.iter().copied().max().unwrap_or(0)
+    /// The longest chain of this drafter's.
+    fn deepest(&self, drafter: DrafterKind) -> usize {
+        let own = self.plans.iter().filter(|plan| plan.drafter == drafter);
+        own.map(|plan| plan.depth).max().unwrap_or(0)
     }
 
     fn read(&self, id: RowId, spec: RowSpec) -> Result<PrefillTask, EngineError> {
@@ -414,11 +497,12 @@ impl<'a> Bench<'a> {
     /// Prompt tokens per second. The MTP head reads along.
     fn prefill(&self) -> Result<f64, EngineError> {
         let begin = Instant::now();
-        self.read(0, self.spec(&self.text, self.deepest()))?;
+        self.read(0, self.spec(&self.text, self.deepest(DrafterKind::Head)))?;
         Ok(self.options.prompt_tokens as f64 / begin.elapsed().as_secs_f64())
     }
 
-    fn decode(&self, depth: usize) -> Result<Decoded, EngineError> {
+    fn decode(&self, plan: DraftPlan) -> Result<Decoded, EngineError> {
+        let depth = plan.depth;
         let mut batch = Batch::default();
         batch.join(self.read(0, self.spec(&self.prompt, depth))?)?;
         let mut decoded = Decoded {
@@ -430,7 +514,7 @@ impl<'a> Bench<'a> {
         };
         let begin = Instant::now();
         while !batch.rows().is_empty() {
-            let Stepped { advances, timing, .. } = batch.step(self.model(), &[depth])?;
+            let Stepped { advances, timing, .. } = batch.step(self.model(), &[plan])?;
             decoded.steps += 1;
             for advance in advances {
                 if advance.drafted == depth {
@@ -445,11 +529,11 @@ impl<'a> Bench<'a> {
     }
 
     /// Primitives of the second step of a row by itself, by name: the first one has the whole prompt's last pair alone.
-    fn primitives(&self, depth: usize) -> Result<BTreeMap<String, usize>, EngineError> {
+    fn primitives(&self, plan: DraftPlan) -> Result<BTreeMap<String, usize>, EngineError> {
         let mut batch = Batch::default();
-        batch.join(self.read(0, self.spec(&self.prompt, depth))?)?;
-        batch.step(self.model(), &[depth])?;
-        Ok(batch.into_primitives(self.model(), &[depth])?)
+        batch.join(self.read(0, self.spec(&self.prompt, plan.depth))?)?;
+        batch.step(self.model(), &[plan])?;
+        Ok(batch.into_primitives(self.model(), &[plan])?)
     }
 
     /// Over all runs.
@@ -478,32 +562,33 @@ impl<'a> Bench<'a> {
             // The head drafts no more than that.
             with_drafts: figures.times_as_long(width - 1).filter(|_| width <= 1 + usize::from(MAX_DEPTH)),
         });
-        let plain = self.depths.iter().position(|&depth| depth == 0);
-        let depths = self.depths.iter().enumerate().map(|(i, &depth)| {
-            let positions = all_positions(runs.iter().map(|run| &run.depths[i].positions));
-            let draft = spread_of_known(runs.iter().filter_map(|run| run.depths[i].draft_milliseconds()));
+        let plain = self.plans.iter().position(|plan| plan.depth == 0);
+        let figures_of = |i: usize| -> Result<Depth, EngineError> {
+            let plan = self.plans[i];
+            let of_plan = |pick: &dyn Fn(&Decoded) -> f64| over_runs(&|run| pick(&run.plans[i]));
+            let draft = spread_of_known(runs.iter().filter_map(|run| run.plans[i].draft_milliseconds()));
             Ok(Depth {
-                depth,
-                tokens_per_second: over_runs(&|run| run.depths[i].tokens_per_second()),
+                depth: plan.depth,
+                tokens_per_second: of_plan(&Decoded::tokens_per_second),
                 speed_up: plain.map(|plain| {
-                    over_runs(&|run| {
-                        run.depths[i].tokens_per_second() / run.depths[plain].tokens_per_second()
-                    })
+                    over_runs(&|run| run.plans[i].tokens_per_second() / run.plans[plain].tokens_per_second())
                 }),
-                tokens_per_pass: over_runs(&|run| {
-                    run.depths[i].ids.len() as f64 / run.depths[i].steps as f64
-                }),
-                step_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.total)),
+                tokens_per_pass: of_plan(&|decoded| decoded.ids.len() as f64 / decoded.steps as f64),
+                step_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.total)),
                 draft_milliseconds: draft,
-                host_milliseconds: over_runs(&|run| run.depths[i].median_of(|timing| timing.host)),
-                host_share: over_runs(&|run| {
-                    let depth = &run.depths[i];
-                    depth.median_of(|timing| timing.host) / depth.median_of(|timing| timing.total)
+                host_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.host)),
+                host_share: of_plan(&|decoded| {
+                    decoded.median_of(|timing| timing.host) / decoded.median_of(|timing| timing.total)
                 }),
-                primitives: self.primitives(depth)?.values().sum(),
-                positions,
+                primitives: self.primitives(plan)?.values().sum(),
+                positions: all_positions(runs.iter().map(|run| &run.plans[i].positions)),
             })
-        });
+        };
+        let figures_by = |drafter| -> Result<Vec<Depth>, EngineError> {
+            let own = (0..self.plans.len()).filter(|&i| self.plans[i].drafter == drafter);
+            own.map(figures_of).collect()
+        };
+        let of_model = if self.model().mtp.is_some() { DrafterKind::Head } else { DrafterKind::Dflash };
         Ok(Report {
             model: self.session.info.name.clone(),
             format: self.session.info.format.clone(),
@@ -517,12 +602,14 @@ impl<'a> Bench<'a> {
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
             second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
             widths: widths.collect(),
-            depths: depths.collect::<Result<_, EngineError>>()?,
-            auto: auto::report(runs, |run| run.auto.as_ref(), plain, Some(figures)),
-            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, None),
+            depths: figures_by(DrafterKind::Head)?,
+            dflash: figures_by(DrafterKind::Dflash)?,
+            block_milliseconds: spread_of_known(runs.iter().filter_map(|run| Some(1e3 * run.times.block?))),
+            auto: auto::report(runs, |run| run.auto.as_ref(), plain, &|| figures.why_not(of_model)),
+            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, &|| None),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             counters: Self::counters(runs),
-            primitives: self.primitives(0)?,
+            primitives: self.primitives(0.into())?,
         })
     }
 }
@@ -533,7 +620,9 @@ fn medians(runs: &[Run]) -> PassTimes {
     let over_runs =
         |pick: &dyn Fn(&PassTimes) -> f64| median(runs.iter().map(|run| pick(&run.times)).collect());
     let passes = widths.map(|(i, &(width, _))| (width, over_runs(&|times| times.passes[i].1))).collect();
-    PassTimes { passes, draft: over_runs(&|times| times.draft) }
+    let blocks: Vec<f64> = runs.iter().filter_map(|run| run.times.block).collect();
+    let block = (!blocks.is_empty()).then(|| median(blocks));
+    PassTimes { passes, draft: over_runs(&|times| times.draft), block }
 }
 
 impl Decoded {
@@ -620,7 +709,10 @@ mod tests {
             chat_tokens: 600,
             depths_only: false,
             runs: 2,
+            speculation: None,
+            draft_model: None,
             depths: Some(vec![0, 1, 2, 3]),
+            block_depths: None,
             force_acceptance,
             kv_precision: KvPrecision::Full,
             state_dir: None,

@@ -83,6 +83,12 @@ pub enum CheckpointError {
         /// What it calls itself.
         architecture: String,
     },
+    /// Another folder where a draft model is asked for.
+    #[error("{name} is not a draft model.")]
+    NoDraftModel {
+        /// Its name.
+        name: String,
+    },
     /// A kind of draft model that the engine does not know.
     #[error(
         "The draft model is a {architecture}, which is not supported; supported are DFlashDraftModel and \
@@ -258,6 +264,7 @@ impl CheckpointError {
             Self::KvNotQuantizable { .. } => "kv_not_quantizable",
             Self::HeadOnly { .. } => "head_only",
             Self::DraftModel { .. } => "draft_model",
+            Self::NoDraftModel { .. } => "no_draft_model",
             Self::UnsupportedDraft { .. } => "unsupported_draft",
             Self::DraftMismatch { .. } | Self::DraftTap { .. } => "draft_mismatch",
             Self::DraftMaskToken { .. } => "draft_mask_token",
@@ -294,7 +301,9 @@ impl CheckpointError {
                 "Put it as the folder mtp into the folder of the model that it belongs to."
             }
             Self::DraftModel { .. } => "Choose the folder of the model that it was made for.",
-            Self::UnsupportedDraft { .. } => "Choose a DFlash or DFlash2 draft model.",
+            Self::NoDraftModel { .. } | Self::UnsupportedDraft { .. } => {
+                "Choose a DFlash or DFlash2 draft model that was made for this model."
+            }
             Self::DraftMismatch { .. } | Self::DraftTap { .. } => {
                 "Choose the draft model that was made for this model."
             }

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::bench::{Options, Report, SecondTurn, Spread, bench};
+use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
 use foretoken_protocol::{Counters, PositionStats};
 
+use super::options::Speculation;
 use super::{CliError, KvBits, engine, kv_precision};
 
 #[derive(Debug, Args)]
@@ -32,9 +33,18 @@ pub(super) struct Bench {
     /// Measure everything this often, after a first time that does not count.
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Drafts per step, 0 for plain decoding. Without it 0,1,2,3, or 0 where the model has no MTP head.
+    /// Measure the drafts of this drafter alone; without it of all, each in turn.
+    #[arg(long, value_enum)]
+    speculation: Option<Speculation>,
+    /// The folder of a draft model (DFlash) that was made for the model.
+    #[arg(long, value_name = "DIR")]
+    draft_model: Option<PathBuf>,
+    /// Drafts of the MTP head per step, 0 for plain decoding. Without it 0,1,2,3, or 0 where the model has no head.
     #[arg(long, value_delimiter = ',')]
     depths: Option<Vec<usize>>,
+    /// Drafts of the draft model per step. Without it 3,7, as far as its blocks are that long.
+    #[arg(long, value_delimiter = ',')]
+    block_depths: Option<Vec<usize>>,
     /// Replace the drafts by the known continuation, right at this rate, to measure cost on any weights.
     #[arg(long, value_name = "RATE")]
     force_acceptance: Option<f64>,
@@ -60,7 +70,10 @@ impl Bench {
             chat_tokens: self.chat_tokens,
             depths_only: self.depths_only,
             runs: self.runs,
+            speculation: self.speculation.map(Into::into),
+            draft_model: self.draft_model,
             depths: self.depths,
+            block_depths: self.block_depths,
             force_acceptance: self.force_acceptance,
             kv_precision: kv_precision(self.kv_bits),
             state_dir: self.state_dir,
@@ -117,19 +130,22 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             width.with_drafts.map_or("-".into(), |times| format!("{times:.2}")),
         )?;
     }
+    if let Some(block) = report.block_milliseconds {
+        writeln!(out, "block  {} ms for a pass of the draft model", range(block, 2))?;
+    }
     writeln!(out)?;
     let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
     writeln!(out, "decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default())?;
     writeln!(
         out,
-        "{:>5}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
+        "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
         "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "share", "primitives"
     )?;
-    for depth in &report.depths {
+    for (drafter, depth) in by("", &report.depths).chain(by("block ", &report.dflash)) {
         writeln!(
             out,
-            "{:>5}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
-            depth.depth,
+            "{:>8}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
+            format!("{drafter}{}", depth.depth),
             range(depth.tokens_per_second, 1),
             median(depth.speed_up),
             depth.tokens_per_pass.median,
@@ -146,7 +162,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
         writeln!(
             out,
-            "{name:>5}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
+            "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
             range(chosen.tokens_per_second, 1),
             median(chosen.speed_up),
             chosen.tokens_per_pass.median,
@@ -188,6 +204,11 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The figures of each depth, with what stands before it in the table.
+fn by<'a>(drafter: &'a str, depths: &'a [Depth]) -> impl Iterator<Item = (&'a str, &'a Depth)> {
+    depths.iter().map(move |depth| (drafter, depth))
 }
 
 fn range(spread: Spread, digits: usize) -> String {

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::session::{Prepared, Session};
+use foretoken_engine::session::Session;
 use foretoken_protocol::{DEFAULT_MAX_TOKENS, GenerationSettings};
 
 use self::command::Command;
@@ -23,7 +23,7 @@ use self::input::{Line, Lines};
 use self::interrupt::Interrupt;
 use self::screen::{Look, Screen, columns};
 use super::options::{DraftingOptions, SamplingOptions, Switch};
-use super::{CliError, KvBits, engine, kv_precision};
+use super::{CliError, KvBits, engine, prepare};
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
@@ -109,7 +109,7 @@ impl Chat {
 
     /// Loads the model, and says how far it is where somebody looks.
     fn load(&self) -> Result<Session, CliError> {
-        let prepared = Prepared::read(&self.model, kv_precision(self.kv_bits)).map_err(engine)?;
+        let prepared = prepare(&self.model, self.kv_bits, self.drafting.draft_model.as_deref())?;
         let name = prepared.info().name.clone();
         let look = Look::of_environment(io::stderr().is_terminal());
         let mut told = Screen::new(io::stderr(), look, || columns(io::stderr()));

@@ -165,7 +165,7 @@ impl Convert {
     /// Measures a model on the text, if there is one, and prints the figures. The model is gone afterwards.
     fn measured(&self, model: &Path, when: &str) -> Result<Option<Figures>, CliError> {
         let Some(file) = &self.measure else { return Ok(None) };
-        let session = load(model, None)?;
+        let session = load(model, None, None)?;
         let ids = read_ids(file, &session)?;
         session.check_ids(&ids).map_err(engine)?;
         let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;

@@ -70,7 +70,7 @@ pub(super) struct Generate {
 impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
         let tools = self.read_tools()?;
-        let mut session = load(&self.model, self.kv_bits)?;
+        let mut session = load(&self.model, self.kv_bits, self.drafting.draft_model.as_deref())?;
         self.drafting.check(&session, &self.model)?;
         let asked = Instant::now();
         let thinking = self.thinking == Switch::On;

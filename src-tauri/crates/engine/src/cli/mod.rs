@@ -68,8 +68,14 @@ fn kv_precision(bits: Option<KvBits>) -> KvPrecision {
     }
 }
 
-fn load(dir: &Path, kv_bits: Option<KvBits>) -> Result<Session, CliError> {
-    let prepared = Prepared::read(dir, kv_precision(kv_bits)).map_err(engine)?;
+fn prepare(dir: &Path, kv_bits: Option<KvBits>, draft_model: Option<&Path>) -> Result<Prepared, CliError> {
+    let mut prepared = Prepared::read(dir, kv_precision(kv_bits)).map_err(engine)?;
+    draft_model.map_or(Ok(()), |dir| prepared.set_draft_model(dir)).map_err(engine)?;
+    Ok(prepared)
+}
+
+fn load(dir: &Path, kv_bits: Option<KvBits>, draft_model: Option<&Path>) -> Result<Session, CliError> {
+    let prepared = prepare(dir, kv_bits, draft_model)?;
     prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)
 }
 

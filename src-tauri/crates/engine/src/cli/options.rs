@@ -1,8 +1,9 @@
 //! Options that several commands share: how tokens are drawn, whether the model thinks, who drafts and how far.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use foretoken_engine::bench;
 use foretoken_engine::session::Session;
 use foretoken_protocol::{AcceptanceRule, Drafting, Sampling};
 
@@ -49,9 +50,12 @@ pub(super) struct SamplingOptions {
 /// Who drafts, and how far.
 #[derive(Debug, Clone, Args)]
 pub(super) struct DraftingOptions {
-    /// Who drafts; the MTP head, where the model has one.
+    /// Who drafts; without it whoever pays, or the MTP head where a --depth is given.
     #[arg(long, value_enum)]
     speculation: Option<Speculation>,
+    /// The folder of a draft model (DFlash) that was made for the model.
+    #[arg(long, value_name = "DIR")]
+    pub(super) draft_model: Option<PathBuf>,
     /// Drafts per step, or `auto` for what pays on this machine.
     #[arg(long, default_value = "auto", value_parser = parse_depth)]
     depth: Drafting,
@@ -64,11 +68,13 @@ pub(super) enum Switch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Speculation {
+pub(super) enum Speculation {
     /// Nobody: plain decoding.
     Off,
     /// The model's own MTP head.
     Mtp,
+    /// The draft model of --draft-model.
+    Dflash,
     /// The text that is there already: what followed the last tokens earlier.
     Lookup,
     /// Whichever of them pays.
@@ -81,6 +87,18 @@ enum Acceptance {
     Coupled,
     /// With the chance that rejection sampling gives it: more drafts stay, but the text depends on where they were.
     Rejection,
+}
+
+impl From<Speculation> for bench::Speculation {
+    fn from(speculation: Speculation) -> Self {
+        match speculation {
+            Speculation::Off => Self::Off,
+            Speculation::Mtp => Self::Mtp,
+            Speculation::Dflash => Self::Dflash,
+            Speculation::Lookup => Self::Lookup,
+            Speculation::Auto => Self::Auto,
+        }
+    }
 }
 
 impl From<Acceptance> for AcceptanceRule {
@@ -117,20 +135,30 @@ impl DraftingOptions {
         match (self.speculation, self.depth) {
             (Some(Speculation::Off), _) => Drafting::Off,
             (Some(Speculation::Mtp), Drafting::Auto) => Drafting::Mtp,
+            (Some(Speculation::Dflash), Drafting::Fixed { depth }) => Drafting::Dflash { depth: Some(depth) },
+            (Some(Speculation::Dflash), _) => Drafting::Dflash { depth: None },
             (Some(Speculation::Lookup), _) => Drafting::Lookup,
             (_, depth) => depth,
         }
     }
 
-    /// Refuses a head that was asked for by name and is not there, and a depth for drafters that have none.
+    /// Refuses a drafter that was asked for by name and is not there, and a depth for drafters that have none.
     pub(super) fn check(&self, session: &Session, model: &Path) -> Result<(), CliError> {
         let as_pays = matches!(self.speculation, Some(Speculation::Lookup | Speculation::Auto));
         if as_pays && self.depth != Drafting::Auto {
             return Err(CliError::Usage(
-                "A --depth is the MTP head's: use it with --speculation mtp, or leave it out to draft as far as it \
-                 pays."
+                "A --depth is the MTP head's or the draft model's: use it with --speculation mtp or dflash, or leave it \
+                 out to draft as far as it pays."
                     .into(),
             ));
+        }
+        if self.speculation == Some(Speculation::Dflash) && session.model().draft.is_none() {
+            return Err(CliError::Usage(match &self.draft_model {
+                Some(_) => session.info.notes.last().cloned().unwrap_or_default(),
+                None => "--speculation dflash needs --draft-model and the folder of a draft model that was made for \
+                         the model."
+                    .into(),
+            }));
         }
         if self.speculation == Some(Speculation::Mtp) && session.model().mtp.is_none() {
             return Err(CliError::Usage(format!(
@@ -145,8 +173,9 @@ impl DraftingOptions {
 fn parse_depth(text: &str) -> Result<Drafting, String> {
     match text {
         "auto" => Ok(Drafting::Auto),
-        _ => {
-            text.parse().map(|depth| Drafting::Fixed { depth }).map_err(|_| "expected auto or 1 to 8".into())
-        }
+        _ => text
+            .parse()
+            .map(|depth| Drafting::Fixed { depth })
+            .map_err(|_| "expected auto or a number from 1".into()),
     }
 }

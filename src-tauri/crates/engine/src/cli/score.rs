@@ -35,7 +35,7 @@ pub(super) struct Score {
 impl Score {
     pub(super) fn run(self) -> Result<(), CliError> {
         let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
-        let session = load(&self.model, self.kv_bits)?;
+        let session = load(&self.model, self.kv_bits, None)?;
         session.check_ids(&ids).map_err(engine)?;
         if let Some(path) = &self.dump {
             let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;

@@ -6,6 +6,7 @@ use foretoken_protocol::{MAX_DEPTH, Sampling};
 
 use super::batch::Batch;
 use super::drafters::Drafted;
+use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowSpec;
@@ -20,6 +21,8 @@ const WIDE: (&[usize], usize) = (&[6, 8, 12, 16], 3);
 /// Those that look-up may draft, for models that are not, unless they compute row by row: then the line through the
 /// narrow ones must do.
 const WIDEST: (&[usize], usize) = (&[8, 16], 1);
+/// Blocks of a draft model, of all its guesses and of half of them, and how often.
+const BLOCK_ROUNDS: usize = 4;
 /// After this long no further round begins but the first two of each, of which one counts.
 const BUDGET: Duration = Duration::from_millis(600);
 
@@ -28,17 +31,20 @@ const BUDGET: Duration = Duration::from_millis(600);
 pub struct PassTimes {
     /// Seconds of a pass by the number of its tokens, drafts not included.
     pub passes: Vec<(usize, f64)>,
-    /// Seconds of one pass of the drafter; 0 where the model has none.
+    /// Seconds of one pass of the MTP head; 0 where the model has none.
     pub draft: f64,
+    /// Seconds of one pass of the draft model; `None` where none was loaded.
+    pub block: Option<f64>,
 }
 
-/// A short reply that nobody reads, written with no drafts, one, two and three in turns.
+/// A short reply that nobody reads, written with no drafts, one, two and three in turns, and then with blocks of the
+/// draft model, where there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
     /// What its passes took.
     pub times: PassTimes,
-    /// Drafts verified and drafts accepted, by step.
-    pub verdicts: Vec<(usize, usize)>,
+    /// Who drafted, drafts verified and drafts accepted, by step.
+    pub verdicts: Vec<(DrafterKind, usize, usize)>,
 }
 
 impl Calibration {
@@ -52,6 +58,7 @@ impl Calibration {
         } else if meter.expected(WIDEST.0) < BUDGET.as_secs_f64() {
             meter.rounds(WIDEST.0, WIDEST.1, begin + BUDGET)?;
         }
+        meter.block_rounds(BLOCK_ROUNDS, begin + BUDGET)?;
         Ok(Self { verdicts: std::mem::take(&mut meter.verdicts), times: meter.finish() })
     }
 }
@@ -62,6 +69,7 @@ impl PassTimes {
         let mut meter = Meter::new(model, &[0; 16])?;
         let never = Instant::now() + Duration::from_secs(3600);
         meter.rounds(widths, rounds, never)?;
+        meter.block_rounds(rounds, never)?;
         Ok(meter.finish())
     }
 }
@@ -71,8 +79,9 @@ struct Meter<'a> {
     model: &'a Qwen,
     batch: Batch,
     drafts: Vec<f64>,
+    blocks: Vec<f64>,
     passes: Vec<(usize, Vec<f64>)>,
-    verdicts: Vec<(usize, usize)>,
+    verdicts: Vec<(DrafterKind, usize, usize)>,
 }
 
 impl<'a> Meter<'a> {
@@ -92,8 +101,9 @@ impl<'a> Meter<'a> {
         };
         let mut task = PrefillTask::new(model, Row::new(0, spec))?;
         task.read_all(model)?;
-        let (drafts, passes, verdicts) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { model, batch: Batch::of(task), drafts, passes, verdicts })
+        let batch = Batch::of(task);
+        let (drafts, blocks, passes, verdicts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { model, batch, drafts, blocks, passes, verdicts })
     }
 
     /// Makes steps of each of these widths in turns, so that what else the machine does hits all of them alike. Of the
@@ -105,10 +115,11 @@ impl<'a> Meter<'a> {
                 break;
             }
             for (&width, passes) in widths.iter().zip(&mut passes) {
-                let (draft, pass) = self.step(width - 1)?;
+                let depth = width - 1;
+                let (drafting, pass) = self.step(depth.into())?;
                 if round > 0 {
                     passes.push(pass);
-                    self.drafts.extend(draft);
+                    self.drafts.extend(drafting.map(|seconds| seconds / depth as f64));
                 }
             }
         }
@@ -116,11 +127,29 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
+    /// The same with blocks of the draft model, whose passes alone count.
+    fn block_rounds(&mut self, rounds: usize, until: Instant) -> Result<()> {
+        let Some(draft) = &self.model.draft else { return Ok(()) };
+        let most = draft.most_guesses().min(MAX_CHAIN);
+        for round in 0..=rounds {
+            if round > 1 && Instant::now() >= until {
+                break;
+            }
+            for depth in [most, most.div_ceil(2)] {
+                let (drafting, _) = self.step(DraftPlan { drafter: DrafterKind::Dflash, depth })?;
+                if round > 0 {
+                    self.blocks.extend(drafting);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Seconds of two steps of each of these widths, by the line through the narrowest and the widest that were
     /// measured.
     fn expected(&self, widths: &[usize]) -> f64 {
-        let of = |(width, times): &(usize, Vec<f64>)| (*width as f64, lower_quartile(times.clone()));
-        let measured = || self.passes.iter().filter(|(_, times)| !times.is_empty()).map(of);
+        let of = |(width, times): &(usize, Vec<f64>)| Some((*width as f64, lower_quartile(times.clone())?));
+        let measured = || self.passes.iter().filter_map(of);
         let (Some((a, at_a)), Some((b, at_b))) = (measured().next(), measured().next_back()) else {
             return f64::INFINITY;
         };
@@ -128,17 +157,21 @@ impl<'a> Meter<'a> {
         widths.iter().map(|&width| 2.0 * (at_a + slope * (width as f64 - a))).sum()
     }
 
-    /// Seconds of each of a chain of drafts, and of the pass that verifies them. More than there can be are stood in
-    /// for.
-    fn step(&mut self, depth: usize) -> Result<(Option<f64>, f64)> {
+    /// Seconds of drafting, and of the pass that verifies the drafts. More than the head can give are stood in for.
+    fn step(&mut self, plan: DraftPlan) -> Result<(Option<f64>, f64)> {
         let begin = Instant::now();
-        let drafts = (1..=usize::from(MAX_DEPTH)).contains(&depth) && self.model.mtp.is_some();
+        let can_draft = match plan.drafter {
+            DrafterKind::Head => self.model.mtp.is_some() && plan.depth <= usize::from(MAX_DEPTH),
+            DrafterKind::Dflash => true,
+            DrafterKind::Lookup => false,
+        };
+        let drafts = can_draft && plan.depth > 0;
         let drafted = match drafts {
-            true => self.batch.draft(self.model, &[depth.into()])?,
-            false => Drafted::given(&vec![0; depth])?,
+            true => self.batch.draft(self.model, &[plan])?,
+            false => Drafted::given(&vec![0; plan.depth])?,
         };
         mlx::eval(&drafted.drafts().tokens)?;
-        let draft = drafts.then(|| begin.elapsed().as_secs_f64() / depth as f64);
+        let drafting = drafts.then(|| begin.elapsed().as_secs_f64());
 
         let begin = Instant::now();
         let VerifyGraph { host_tokens, hidden, .. } = self.batch.verify_graph(self.model, &drafted)?;
@@ -147,24 +180,27 @@ impl<'a> Meter<'a> {
         let (advances, _) = self.batch.commit(&host_tokens.to_vec()?, &drafted, &hidden)?;
         let pass = begin.elapsed().as_secs_f64();
         if drafts {
-            self.verdicts.extend(advances.iter().map(|advance| (advance.drafted, advance.accepted)));
+            let verdicts =
+                advances.iter().map(|advance| (advance.drafter, advance.drafted, advance.accepted));
+            self.verdicts.extend(verdicts);
         }
-        Ok((draft, pass))
+        Ok((drafting, pass))
     }
 
     fn finish(self) -> PassTimes {
         drop(self.batch);
         mlx::clear_cache();
-        let passes = self.passes.into_iter().filter(|(_, times)| !times.is_empty());
+        let passes = self.passes.into_iter();
         PassTimes {
-            passes: passes.map(|(width, times)| (width, lower_quartile(times))).collect(),
-            draft: if self.drafts.is_empty() { 0.0 } else { lower_quartile(self.drafts) },
+            passes: passes.filter_map(|(width, times)| Some((width, lower_quartile(times)?))).collect(),
+            draft: lower_quartile(self.drafts).unwrap_or(0.0),
+            block: lower_quartile(self.blocks),
         }
     }
 }
 
 /// What else a machine does only ever adds to a time.
-fn lower_quartile(mut times: Vec<f64>) -> f64 {
+fn lower_quartile(mut times: Vec<f64>) -> Option<f64> {
     times.sort_by(f64::total_cmp);
-    times[times.len() / 4]
+    times.get(times.len() / 4).copied()
 }

@@ -22,7 +22,7 @@ pub use batch::{Batch, Departed};
 pub use footprint::{Footprint, TooLarge};
 pub use lookup::{LookupVerdict, MatchClass};
 pub use measure::{Calibration, PassTimes};
-pub use plan::{DraftPlan, DrafterKind};
+pub use plan::{DraftPlan, DrafterKind, StepShape};
 pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};

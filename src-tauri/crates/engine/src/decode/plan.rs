@@ -23,6 +23,36 @@ pub struct DraftPlan {
     pub depth: usize,
 }
 
+/// What decides how long a step takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StepShape {
+    /// Tokens that go through the model.
+    pub width: usize,
+    /// Passes of the MTP head, one after the other: its longest chain.
+    pub chain: usize,
+    /// Whether the draft model makes a pass.
+    pub block: bool,
+}
+
+impl StepShape {
+    /// The shape of a step with these drafts, by row.
+    pub fn of(plans: &[DraftPlan]) -> Self {
+        let shape = Self { width: plans.len(), ..Self::default() };
+        plans.iter().fold(shape, |shape, plan| shape.with(plan.drafter, 0, plan.depth))
+    }
+
+    /// The shape where drafter `drafter` lengthens the chain of a row from `from` to `depth` drafts.
+    pub(super) fn with(self, drafter: DrafterKind, from: usize, depth: usize) -> Self {
+        let Self { width, chain, block } = self;
+        let of_head = if drafter == DrafterKind::Head { depth } else { 0 };
+        Self {
+            width: width + depth - from,
+            chain: chain.max(of_head),
+            block: block || (drafter == DrafterKind::Dflash && depth > 0),
+        }
+    }
+}
+
 /// So many drafts by the MTP head.
 impl From<usize> for DraftPlan {
     fn from(depth: usize) -> Self {

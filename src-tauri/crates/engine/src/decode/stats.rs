@@ -181,9 +181,14 @@ impl Recorder {
         }
         PositionStats::count(&mut self.stats.positions, advance.drafted, advance.accepted);
         self.found += u32::from(advance.lookup.is_some());
-        if advance.drafter == DrafterKind::Lookup {
-            self.stats.looked_up.drafted += advance.drafted as u32;
-            self.stats.looked_up.accepted += advance.accepted as u32;
+        let of_drafter = match advance.drafter {
+            DrafterKind::Head => None,
+            DrafterKind::Dflash => Some(&mut self.stats.by_draft_model),
+            DrafterKind::Lookup => Some(&mut self.stats.looked_up),
+        };
+        if let Some(counts) = of_drafter {
+            counts.drafted += advance.drafted as u32;
+            counts.accepted += advance.accepted as u32;
         }
         if is_first {
             self.first_tokens = count;

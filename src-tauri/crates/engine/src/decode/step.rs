@@ -126,8 +126,12 @@ impl Batch {
 
     /// The number of primitives of each name in the graph of the next step. Nothing of it is computed, and the batch is
     /// used up.
-    pub fn into_primitives(mut self, model: &Qwen, depths: &[usize]) -> Result<BTreeMap<String, usize>> {
-        let plans: Vec<DraftPlan> = depths.iter().map(|&depth| depth.into()).collect();
+    pub fn into_primitives<D: Into<DraftPlan> + Copy>(
+        mut self,
+        model: &Qwen,
+        drafts: &[D],
+    ) -> Result<BTreeMap<String, usize>> {
+        let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
         let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
         mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))

@@ -21,7 +21,7 @@ mod weights;
 
 pub use attention::Attention;
 pub use delta_net::{DeltaDims, DeltaNet};
-pub use dflash::{DraftBlock, DraftError, DraftModel, DraftTarget};
+pub use dflash::{DraftBlock, DraftError, DraftModel, DraftRow, DraftTarget};
 pub use error::LoadError;
 pub use feed_forward::FeedForward;
 pub use heads::AttentionDims;

@@ -12,7 +12,7 @@ use foretoken_protocol::{
 };
 
 use super::{Session, TokenPrompt};
-use crate::decode::{Advance, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming};
+use crate::decode::{Advance, DraftPlan, DrafterKind, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::sample::Logprobs;
@@ -270,13 +270,23 @@ impl Session {
         match drafting {
             Drafting::Off => Some("Drafts were switched off.".to_owned()),
             Drafting::Lookup => recorder.lookup_note().map(str::to_owned),
+            Drafting::Dflash { .. } if self.model.draft.is_none() => {
+                Some("No draft model is loaded with this model.".to_owned())
+            }
+            Drafting::Dflash { depth: Some(depth) } => {
+                let plan = DraftPlan { drafter: DrafterKind::Dflash, depth: usize::from(depth) };
+                policy.note(drafted).or_else(|| policy.state().verdict(plan))
+            }
+            Drafting::Auto | Drafting::Dflash { depth: None } if self.model.draft.is_some() => {
+                policy.note(drafted)
+            }
             _ if self.model.mtp.is_none() => {
                 (!drafted).then(|| "This model has no MTP head to draft with.".to_owned())
             }
-            Drafting::Auto | Drafting::Mtp => policy.note(drafted),
             Drafting::Fixed { depth } => {
-                policy.note(drafted).or_else(|| policy.state().verdict(usize::from(depth)))
+                policy.note(drafted).or_else(|| policy.state().verdict(usize::from(depth).into()))
             }
+            Drafting::Auto | Drafting::Mtp | Drafting::Dflash { depth: None } => policy.note(drafted),
         }
     }
 }

@@ -89,6 +89,7 @@ fn model() -> ModelInfo {
         thinking: false,
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,
+        draft_model: None,
         notes: Vec::new(),
     }
 }

@@ -131,10 +131,11 @@ fn drafting(word: &str) -> Result<Drafting, String> {
     match word {
         "off" => Ok(Drafting::Off),
         "auto" => Ok(Drafting::Auto),
+        "dflash" => Ok(Drafting::Dflash { depth: None }),
         "lookup" => Ok(Drafting::Lookup),
         _ => match word.parse() {
             Ok(depth @ 1..=MAX_DEPTH) => Ok(Drafting::Fixed { depth }),
-            _ => Err(format!("off, auto, lookup, or 1 to {MAX_DEPTH}")),
+            _ => Err(format!("off, auto, dflash, lookup, or 1 to {MAX_DEPTH}")),
         },
     }
 }

@@ -74,6 +74,9 @@ impl Conversation {
                 "This model has no MTP head to draft with. /mtp auto drafts from the text so far.".into()
             );
         }
+        if self.session.model().draft.is_none() && drafting.needs_draft_model() {
+            return Err("No draft model is loaded. Begin the chat with --draft-model and its folder.".into());
+        }
         self.settings.drafting = drafting;
         Ok(())
     }

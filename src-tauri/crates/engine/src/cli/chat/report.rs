@@ -53,6 +53,12 @@ pub(super) fn status(reply: &Reply, max_tokens: u32, is_kept: bool) -> String {
 pub(super) fn drafting(conversation: &Conversation) -> String {
     let drafting = conversation.settings.drafting;
     match drafting {
+        Drafting::Auto if conversation.session.model().draft.is_some() => {
+            "MTP is on auto: the head, the draft model or the text so far drafts, as many per pass as pay."
+                .into()
+        }
+        Drafting::Dflash { depth: None } => "The draft model drafts, as many tokens per pass as pay.".into(),
+        Drafting::Dflash { depth: Some(depth) } => format!("The draft model drafts {depth} tokens per pass."),
         Drafting::Auto if conversation.session.model().mtp.is_none() => {
             "This model has no MTP head; drafts come from the text so far, as many per pass as pay.".into()
         }

@@ -3,7 +3,7 @@
 use super::{Drafted, Drafter, DrafterKind};
 use crate::decode::batch::Batch;
 use crate::mlx::{self, Array, Result};
-use crate::model::{DraftBlock, DraftError, DraftModel, Qwen};
+use crate::model::{DraftBlock, DraftError, DraftModel, DraftRow, Qwen};
 
 /// The number of tokens at which a row that does not draft has the draft model read what the model put out for them.
 const MAX_UNREAD: usize = 64;
@@ -33,23 +33,32 @@ impl Batch {
         depths: &[usize],
         drafted: &mut Drafted,
     ) -> Result<()> {
-        // By row: its block, and the token before the guess that is drawn next, u32 `[1]`.
-        let mut blocks: Vec<(usize, DraftBlock<'_>, Array)> = Vec::new();
+        let (mut asking, mut rows) = (Vec::new(), Vec::new());
         for (b, (row, &depth)) in self.rows.iter_mut().zip(depths).enumerate() {
             if depth > 0 || row.unread_by_draft() >= MAX_UNREAD {
                 row.read_unread_features(draft)?;
             }
             let count = depth.min(draft.most_guesses());
-            let (Some(context), Some(&last), 1..) = (&mut row.cache.draft, row.ctx.last(), count) else {
-                continue;
-            };
-            let last = Array::from_slice(&[last], &[1])?;
-            match draft.draft(model, &last, count, context) {
-                Ok(block) => blocks.extend(block.map(|block| (b, block, last))),
-                Err(DraftError::Mlx(error)) => return Err(error),
-                Err(error) => tracing::warn!("the draft model cannot guess: {error}"),
+            if let (Some(context), Some(&last), 1..) = (&mut row.cache.draft, row.ctx.last(), count) {
+                asking.push(b);
+                rows.push(DraftRow { last: Array::from_slice(&[last], &[1])?, count, context });
             }
         }
+        let guessed = match draft.draft(model, &mut rows) {
+            Ok(guessed) => guessed,
+            Err(DraftError::Mlx(error)) => return Err(error),
+            Err(error) => {
+                tracing::warn!("the draft model cannot guess: {error}");
+                return Ok(());
+            }
+        };
+        // By row: its block, and the token before the guess that is drawn next, u32 `[1]`.
+        let mut blocks: Vec<(usize, DraftBlock<'_>, Array)> = asking
+            .into_iter()
+            .zip(rows)
+            .zip(guessed)
+            .filter_map(|((b, row), block)| Some((b, block?, row.last)))
+            .collect();
         // Guess by guess, since what each is drawn from may depend on those before it.
         for index in 0.. {
             blocks.retain(|(_, block, _)| block.len() > index);

@@ -9,7 +9,7 @@ use crate::decode::plan::{DrafterKind, MAX_CHAIN};
 const DECAY: f64 = 0.95;
 /// Verdicts that a prior counts for. Those of a chat from before a pause keep as much weight, however long it was.
 const PRIOR: f64 = 4.0;
-/// The acceptance of the head's drafts of which nobody has seen any.
+/// The acceptance of drafts of the head and of the draft model of which nobody has seen any.
 const HOPE: f64 = 0.75;
 /// The same for look-up. Every step tells how it would have done, so it needs no trust to be tried, and what a text
 /// repeats by chance is wrong.
@@ -63,14 +63,26 @@ impl From<Acceptance> for Vec<Verdicts> {
 pub(super) enum Source {
     /// The MTP head's.
     Head,
+    /// The draft model's.
+    Dflash,
     /// Those of look-up behind matches of this class.
     Lookup(MatchClass),
 }
 
 impl Source {
+    /// What a drafter's figures are about, whatever the text; `None` for look-up.
+    pub(super) fn of_model(drafter: DrafterKind) -> Option<Self> {
+        match drafter {
+            DrafterKind::Head => Some(Self::Head),
+            DrafterKind::Dflash => Some(Self::Dflash),
+            DrafterKind::Lookup => None,
+        }
+    }
+
     pub(super) fn drafter(self) -> DrafterKind {
         match self {
             Self::Head => DrafterKind::Head,
+            Self::Dflash => DrafterKind::Dflash,
             Self::Lookup(_) => DrafterKind::Lookup,
         }
     }
@@ -82,6 +94,8 @@ pub(super) struct Records {
     #[serde(rename = "accepted")]
     head: Acceptance,
     #[serde(default)]
+    dflash: Acceptance,
+    #[serde(default)]
     lookup: [Acceptance; MatchClass::COUNT],
 }
 
@@ -89,6 +103,7 @@ impl Records {
     pub(super) fn of(&self, source: Source) -> &Acceptance {
         match source {
             Source::Head => &self.head,
+            Source::Dflash => &self.dflash,
             Source::Lookup(class) => &self.lookup[class as usize],
         }
     }
@@ -96,6 +111,7 @@ impl Records {
     pub(super) fn of_mut(&mut self, source: Source) -> &mut Acceptance {
         match source {
             Source::Head => &mut self.head,
+            Source::Dflash => &mut self.dflash,
             Source::Lookup(class) => &mut self.lookup[class as usize],
         }
     }
@@ -104,7 +120,7 @@ impl Records {
     /// to `depth`, where the `model`'s rates are what is expected.
     pub(super) fn survivals(&self, model: &Self, source: Source, depth: usize) -> Vec<f64> {
         let expected = match source {
-            Source::Head => HOPE,
+            Source::Head | Source::Dflash => HOPE,
             Source::Lookup(_) => DOUBT,
         };
         self.of(source).survivals(model.of(source), expected, depth)
@@ -112,7 +128,7 @@ impl Records {
 
     /// Whether all counts are such as verdicts give.
     pub(super) fn are_possible(&self) -> bool {
-        self.lookup.iter().chain([&self.head]).all(Acceptance::is_possible)
+        self.lookup.iter().chain([&self.head, &self.dflash]).all(Acceptance::is_possible)
     }
 }
 

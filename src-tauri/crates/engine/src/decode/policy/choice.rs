@@ -1,13 +1,13 @@
 //! The choice of draft lengths for a step: of all plans, one chain length a row, the one with the most expected tokens
 //! per second,
 //!
-//! `(rows + Σ_b Σ_{i < depth_b} survival_{b,i}) / (pass(rows + Σ_b depth_b) + max_b depth_b · draft)`,
+//! `(rows + Σ_b Σ_{i < depth_b} survival_{b,i}) / (pass(rows + Σ_b depth_b) + max_b depth_b · draft + block)`,
 //!
-//! where `survival_{b,i}` is the probability that draft i of row b and all before it are accepted, and the maximum is
-//! over the rows that the MTP head drafts for.
+//! where `survival_{b,i}` is the probability that draft i of row b and all before it are accepted, the maximum is over
+//! the rows that the MTP head drafts for, and `block` counts where the draft model drafts for any row.
 
 use super::cost::{Cost, MAX_WIDTH};
-use crate::decode::plan::DrafterKind;
+use crate::decode::plan::{DraftPlan, DrafterKind, StepShape};
 
 /// The drafts that a row may get.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,11 +25,11 @@ impl Chain {
     }
 }
 
-/// How many drafts each row of a step gets, and the tokens and the time that are expected of the step.
+/// What each row of a step drafts, and the tokens and the time that are expected of the step.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     /// Drafts by row.
-    pub(super) depths: Vec<usize>,
+    pub(super) drafts: Vec<DraftPlan>,
     /// Expected tokens: one a row, and for each draft the probability that it and all before it are accepted.
     pub(super) tokens: f64,
     /// Expected seconds.
@@ -37,12 +37,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan with these depths; `None` where costs were not measured.
-    pub(super) fn new(depths: Vec<usize>, chains: &[Chain], cost: &Cost) -> Option<Self> {
-        let right = |(depth, chain): (&usize, &Chain)| chain.survivals[..*depth].iter().sum::<f64>();
+    /// The plan with so many drafts of each row's chain; `None` where costs were not measured.
+    pub(super) fn new(depths: &[usize], chains: &[Chain], cost: &Cost) -> Option<Self> {
+        let right = |(&depth, chain): (&usize, &Chain)| chain.survivals[..depth].iter().sum::<f64>();
         let tokens = depths.len() as f64 + depths.iter().zip(chains).map(right).sum::<f64>();
-        let width = depths.len() + depths.iter().sum::<usize>();
-        Some(Self { seconds: cost.step(width, longest(&depths, chains))?, depths, tokens })
+        let drafts =
+            depths.iter().zip(chains).map(|(&depth, chain)| DraftPlan { drafter: chain.drafter, depth });
+        let drafts: Vec<DraftPlan> = drafts.collect();
+        Some(Self { seconds: cost.step(StepShape::of(&drafts))?, drafts, tokens })
     }
 
     /// Expected tokens per second.
@@ -52,41 +54,46 @@ impl Plan {
 
     /// Tokens of the step.
     pub(super) fn width(&self) -> usize {
-        self.depths.len() + self.drafts()
+        StepShape::of(&self.drafts).width
     }
 
     /// Drafts of all rows.
-    pub(super) fn drafts(&self) -> usize {
-        self.depths.iter().sum()
+    pub(super) fn count(&self) -> usize {
+        self.width() - self.drafts.len()
     }
-}
 
-/// The longest chain of passes of the head.
-fn longest(depths: &[usize], chains: &[Chain]) -> usize {
-    let of_head = depths.iter().zip(chains).filter(|(_, chain)| chain.drafter == DrafterKind::Head);
-    of_head.map(|(&depth, _)| depth).max().unwrap_or(0)
+    /// Drafts of each row.
+    pub(super) fn depths(&self) -> Vec<usize> {
+        self.drafts.iter().map(|draft| draft.depth).collect()
+    }
 }
 
 /// The plan with the most expected tokens per second among those that add drafts to `base` and take at most
 /// `most_seconds`; `None` if there is none.
 ///
-/// Exact where a step's time depends on its width and its longest chain only: survivals never rise along a chain, so
-/// the n likeliest drafts within a depth always are beginnings of chains.
+/// Exact where a step's time depends on its shape only: survivals never rise along a chain, so the n likeliest drafts
+/// within a depth, with those of the draft model or without, always are beginnings of chains.
 pub(super) fn best(base: &Plan, chains: &[Chain], cost: &Cost, most_seconds: f64) -> Option<Plan> {
+    let of = |kind| chains.iter().filter(move |chain| chain.drafter == kind);
+    let longest = of(DrafterKind::Head).map(|chain| chain.survivals.len()).max().unwrap_or(0);
+    let has_blocks = of(DrafterKind::Dflash).any(|chain| !chain.survivals.is_empty());
     let mut best: Option<Plan> = None;
-    let most: Vec<usize> = chains.iter().map(|chain| chain.survivals.len()).collect();
-    for cap in 0..=longest(&most, chains) {
-        let drafts = by_chance(base, chains, cap);
-        let mut plan = base.clone();
-        let (mut width, mut longest) = (base.width(), longest(&base.depths, chains));
-        for (chance, position, row) in drafts.into_iter().take(MAX_WIDTH.saturating_sub(width)) {
-            plan.depths[row] = position + 1;
+    for (cap, blocks) in (0..=longest).flat_map(|cap| [(cap, false), (cap, true)]) {
+        if blocks && !has_blocks {
+            continue;
+        }
+        let drafts = by_chance(base, chains, |drafter| match drafter {
+            DrafterKind::Head => cap,
+            DrafterKind::Dflash if !blocks => 0,
+            DrafterKind::Dflash | DrafterKind::Lookup => usize::MAX,
+        });
+        let (mut plan, mut shape) = (base.clone(), StepShape::of(&base.drafts));
+        for (chance, position, row) in drafts.into_iter().take(MAX_WIDTH.saturating_sub(shape.width)) {
+            let draft = DraftPlan { drafter: chains[row].drafter, depth: position + 1 };
+            shape = shape.with(draft.drafter, position, position + 1);
+            plan.drafts[row] = draft;
             plan.tokens += chance;
-            width += 1;
-            if chains[row].drafter == DrafterKind::Head {
-                longest = longest.max(position + 1);
-            }
-            plan.seconds = cost.step(width, longest)?;
+            plan.seconds = cost.step(shape)?;
             if plan.seconds <= most_seconds && best.as_ref().is_none_or(|best| plan.rate() > best.rate()) {
                 best = Some(plan.clone());
             }
@@ -97,29 +104,28 @@ pub(super) fn best(base: &Plan, chains: &[Chain], cost: &Cost, most_seconds: f64
 
 /// `plan` with one draft more, the likeliest that may be added; `None` if there is none.
 pub(super) fn one_more(plan: &Plan, chains: &[Chain], cost: &Cost) -> Option<Plan> {
-    let &(_, position, row) = by_chance(plan, chains, usize::MAX).first()?;
-    let mut depths = plan.depths.clone();
+    let &(_, position, row) = by_chance(plan, chains, |_| usize::MAX).first()?;
+    let mut depths = plan.depths();
     depths[row] = position + 1;
-    Plan::new(depths, chains, cost).filter(|plan| plan.width() <= MAX_WIDTH)
+    Plan::new(&depths, chains, cost).filter(|plan| plan.width() <= MAX_WIDTH)
 }
 
 /// `plan` with one draft less than it adds to `base`, the least likely; `None` if it adds none.
 pub(super) fn one_less(plan: &Plan, base: &Plan, chains: &[Chain], cost: &Cost) -> Option<Plan> {
-    let chance = |&row: &usize| chains[row].survivals[plan.depths[row] - 1];
-    let added = (0..plan.depths.len()).filter(|&row| plan.depths[row] > base.depths[row]);
+    let (mut depths, least) = (plan.depths(), base.depths());
+    let chance = |&row: &usize| chains[row].survivals[depths[row] - 1];
+    let added = (0..depths.len()).filter(|&row| depths[row] > least[row]);
     let row = added.min_by(|a, b| chance(a).total_cmp(&chance(b)))?;
-    let mut depths = plan.depths.clone();
     depths[row] -= 1;
-    Plan::new(depths, chains, cost)
+    Plan::new(&depths, chains, cost)
 }
 
-/// The drafts that may be added to `base`, of the head's within the first `cap` of each row: survival, position and row
-/// of each, the likeliest first.
-fn by_chance(base: &Plan, chains: &[Chain], cap: usize) -> Vec<(f64, usize, usize)> {
+/// The drafts that may be added to `base`, of each row at most as many in all as its drafter may have: survival,
+/// position and row of each, the likeliest first.
+fn by_chance(base: &Plan, chains: &[Chain], most: impl Fn(DrafterKind) -> usize) -> Vec<(f64, usize, usize)> {
     let mut drafts: Vec<(f64, usize, usize)> = Vec::new();
     for (row, Chain { drafter, survivals }) in chains.iter().enumerate() {
-        let most = if *drafter == DrafterKind::Head { cap } else { usize::MAX };
-        let added = survivals.iter().enumerate().take(most).skip(base.depths[row]);
+        let added = survivals.iter().enumerate().take(most(*drafter)).skip(base.drafts[row].depth);
         drafts.extend(added.map(|(position, &chance)| (chance, position, row)));
     }
     // Equal chances in the order of the chain.
@@ -144,21 +150,22 @@ mod tests {
                 })
                 .collect();
         }
-        all.into_iter().map(|depths| Plan::new(depths, chains, cost).unwrap()).collect()
+        all.into_iter().map(|depths| Plan::new(&depths, chains, cost).unwrap()).collect()
     }
 
     proptest! {
         #[test]
         fn no_plan_is_better_than_the_one_chosen(
-            rates in prop::collection::vec((any::<bool>(), prop::collection::vec(0.0f64..=1.0, 0..4)), 1..5),
+            rates in prop::collection::vec((0usize..3, prop::collection::vec(0.0f64..=1.0, 0..4)), 1..5),
             times in prop::collection::vec(0.01f64..2.0, 20),
             head in 0.0f64..0.5,
+            block in 0.0f64..1.0,
             overhead in 1.0f64..3.0,
         ) {
             let chains: Vec<Chain> = rates
                 .iter()
-                .map(|(head, row)| Chain {
-                    drafter: if *head { DrafterKind::Head } else { DrafterKind::Lookup },
+                .map(|&(drafter, ref row)| Chain {
+                    drafter: [DrafterKind::Head, DrafterKind::Dflash, DrafterKind::Lookup][drafter],
                     survivals: row.iter().scan(1.0, |s, rate| { *s *= rate; Some(*s) }).collect(),
                 })
                 .collect();
@@ -168,10 +175,10 @@ mod tests {
                 pass += if *time > 1.0 { time - 1.0 } else { 0.0 };
                 (width + 1, pass)
             });
-            let cost = Cost::default().with(stairs, head);
-            let base = Plan::new(vec![0; chains.len()], &chains, &cost).unwrap();
+            let cost = Cost::default().with(stairs, head).with_block(block);
+            let base = Plan::new(&vec![0; chains.len()], &chains, &cost).unwrap();
             let most = overhead * base.seconds;
-            let allowed = |plan: &Plan| plan.drafts() > 0 && plan.seconds <= most;
+            let allowed = |plan: &Plan| plan.count() > 0 && plan.seconds <= most;
             let expected = all_plans(&chains, &cost)
                 .into_iter()
                 .filter(allowed)
@@ -182,7 +189,7 @@ mod tests {
             prop_assert!((rate - expected).abs() <= 1e-9 * expected, "{rate} instead of {expected}");
             if let Some(plan) = chosen {
                 prop_assert!(allowed(&plan));
-                let again = Plan::new(plan.depths.clone(), &chains, &cost).unwrap();
+                let again = Plan::new(&plan.depths(), &chains, &cost).unwrap();
                 prop_assert!((again.tokens - plan.tokens).abs() < 1e-9 && again.seconds == plan.seconds);
             }
         }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use crate::decode::plan::StepShape;
+
 /// The most tokens that a step may have for the policy to add drafts to it.
 pub(super) const MAX_WIDTH: usize = 32;
 
@@ -35,8 +37,11 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 pub(super) struct Cost {
     /// Seconds of a pass without its drafting, by the number of its tokens.
     passes: BTreeMap<usize, f64>,
-    /// Seconds of one pass of the drafter; a chain of k drafts takes k of them.
+    /// Seconds of one pass of the MTP head; a chain of k drafts takes k of them.
     draft: f64,
+    /// Seconds of one pass of the draft model, which guesses a block; `None` where none was measured.
+    #[serde(default)]
+    block: Option<f64>,
     /// The last measurements of a width as far as they surprised.
     #[serde(skip)]
     surprises: BTreeMap<usize, Vec<f64>>,
@@ -46,10 +51,15 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Takes in what was measured of some widths and of one pass of the drafter, in place of what was known of them.
+    /// Takes in what was measured of some widths and of one pass of the MTP head, in place of what was known of them.
     pub(super) fn with(mut self, passes: impl IntoIterator<Item = (usize, f64)>, draft: f64) -> Self {
         self.passes.extend(passes);
-        Self { passes: self.passes, draft, ..Self::default() }
+        Self { passes: self.passes, draft, block: self.block, ..Self::default() }
+    }
+
+    /// Takes in what one pass of the draft model was measured to take.
+    pub(super) fn with_block(self, seconds: f64) -> Self {
+        Self { block: Some(seconds), ..self }
     }
 
     /// Whether measurements may have given all figures.
@@ -57,7 +67,8 @@ impl Cost {
         let possible = |(width, &seconds): (&usize, &f64)| {
             (1..=MAX_WIDTH).contains(width) && seconds > 0.0 && seconds < 1e6
         };
-        self.passes.iter().all(possible) && (0.0..1e6).contains(&self.draft)
+        self.passes.iter().all(possible)
+            && [Some(self.draft), self.block].iter().flatten().all(|seconds| (0.0..1e6).contains(seconds))
     }
 
     /// Whether anything was measured.
@@ -65,9 +76,20 @@ impl Cost {
         !self.passes.is_empty()
     }
 
-    /// Seconds of a step: a pass over `width` tokens, and before it a chain of `depth` drafts.
-    pub(super) fn step(&self, width: usize, depth: usize) -> Option<f64> {
-        Some(self.pass(width)? + self.draft * depth as f64)
+    /// Whether it is known what the draft model takes.
+    pub(super) fn knows_block(&self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Seconds of a step: its pass, and before it the drafts.
+    pub(super) fn step(&self, shape: StepShape) -> Option<f64> {
+        Some(self.pass(shape.width)? + self.drafting(shape))
+    }
+
+    /// Seconds of a step's drafts.
+    fn drafting(&self, StepShape { chain, block, .. }: StepShape) -> f64 {
+        let block = if block { self.block.unwrap_or(0.0) } else { 0.0 };
+        self.draft * chain as f64 + block
     }
 
     /// Seconds of a pass: its figure, or else the line between its neighbours, or that through the two widest. With a
@@ -97,8 +119,9 @@ impl Cost {
 
     /// Learns what a step took at the speed of the measurements. A width that nobody has measured is a surprise, too.
     /// `widest`: whether steps as wide are the widest that there were lately.
-    fn learn(&mut self, width: usize, depth: usize, seconds: f64, widest: bool) {
-        let pass = seconds - self.draft * depth as f64;
+    fn learn(&mut self, shape: StepShape, seconds: f64, widest: bool) {
+        let width = shape.width;
+        let pass = seconds - self.drafting(shape);
         if width > MAX_WIDTH || pass <= 0.0 {
             return;
         }
@@ -167,9 +190,10 @@ pub(super) struct Told {
 }
 
 impl Speed {
-    /// Corrects the costs by a step of `width` tokens with chains of up to `depth` drafts, if it was timed.
-    pub(super) fn observe(&mut self, cost: &mut Cost, width: usize, depth: usize, took: Option<f64>) -> Told {
-        let Some(expected) = cost.step(width, depth) else { return Told::default() };
+    /// Corrects the costs by a step, if it was timed.
+    pub(super) fn observe(&mut self, cost: &mut Cost, shape: StepShape, took: Option<f64>) -> Told {
+        let width = shape.width;
+        let Some(expected) = cost.step(shape) else { return Told::default() };
         let mut told = Told { seconds: expected, ..Told::default() };
         let Some(took) = took else { return told };
         let others = || self.recent.iter().filter(|(other, _)| *other != width).map(|(_, ratio)| *ratio);
@@ -177,9 +201,9 @@ impl Speed {
         if follows_another && others().count() > RECENT / 2 {
             let seconds = took / median(others());
             let widest = self.recent.iter().all(|(other, _)| *other <= width);
-            cost.learn(width, depth, seconds, widest);
+            cost.learn(shape, seconds, widest);
             told.seconds = seconds;
-            told.width = is_surprise(seconds / expected) && seconds > cost.draft * depth as f64;
+            told.width = is_surprise(seconds / expected) && seconds > cost.drafting(shape);
         }
         self.recent.push_back((width, took / expected));
         if self.recent.len() > RECENT {
@@ -210,7 +234,11 @@ mod tests {
     fn widths_between_measured_ones_lie_on_a_line_and_wider_ones_go_on_with_it() {
         let cost = Cost::default().with([(2, 10.0), (4, 12.0), (8, 20.0)], 0.5);
         assert_eq!(estimates(&cost, [1, 2, 3, 6, 8, 10]), [10.0, 10.0, 11.0, 16.0, 20.0, 24.0]);
-        assert_eq!(cost.step(3, 2), Some(12.0));
+        let shape = StepShape { width: 3, chain: 2, block: false };
+        assert_eq!(cost.step(shape), Some(12.0));
+        let cost = cost.with_block(4.0);
+        assert_eq!(cost.step(StepShape { block: true, ..shape }), Some(16.0));
+        assert_eq!(cost.step(shape), Some(12.0));
         let single = Cost::default().with([(3, 6.0)], 0.0);
         assert_eq!(estimates(&single, [4]), [8.0], "each token costs the same");
         let noisy = Cost::default().with([(1, 5.0), (3, 4.0)], 0.0);
@@ -220,7 +248,8 @@ mod tests {
 
     /// Steps of these widths, one after the other, that take so many seconds.
     fn observe(cost: &mut Cost, speed: &mut Speed, steps: &[(usize, f64)]) -> Vec<Told> {
-        steps.iter().map(|&(width, seconds)| speed.observe(cost, width, 0, Some(seconds))).collect()
+        let shape = |width| StepShape { width, ..StepShape::default() };
+        steps.iter().map(|&(width, seconds)| speed.observe(cost, shape(width), Some(seconds))).collect()
     }
 
     #[test]

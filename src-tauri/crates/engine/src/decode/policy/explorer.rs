@@ -13,14 +13,17 @@ const REPEATED: u32 = 3;
 const PAUSE: u32 = RECENT as u32 / 2 + 1;
 
 /// Other steps than the chosen one: without drafts, with one less, with one more; where no drafts pay, the best ones
-/// and a single one. They keep the comparison true, and the last two also tell whether such drafts would be right.
-pub(super) type Candidates = [Option<Plan>; 3];
+/// and a single one; and the best one with other drafters. They keep the comparison true, and all but the first also
+/// tell whether such drafts would be right.
+pub(super) type Candidates = [Option<Plan>; CANDIDATES];
+
+const CANDIDATES: usize = 4;
 
 /// When a step is made with other drafts than those that pay.
 #[derive(Debug, Clone)]
 pub(super) struct Explorer {
     /// Probes of each candidate that are to be made.
-    due: [u32; 3],
+    due: [u32; CANDIDATES],
     /// Steps until one may be made.
     pause: u32,
     /// Steps since the last probe, and since the last one without drafts.
@@ -41,7 +44,16 @@ impl Default for Explorer {
     /// What was measured a moment ago needs no probe: it begins with the largest debt.
     fn default() -> Self {
         let budget = f64::NEG_INFINITY;
-        Self { due: [0; 3], pause: 0, since: 0, since_plain: 0, budget, last: 0, probe: None, probes: 0 }
+        Self {
+            due: [0; CANDIDATES],
+            pause: 0,
+            since: 0,
+            since_plain: 0,
+            budget,
+            last: 0,
+            probe: None,
+            probes: 0,
+        }
     }
 }
 
@@ -58,7 +70,8 @@ impl Explorer {
         if self.since_plain >= PLAIN_INTERVAL {
             self.request(0);
         }
-        let turns = if self.last == 1 { [2, 1] } else { [1, 2] };
+        // Each but the first in its turn, from the one behind the last on.
+        let turns = (0..CANDIDATES - 1).map(|turn| 1 + (self.last + turn) % (CANDIDATES - 1));
         if let Some((next, plan)) =
             turns.into_iter().find_map(|next| Some((next, candidates[next].as_ref()?)))
         {
@@ -109,7 +122,7 @@ impl Explorer {
             }
         }
         if told.machine {
-            (self.due, self.pause) = ([REPEATED; 3], PAUSE);
+            (self.due, self.pause) = ([REPEATED; CANDIDATES], PAUSE);
         }
     }
 

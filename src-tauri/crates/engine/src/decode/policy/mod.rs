@@ -7,8 +7,9 @@
 //!   before it, so a machine that is slow for a while changes none. What differs a little moves a figure a little, and
 //!   what differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
-//! - A row has one drafter in a step: the MTP head, or look-up in its text, whichever would gain more. What look-up
-//!   proposes is judged by every step, used or not, so its acceptance is known without probes.
+//! - A row has one drafter in a step: the MTP head, the draft model, or look-up in its text, whichever would gain most.
+//!   What look-up proposes is judged by every step, used or not, so its acceptance is known without probes. The other
+//!   two are probed while the one that is not chosen could draft.
 //! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
 //!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
 //!   few times at once and then rarely, and each figure counts for one measurement.
@@ -39,7 +40,7 @@ use outcome::Outcome;
 pub use state::PolicyState;
 
 use super::lookup::{LookupVerdict, MatchClass};
-use super::plan::{DraftPlan, DrafterKind};
+use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN, StepShape};
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
 const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
@@ -53,6 +54,8 @@ pub struct RowView {
     pub room: usize,
     /// Whether the MTP head has what it drafts from.
     pub head: bool,
+    /// The most drafts that the draft model can guess for it now; 0 where there is none.
+    pub block: usize,
     /// What kind of an earlier occurrence of its last tokens look-up found, and how many tokens it proposes.
     pub lookup: Option<(MatchClass, usize)>,
     /// Where it belongs.
@@ -60,23 +63,35 @@ pub struct RowView {
 }
 
 impl RowView {
-    /// Drafts that it asks for.
-    fn fixed(&self) -> usize {
-        match self.drafting {
-            Drafting::Fixed { depth } if self.head => usize::from(depth).min(self.room),
-            _ => 0,
-        }
+    /// The drafts that it asks for, where it asks for a number of them.
+    fn fixed(&self) -> Option<(Source, usize)> {
+        let (source, depth, most) = match self.drafting {
+            Drafting::Fixed { depth } => (Source::Head, depth, if self.head { self.room } else { 0 }),
+            Drafting::Dflash { depth: Some(depth) } => (Source::Dflash, depth, self.block),
+            Drafting::Off
+            | Drafting::Auto
+            | Drafting::Mtp
+            | Drafting::Dflash { depth: None }
+            | Drafting::Lookup => return None,
+        };
+        Some((source, usize::from(depth).min(most).min(MAX_CHAIN)))
+    }
+
+    /// How many that is.
+    fn fixed_depth(&self) -> usize {
+        self.fixed().map_or(0, |(_, depth)| depth)
     }
 
     /// Who may draft for it, and the most drafts that it may get of each.
     fn sources(&self) -> impl Iterator<Item = (Source, usize)> {
-        let head = match self.drafting {
-            Drafting::Auto | Drafting::Mtp if self.head => self.room.min(usize::from(MAX_DEPTH)),
-            _ => self.fixed(),
-        };
+        let of_head = if self.head { self.room.min(MAX_DEPTH.into()) } else { 0 };
+        let head = matches!(self.drafting, Drafting::Auto | Drafting::Mtp).then_some((Source::Head, of_head));
+        let block = matches!(self.drafting, Drafting::Auto | Drafting::Dflash { depth: None })
+            .then_some((Source::Dflash, self.block));
         let lookup = self.lookup.filter(|_| self.drafting.looks_up());
         let lookup = lookup.map(|(class, proposed)| (Source::Lookup(class), self.room.min(proposed)));
-        [Some((Source::Head, head)), lookup].into_iter().flatten().filter(|&(_, most)| most > 0)
+        let sources = [self.fixed(), head, block, lookup].into_iter().flatten();
+        sources.map(|(source, most)| (source, most.min(MAX_CHAIN))).filter(|&(_, most)| most > 0)
     }
 }
 
@@ -98,10 +113,8 @@ pub struct RowOutcome {
 pub struct StepView<'a> {
     /// By row.
     pub rows: &'a [RowOutcome],
-    /// Tokens that went through the model.
-    pub width: usize,
-    /// The longest chain of the head.
-    pub depth: usize,
+    /// What it went through.
+    pub shape: StepShape,
     /// The whole step, without the reading of prompts before it; `None` where it was held up to time its parts.
     pub took: Option<Duration>,
 }
@@ -113,7 +126,7 @@ pub struct Policy {
     chats: Chats,
     speed: Speed,
     explorer: Explorer,
-    /// What became of the head's drafts in the last choice that was about them.
+    /// What became of drafts of the head and of the draft model in the last choice that was about them.
     outcome: Outcome,
 }
 
@@ -145,101 +158,132 @@ impl Policy {
 
     /// Who drafts how many tokens for each row of the next step.
     pub fn choose(&mut self, rows: &[RowView]) -> Vec<DraftPlan> {
-        let fixed: Vec<usize> = rows.iter().map(RowView::fixed).collect();
-        let is_fixed = |row: &RowView| matches!(row.drafting, Drafting::Fixed { .. });
+        let as_asked = || {
+            let none = || DraftPlan::from(0);
+            let plan = |(source, depth): (Source, usize)| DraftPlan { drafter: source.drafter(), depth };
+            rows.iter().map(|row| row.fixed().map_or_else(none, plan)).collect()
+        };
         if rows.iter().all(|row| row.sources().next().is_none()) {
             // Nothing to choose, as in a reply's last step: what was said of the choice before still holds.
             self.explorer.plain_step();
-            return fixed.into_iter().map(DraftPlan::from).collect();
+            return as_asked();
         }
-        if rows.iter().all(is_fixed) {
+        if rows.iter().all(|row| row.fixed().is_some()) {
             self.outcome = Outcome::Open;
-            return fixed.into_iter().map(DraftPlan::from).collect();
+            return as_asked();
         }
-        let chains: Vec<Chain> = rows.iter().map(|row| self.chain(row)).collect();
-        let depths = self.depths(rows, &fixed, &chains);
-        let plan = |(chain, depth): (&Chain, usize)| DraftPlan { drafter: chain.drafter, depth };
-        chains.iter().zip(depths).map(plan).collect()
+        let (chains, others): (Vec<Chain>, Vec<Option<Chain>>) =
+            rows.iter().map(|row| self.chains(row)).unzip();
+        let fixed: Vec<usize> = rows.iter().map(RowView::fixed_depth).collect();
+        let has_off = rows.iter().any(|row| row.drafting == Drafting::Off);
+        self.plan(&fixed, &chains, &others, has_off)
     }
 
-    /// The drafts that a row may get: of all drafters the one whose would gain most if it were alone.
-    fn chain(&self, row: &RowView) -> Chain {
+    /// The drafts that a row may get: of all drafters the one whose would gain most if it were alone; and the other of
+    /// the head and the draft model, where it is one of them and both can draft.
+    fn chains(&self, row: &RowView) -> (Chain, Option<Chain>) {
         let PolicyState { cost, records } = &self.figures;
         let own = self.chats.records(row.chat);
-        let mut chains = row.sources().map(|(source, most)| Chain {
-            drafter: source.drafter(),
-            survivals: own.survivals(records, source, most),
-        });
-        let Some(first) = chains.next() else { return Chain::none() };
+        let mut chains: Vec<Chain> = row
+            .sources()
+            .map(|(source, most)| Chain {
+                drafter: source.drafter(),
+                survivals: own.survivals(records, source, most),
+            })
+            .collect();
         let rate = |chain: &Chain| {
             let alone = std::slice::from_ref(chain);
-            let plain = Plan::new(vec![0], alone, cost)?;
-            best(&plain, alone, cost, f64::INFINITY).map(|best| best.rate())
+            let best =
+                Plan::new(&[0], alone, cost).and_then(|plain| best(&plain, alone, cost, f64::INFINITY));
+            best.map_or(0.0, |best| best.rate())
         };
-        chains.fold(first, |best, other| if rate(&other) > rate(&best) { other } else { best })
+        // Of equals the first.
+        let rates = chains.iter().map(rate).enumerate();
+        let Some((best, _)) = rates.reduce(|best, other| if other.1 > best.1 { other } else { best }) else {
+            return (Chain::none(), None);
+        };
+        let best = chains.remove(best);
+        let is_probed =
+            |chain: &Chain| best.drafter != DrafterKind::Lookup && chain.drafter != DrafterKind::Lookup;
+        let other = chains.into_iter().find(is_probed);
+        (best, other)
     }
 
-    /// The drafts for each row of the next step, where a row may have those of its chain and gets those that it asks
-    /// for.
-    fn depths(&mut self, rows: &[RowView], fixed: &[usize], chains: &[Chain]) -> Vec<usize> {
+    /// The drafts of each row of the next step, where a row may have those of its chain and gets those that it asks for.
+    /// `others`: chains of other drafters, to be probed.
+    fn plan(
+        &mut self,
+        fixed: &[usize],
+        chains: &[Chain],
+        others: &[Option<Chain>],
+        has_off: bool,
+    ) -> Vec<DraftPlan> {
         let cost = &self.figures.cost;
-        let none = vec![0; rows.len()];
-        let Some(plain) = Plan::new(none.clone(), chains, cost).filter(|plain| plain.width() < MAX_WIDTH)
-        else {
+        let none = vec![0; chains.len()];
+        let Some(plain) = Plan::new(&none, chains, cost).filter(|plain| plain.width() < MAX_WIDTH) else {
             self.outcome = Outcome::Open;
-            return none;
+            return none.into_iter().map(DraftPlan::from).collect();
         };
 
         let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
-        let has_off = rows.iter().any(|row| row.drafting == Drafting::Off);
         let most_seconds = if has_off { bystander_limit } else { f64::INFINITY };
         let deepest = fixed.iter().copied().max().unwrap_or(0);
         let base = (1..=deepest)
             .rev()
-            .filter_map(|cap| Plan::new(fixed.iter().map(|&k| k.min(cap)).collect(), chains, cost))
+            .filter_map(|cap| Plan::new(&fixed.iter().map(|&k| k.min(cap)).collect::<Vec<_>>(), chains, cost))
             .find(|plan| plan.seconds <= bystander_limit)
             .unwrap_or_else(|| plain.clone());
         let best = best(&base, chains, cost, most_seconds);
-        // People are told why the head does not draft; whether looked-up drafts pay tells nothing about that.
-        let is_of_head = |chain: &Chain| chain.drafter == DrafterKind::Head && !chain.survivals.is_empty();
-        if chains.iter().any(is_of_head) {
-            let of_head = |chain: &Chain| if is_of_head(chain) { chain.clone() } else { Chain::none() };
-            let of_head: Vec<Chain> = chains.iter().map(of_head).collect();
-            self.outcome = match choice::best(&base, &of_head, cost, most_seconds) {
+        // People are told why the head or the draft model does not draft; whether looked-up drafts pay tells nothing
+        // about that.
+        let is_of_model = |chain: &Chain| chain.drafter != DrafterKind::Lookup && !chain.survivals.is_empty();
+        if chains.iter().any(is_of_model) {
+            let of_model = |chain: &Chain| if is_of_model(chain) { chain.clone() } else { Chain::none() };
+            let of_model: Vec<Chain> = chains.iter().map(of_model).collect();
+            self.outcome = match choice::best(&base, &of_model, cost, most_seconds) {
                 Some(best) => Outcome::of(&base, &best),
                 None if has_off => Outcome::HeldForBystanders,
                 None => Outcome::Open,
             };
         }
+        let other = match others.iter().any(Option::is_some) {
+            true => {
+                let other =
+                    |(chain, other): (&Chain, &Option<Chain>)| other.as_ref().unwrap_or(chain).clone();
+                let others: Vec<Chain> = chains.iter().zip(others).map(other).collect();
+                choice::best(&base, &others, cost, most_seconds)
+            }
+            false => None,
+        };
         let (chosen, candidates) = match best {
             Some(best) if best.rate() > base.rate() => {
                 let less = one_less(&best, &base, chains, cost).filter(|less| *less != base);
                 let more = one_more(&best, chains, cost).filter(|more| more.seconds <= most_seconds);
-                (best, [Some(base), less, more])
+                (best, [Some(base), less, more, other])
             }
             refused => {
                 let first = one_more(&base, chains, cost)
                     .filter(|first| first.seconds <= most_seconds && refused.as_ref() != Some(first));
-                (base, [None, refused, first])
+                (base, [None, refused, first, other])
             }
         };
-        self.explorer.next(candidates, &chosen).unwrap_or(chosen).depths
+        self.explorer.next(candidates, &chosen).unwrap_or(chosen).drafts
     }
 
     /// Learns from a step.
     pub fn observe(&mut self, step: &StepView<'_>) {
         let PolicyState { cost, records } = &mut self.figures;
         for &RowOutcome { chat, drafts, accepted, lookup } in step.rows {
-            let of_head = if drafts.drafter == DrafterKind::Head { drafts.depth } else { 0 };
+            let of_model = Source::of_model(drafts.drafter).map(|source| (source, drafts.depth, accepted));
             let lookup = lookup.map(|verdict| (Source::Lookup(verdict.class), verdict.judged, verdict.right));
-            for (source, judged, right) in [(Source::Head, of_head, accepted)].into_iter().chain(lookup) {
+            for (source, judged, right) in of_model.into_iter().chain(lookup) {
                 records.of_mut(source).observe(judged, right);
                 self.chats.observe(chat, source, judged, right);
             }
         }
         let tokens = step.rows.iter().map(|row| 1 + row.accepted).sum();
         let took = step.took.map(|took| took.as_secs_f64());
-        let told = self.speed.observe(cost, step.width, step.depth, took);
+        let told = self.speed.observe(cost, step.shape, took);
         self.explorer.observe(tokens, told);
     }
 

@@ -22,9 +22,9 @@ impl Outcome {
     /// The outcome where `best` is the best plan that adds drafts to `base`.
     pub(super) fn of(base: &Plan, best: &Plan) -> Self {
         match best.rate() > base.rate() {
-            true => Self::Paying { rows: best.depths.len() },
+            true => Self::Paying { rows: best.drafts.len() },
             false => Self::NotPaying {
-                drafts: best.drafts() - base.drafts(),
+                drafts: best.count() - base.count(),
                 times_as_long: best.seconds / base.seconds,
                 times_as_many_tokens: best.tokens / base.tokens,
             },

@@ -9,7 +9,7 @@ use super::choice::{Chain, Plan, best};
 use super::cost::Cost;
 use super::outcome::Outcome;
 use crate::decode::measure::{Calibration, PassTimes};
-use crate::decode::plan::DrafterKind;
+use crate::decode::plan::{DraftPlan, DrafterKind, MAX_CHAIN, StepShape};
 
 /// The costs and the acceptance of a model on a machine. Worth keeping: the next start need not measure them again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,44 +26,57 @@ impl PolicyState {
         self.cost.is_known()
     }
 
+    /// Whether that of the draft model's pass was.
+    pub fn knows_draft_model(&self) -> bool {
+        self.cost.knows_block()
+    }
+
     /// These figures with the costs replaced by measured times.
-    pub fn with_costs(self, PassTimes { passes, draft }: PassTimes) -> Self {
-        Self { cost: self.cost.with(passes, draft), ..self }
+    pub fn with_costs(self, PassTimes { passes, draft, block }: PassTimes) -> Self {
+        let cost = self.cost.with(passes, draft);
+        Self { cost: block.into_iter().fold(cost, Cost::with_block), ..self }
     }
 
     /// These figures with the costs and the verdicts on drafts of a calibration, which is made before the first reply.
     pub fn calibrated(self, Calibration { times, verdicts }: &Calibration) -> Self {
         let mut records = self.records;
-        verdicts.iter().for_each(|&(drafted, right)| records.of_mut(Source::Head).observe(drafted, right));
+        for &(drafter, drafted, right) in verdicts {
+            if let Some(source) = Source::of_model(drafter) {
+                records.of_mut(source).observe(drafted, right);
+            }
+        }
         Self { records, ..self }.with_costs(times.clone())
     }
 
-    /// The time of a step of one row with so many drafts, divided by that of a step without any; `None` where costs
-    /// were not measured.
+    /// The time of a step of one row with so many drafts of the MTP head, divided by that of a step without any; `None`
+    /// where costs were not measured.
     pub fn times_as_long(&self, drafts: usize) -> Option<f64> {
-        Some(self.cost.step(1 + drafts, drafts)? / self.cost.step(1, 0)?)
+        let step = |depth: usize| self.cost.step(StepShape::of(&[depth.into()]));
+        Some(step(drafts)? / step(0)?)
     }
 
-    /// Why a row that decodes alone gets no drafts of the MTP head; `None` where they pay, or where that is not known.
-    pub(crate) fn why_not(&self) -> Option<String> {
-        let chains = [self.chain_of_head(usize::from(MAX_DEPTH))];
-        let plain = Plan::new(vec![0], &chains, &self.cost)?;
+    /// Why a row that decodes alone gets no drafts of this drafter; `None` where they pay, or where that is not known.
+    pub(crate) fn why_not(&self, drafter: DrafterKind) -> Option<String> {
+        let chains = [self.chain(drafter, MAX_CHAIN)?];
+        let plain = Plan::new(&[0], &chains, &self.cost)?;
         let best = best(&plain, &chains, &self.cost, f64::INFINITY)?;
         Outcome::of(&plain, &best).why_not()
     }
 
-    /// Why `depth` drafts of the MTP head make a row that decodes alone no faster than none; `None` where they do make
-    /// it faster, or where that is not known.
-    pub(crate) fn verdict(&self, depth: usize) -> Option<String> {
-        let chains = [self.chain_of_head(depth)];
-        let [plain, drafting] = [0, depth].map(|depth| Plan::new(vec![depth], &chains, &self.cost));
+    /// Why these drafts make a row that decodes alone no faster than none; `None` where they do make it faster, or where
+    /// that is not known.
+    pub(crate) fn verdict(&self, DraftPlan { drafter, depth }: DraftPlan) -> Option<String> {
+        let chains = [self.chain(drafter, depth)?];
+        let [plain, drafting] = [0, depth].map(|depth| Plan::new(&[depth], &chains, &self.cost));
         Outcome::of(&plain?, &drafting?).why_not()
     }
 
-    /// Drafts of the head for a row of a chat that nothing is known of.
-    fn chain_of_head(&self, depth: usize) -> Chain {
-        let survivals = Records::default().survivals(&self.records, Source::Head, depth);
-        Chain { drafter: DrafterKind::Head, survivals }
+    /// Drafts for a row of a chat that nothing is known of, at most `most`; `None` for look-up, whose depend on the
+    /// text.
+    fn chain(&self, drafter: DrafterKind, most: usize) -> Option<Chain> {
+        let source = Source::of_model(drafter)?;
+        let most = if drafter == DrafterKind::Head { most.min(MAX_DEPTH.into()) } else { most };
+        Some(Chain { drafter, survivals: Records::default().survivals(&self.records, source, most) })
     }
 
     /// Whether all figures are within the bounds of what measurements can give; those of a damaged file may not be.

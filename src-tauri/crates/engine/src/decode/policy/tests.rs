@@ -1,8 +1,9 @@
 //! Simulated machines: what steps take by their width, how often drafts are right, noise; chance is a fixed sequence.
 
+mod drafters;
+
 use super::*;
 use crate::decode::PassTimes;
-use crate::decode::plan::MAX_CHAIN;
 
 /// Steps of which one is held up, so that its time does not count.
 const TIMING_INTERVAL: usize = 16;
@@ -49,7 +50,11 @@ impl Machine {
     /// What is measured of it when nothing else runs.
     fn measured(&self) -> PolicyState {
         let widths = [1, 2, 3, 4, 6, 8, 12, 16].map(|width| (width, self.pass(width) / 1e3));
-        PolicyState::default().with_costs(PassTimes { passes: widths.into(), draft: self.draft / 1e3 })
+        PolicyState::default().with_costs(PassTimes {
+            passes: widths.into(),
+            draft: self.draft / 1e3,
+            block: None,
+        })
     }
 
     fn noisy(self) -> Self {
@@ -127,6 +132,7 @@ impl Simulation {
             drafting,
             room: if drafting == Drafting::Off { 0 } else { 100 },
             head: true,
+            block: 0,
             lookup: None,
             chat,
         };
@@ -152,7 +158,8 @@ impl Simulation {
         let factor = if stalls { 10.0 } else { noise };
         let took = Duration::from_secs_f64(expected * factor / 1e3);
         let took = (step % TIMING_INTERVAL != 1).then_some(took);
-        self.policy.observe(&StepView { rows: &done, width, depth, took });
+        let shape = StepShape { width, chain: depth, block: false };
+        self.policy.observe(&StepView { rows: &done, shape, took });
         run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
         run.milliseconds += expected * factor;
         run.expected_milliseconds += expected;
@@ -203,10 +210,13 @@ fn stops_and_says_why_where_drafts_do_not_pay() {
     assert!(note.starts_with("Drafts do not pay here: to draft and check 1 takes 2.10 times"), "{note}");
     // One figure, whoever asks.
     assert_eq!(policy.state().times_as_long(1).map(|times| format!("{times:.2}")).unwrap(), "2.10");
-    assert!(policy.state().why_not().unwrap().contains("takes 2.10 times as long"));
-    assert!(policy.state().verdict(2).unwrap().contains("takes 3.20 times as long"));
-    assert_eq!((PolicyState::default().verdict(2), PolicyState::default().why_not()), (None, None));
-    assert_eq!(FLAT.measured().verdict(1), None);
+    assert!(policy.state().why_not(DrafterKind::Head).unwrap().contains("takes 2.10 times as long"));
+    assert!(policy.state().verdict(2.into()).unwrap().contains("takes 3.20 times as long"));
+    assert_eq!(
+        (PolicyState::default().verdict(2.into()), PolicyState::default().why_not(DrafterKind::Head)),
+        (None, None)
+    );
+    assert_eq!(FLAT.measured().verdict(1.into()), None);
 }
 
 /// The first step at a width, or all steps of a first second, take many times as long as any other: drafts that pay are
@@ -232,7 +242,11 @@ fn wrong_figures_are_corrected() {
         let widths = [1, 2, 3, 4, 6, 8, 12, 16];
         let passes =
             widths.iter().zip(factors).map(|(&width, factor)| (width, factor * machine.pass(width) / 1e3));
-        PolicyState::default().with_costs(PassTimes { passes: passes.collect(), draft: machine.draft / 1e3 })
+        PolicyState::default().with_costs(PassTimes {
+            passes: passes.collect(),
+            draft: machine.draft / 1e3,
+            block: None,
+        })
     };
     let dear = [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0];
     let cheap = [1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
@@ -267,7 +281,7 @@ fn figures_of_a_loaded_machine_are_replaced() {
     for times in loaded {
         for luck in 0..8 {
             let passes = times.iter().enumerate().map(|(i, milliseconds)| (1 + i, milliseconds / 1e3));
-            let measured = PassTimes { passes: passes.collect(), draft: 1.1e-3 };
+            let measured = PassTimes { passes: passes.collect(), draft: 1.1e-3, block: None };
             let mut simulation = Simulation { steps: luck * 1_000_000, ..Simulation::of(quiet) };
             simulation.policy = Policy::new(PolicyState::default().with_costs(measured));
             simulation.run(Machine { load: 2.5, noise: 0.6, ..quiet }, AUTO, 30);
@@ -415,13 +429,14 @@ fn a_pause_of_the_machine_changes_nothing() {
     simulation.run(FLAT, AUTO, 300);
     let chat = simulation.new_chat();
     let depths = |policy: &Policy| {
-        let view = RowView { drafting: Drafting::Auto, room: 100, head: true, lookup: None, chat };
+        let view = RowView { drafting: Drafting::Auto, room: 100, head: true, block: 0, lookup: None, chat };
         (0..10).map(|_| policy.clone().choose(&[view])[0].depth).collect::<Vec<_>>()
     };
     for width in 1..=9 {
         let mut paused = simulation.policy.clone();
-        let (rows, depth, took) = (&[plain(chat)], width - 1, Some(Duration::from_secs(5)));
-        paused.observe(&StepView { rows, width, depth, took });
+        let (rows, took) = (&[plain(chat)], Some(Duration::from_secs(5)));
+        let shape = StepShape { width, chain: width - 1, block: false };
+        paused.observe(&StepView { rows, shape, took });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
             (known(&paused), depths(&paused)),
@@ -440,7 +455,7 @@ fn fills_a_stair_and_stops_at_the_next() {
     let mut simulation = Simulation::of(stairs);
     simulation.run(stairs, &[Drafting::Auto; 3], 300);
     let chat = simulation.new_chat();
-    let view = RowView { drafting: Drafting::Auto, room: 100, head: true, lookup: None, chat };
+    let view = RowView { drafting: Drafting::Auto, room: 100, head: true, block: 0, lookup: None, chat };
     let mut widths = [0; 33];
     for _ in 0..20 {
         widths[3 + simulation.policy.choose(&[view; 3]).iter().map(|plan| plan.depth).sum::<usize>()] += 1;
@@ -497,7 +512,14 @@ fn fixed_depths_are_kept_where_nobody_else_pays() {
     let beside = run(free, &[depth(8), Drafting::Off], 500);
     assert!(beside.deepest[8] > 450, "{beside:?}");
 
-    let view = |drafting, room| RowView { drafting, room, head: true, lookup: None, chat: Chat::default() };
+    let view = |drafting, room| RowView {
+        drafting,
+        room,
+        head: true,
+        block: 0,
+        lookup: None,
+        chat: Chat::default(),
+    };
     let rows = [view(depth(4), 2), view(depth(1), 0)];
     assert_eq!(Policy::default().choose(&rows), [DraftPlan::from(2), DraftPlan::from(0)]);
 }
@@ -564,6 +586,7 @@ fn figures_survive_storage_and_absurd_ones_are_refused() {
         ("/cost/passes/1", (-3.0).into()),
         ("/cost/passes", serde_json::json!({ "0": 1.0 })),
         ("/cost/draft", 1e9.into()),
+        ("/cost/block", (-1.0).into()),
         ("/accepted/0/right", 70.0.into()),
         ("/accepted/0/all", (-1.0).into()),
     ];
@@ -584,128 +607,14 @@ fn probes_are_counted() {
     assert!(plain > 0 && (plain..200).contains(&probes), "{plain} of {probes}");
 }
 
-/// A row that quotes: look-up finds something in every step and its proposals are right, or wrong, this often.
-fn quoting(
-    simulation: &mut Simulation,
-    machine: Machine,
-    drafting: Drafting,
-    right: f64,
-    steps: usize,
-) -> Quoting {
-    let chat = simulation.new_chat();
-    let mut run = Quoting::default();
-    for _ in 0..steps {
-        let lookup = Some((MatchClass::Long, MAX_CHAIN));
-        let view = RowView { drafting, room: 100, head: true, lookup, chat };
-        let drafts = simulation.policy.choose(&[view])[0];
-        simulation.steps += 1;
-        let step = simulation.steps;
-        let first_right =
-            |rate: f64, salt: usize| (0..MAX_CHAIN).take_while(|&i| chance(step, salt + i) < rate).count();
-        let (of_head, proposed) = (first_right(machine.right, 100), first_right(right, 200));
-        let of_lookup = drafts.drafter == DrafterKind::Lookup;
-        let accepted = drafts.depth.min(if of_lookup { proposed } else { of_head });
-        // What the row emits, the token after the last accepted draft included, judges the proposal.
-        let judged = MAX_CHAIN.min(accepted + 1);
-        let verdict = LookupVerdict { class: MatchClass::Long, judged, right: proposed.min(judged) };
-        let (width, chain) = (1 + drafts.depth, if of_lookup { 0 } else { drafts.depth });
-        let took = Some(Duration::from_secs_f64(machine.step(width, chain) / 1e3));
-        let rows = &[RowOutcome { chat, drafts, accepted, lookup: Some(verdict) }];
-        simulation.policy.observe(&StepView { rows, width, depth: chain, took });
-        run.looked_up += usize::from(of_lookup && drafts.depth > 0);
-        run.deepest = run.deepest.max(drafts.depth);
-        run.tokens += 1 + accepted;
-        run.milliseconds += machine.step(width, chain);
-    }
-    run
-}
-
-#[derive(Debug, Default)]
-struct Quoting {
-    looked_up: usize,
-    deepest: usize,
-    tokens: usize,
-    milliseconds: f64,
-}
-
 #[test]
-fn the_better_drafter_is_chosen_without_trying_the_other() {
-    // Where the text goes on as it did before, look-up drafts deeper than the head may, and for nothing.
-    let machine = Machine { draft: 2.0, right: 0.6, ..FLAT };
-    let mut simulation = Simulation::of(machine);
-    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.98, 200);
-    assert!(run.looked_up > 150 && run.deepest > usize::from(MAX_DEPTH), "{run:?}");
-    // Where it does not, the head does, in the next chat at once.
-    let before = quoting(&mut Simulation::of(machine), machine, Drafting::Mtp, 0.0, 400);
-    let mut simulation = Simulation::of(machine);
-    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.02, 400);
-    assert!(run.looked_up < 20, "{run:?}");
-    assert!(
-        run.tokens as f64 / run.milliseconds > 0.95 * before.tokens as f64 / before.milliseconds,
-        "{run:?}"
-    );
-    assert!(quoting(&mut simulation, machine, Drafting::Auto, 0.02, 100).looked_up < 5);
-    // Its record is kept while the head drafts, so the text that begins to be quoted is found out soon.
-    let run = quoting(&mut simulation, machine, Drafting::Auto, 0.98, 200);
-    assert!(run.looked_up > 120, "{run:?}");
-}
-
-#[test]
-fn who_asks_for_one_drafter_gets_no_other() {
-    let mut simulation = Simulation::of(FLAT);
-    assert_eq!(quoting(&mut simulation, FLAT, Drafting::Mtp, 1.0, 100).looked_up, 0);
-    let chat = simulation.new_chat();
-    let mut choose = |drafting, head, lookup| {
-        simulation.policy.choose(&[RowView { drafting, room: 3, head, lookup, chat }])[0]
-    };
-    let found = Some((MatchClass::Long, MAX_CHAIN));
-    assert_eq!(choose(Drafting::Lookup, true, None).depth, 0);
-    assert_eq!(choose(Drafting::Lookup, true, found).drafter, DrafterKind::Lookup);
-    assert_eq!(choose(Drafting::Fixed { depth: 2 }, true, found), DraftPlan::from(2));
-    // A model without a head drafts what it finds.
-    assert_eq!(choose(Drafting::Auto, false, found), DraftPlan { drafter: DrafterKind::Lookup, depth: 3 });
-    assert_eq!(choose(Drafting::Off, true, found).depth, 0);
-    // Nor more than there is.
-    let short = Some((MatchClass::Long, 1));
-    assert_eq!(choose(Drafting::Lookup, false, short), DraftPlan { drafter: DrafterKind::Lookup, depth: 1 });
-}
-
-/// What is said of the head's drafts does not come from look-up's.
-#[test]
-fn looked_up_drafts_say_nothing_of_the_head() {
-    let mut simulation = Simulation::of(LINEAR);
-    simulation.run(LINEAR, AUTO, 100);
-    let said = simulation.policy.note(false).unwrap();
-    let chat = simulation.new_chat();
-    let view = RowView {
-        drafting: Drafting::Lookup,
-        room: 9,
-        head: false,
-        lookup: Some((MatchClass::Long, 9)),
-        chat,
-    };
-    simulation.policy.choose(&[view]);
-    assert_eq!(simulation.policy.note(false), Some(said));
-}
-
-/// After many steps in which there was nothing to draft, the first drafts are made at once.
-#[test]
-fn steps_without_a_proposal_are_comparison_enough() {
-    let mut simulation = Simulation::of(FLAT);
-    let chat = simulation.new_chat();
-    let mut choose = |lookup| {
-        let view = RowView { drafting: Drafting::Lookup, room: 100, head: false, lookup, chat };
-        simulation.policy.choose(&[view])[0].depth
-    };
-    (0..100).for_each(|_| assert_eq!(choose(None), 0));
-    assert!(choose(Some((MatchClass::Long, 4))) > 0);
-}
-
-#[test]
-fn figures_of_fewer_positions_and_without_look_up_are_read() {
+fn figures_of_fewer_positions_and_of_the_head_alone_are_read() {
     let mut stored = serde_json::to_value(FLAT.measured()).unwrap();
     stored["accepted"] = serde_json::json!([{ "right": 3.0, "all": 4.0 }, { "right": 1.0, "all": 2.0 }]);
-    stored.as_object_mut().unwrap().remove("lookup");
+    for since in ["lookup", "dflash"] {
+        stored.as_object_mut().unwrap().remove(since);
+    }
+    stored["cost"].as_object_mut().unwrap().remove("block");
     let state: PolicyState = serde_json::from_value(stored).unwrap();
     assert!(state.is_possible() && state.is_measured());
     let survivals = state.records.survivals(&Default::default(), Source::Head, 3);

@@ -7,12 +7,12 @@ use super::request::Quarantine;
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
-use crate::decode::plan::{DraftPlan, DrafterKind};
+use crate::decode::plan::{DraftPlan, DrafterKind, StepShape};
 use crate::decode::policy::{Chat, RowOutcome, RowView, StepView};
 use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;
 use crate::decode::step::Stepped;
-use crate::model::Qwen;
+use crate::model::{DraftModel, Qwen};
 
 impl Scheduler {
     /// One step with all rows that are ready.
@@ -62,12 +62,14 @@ impl Scheduler {
                     None => (Drafting::Off, Chat::default()),
                 };
                 let head = row.draft_room_of(DrafterKind::Head) > 0;
-                RowView { drafting, room: row.draft_room(), head, lookup: row.found(), chat }
+                let block = model.draft.as_ref().map_or(0, DraftModel::most_guesses);
+                let block = block.min(row.draft_room_of(DrafterKind::Dflash));
+                RowView { drafting, room: row.draft_room(), head, block, lookup: row.found(), chat }
             })
             .collect();
         let plans = self.policy.choose(&views);
-        let width = plans.iter().map(|plan| 1 + plan.depth).sum();
-        let _span = tracing::trace_span!("step", rows = plans.len(), width).entered();
+        let shape = StepShape::of(&plans);
+        let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
         let Stepped { advances, timing, ended, lost } = match batch.step(model, &plans) {
             Ok(stepped) => stepped,
             Err(failed) => {
@@ -83,13 +85,8 @@ impl Scheduler {
             Some(RowOutcome { chat, drafts, accepted: a.accepted, lookup: a.lookup })
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
-        let of_head = plans.iter().filter(|plan| plan.drafter == DrafterKind::Head);
-        self.policy.observe(&StepView {
-            rows: &rows,
-            width,
-            depth: of_head.map(|plan| plan.depth).max().unwrap_or(0),
-            took: timing.sample.is_none().then_some(timing.total),
-        });
+        let took = timing.sample.is_none().then_some(timing.total);
+        self.policy.observe(&StepView { rows: &rows, shape, took });
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;
         for advance in advances {

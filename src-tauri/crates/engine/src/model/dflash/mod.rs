@@ -21,5 +21,5 @@ mod target;
 
 pub use block::DraftBlock;
 pub use error::DraftError;
-pub use network::DraftModel;
+pub use network::{DraftModel, DraftRow};
 pub use target::DraftTarget;

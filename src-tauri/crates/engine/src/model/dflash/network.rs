@@ -9,6 +9,7 @@ use super::layer::DraftLayer;
 use super::selector::CandidateSelector;
 use super::target::DraftTarget;
 use crate::cache::DraftContext;
+use crate::checkpoint::Visibility;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// A draft model.
@@ -34,10 +35,15 @@ pub struct DraftModel {
     pub(super) logit_softcap: Option<f32>,
 }
 
-/// A row whose block is run: its context, and what its places see in each layer.
-struct BlockRow<'a> {
-    context: &'a mut DraftContext,
-    seen: Vec<Seen>,
+/// A row for which a block is guessed.
+#[derive(Debug)]
+pub struct DraftRow<'a> {
+    /// The token behind the context, which is not in it, u32 `[1]`.
+    pub last: Array,
+    /// Tokens to guess behind that one.
+    pub count: usize,
+    /// What was read of the row. It is left as it was.
+    pub context: &'a mut DraftContext,
 }
 
 impl DraftModel {
@@ -90,57 +96,86 @@ impl DraftModel {
         self.layers.iter().map(|layer| layer.attention.keys_values(&fused, packed)).collect()
     }
 
-    /// Guesses the `count` tokens behind `last`, u32 `[1]`, which follows the context and is not in it; the context is
-    /// left as it was. `None` if nothing was read or nothing is to be guessed. More than [`Self::most_guesses`] are an
-    /// error.
+    /// Guesses behind each of these rows, in one pass. A row of which nothing was read or for which nothing is to be
+    /// guessed gets `None`. To guess more than [`Self::most_guesses`] is an error.
     pub fn draft<'a>(
         &'a self,
         target: &impl DraftTarget,
-        last: &Array,
-        count: usize,
-        context: &mut DraftContext,
-    ) -> std::result::Result<Option<DraftBlock<'a>>, DraftError> {
-        if count > self.most_guesses() {
-            return Err(DraftError::TooMany { asked: count, most: self.most_guesses() });
+        rows: &mut [DraftRow<'_>],
+    ) -> std::result::Result<Vec<Option<DraftBlock<'a>>>, DraftError> {
+        let most = self.most_guesses();
+        if let Some(row) = rows.iter().find(|row| row.count > most) {
+            return Err(DraftError::TooMany { asked: row.count, most });
         }
-        if count == 0 || context.end() == 0 {
-            return Ok(None);
-        }
-        let masks = Array::from_slice(&vec![self.mask_token_id; count], &[count as i32])?;
-        let ids = mlx::concatenate(&[last, &masks], 0)?;
-        let packed = Packed::new(&[(context.end(), count + 1)])?;
-        let mut rows = [self.row(context, count + 1)?];
+        let drafts = |row: &DraftRow<'_>| row.count > 0 && row.context.end() > 0;
+        let drafting: Vec<bool> = rows.iter().map(drafts).collect();
+        let mut rows: Vec<&mut DraftRow<'_>> = rows.iter_mut().filter(|row| drafts(row)).collect();
+        let mut blocks = self.blocks(target, &mut rows)?.into_iter();
+        Ok(drafting.into_iter().map(|drafting| if drafting { blocks.next() } else { None }).collect())
+    }
+
+    fn blocks<'a>(
+        &'a self,
+        target: &impl DraftTarget,
+        rows: &mut [&mut DraftRow<'_>],
+    ) -> Result<Vec<DraftBlock<'a>>> {
+        let Some(longest) = rows.iter().map(|row| row.count).max() else { return Ok(Vec::new()) };
+        let masks = Array::from_slice(&vec![self.mask_token_id; longest], &[longest as i32])?;
+        let ids = rows.iter().map(|row| Ok([row.last.clone(), masks.slice_axis(0, 0, row.count as i32)?]));
+        let ids = ids.collect::<Result<Vec<_>>>()?.concat();
+        let ids = mlx::concatenate(&ids.iter().collect::<Vec<_>>(), 0)?;
+        let spans: Vec<(usize, usize)> = rows.iter().map(|row| (row.context.end(), row.count + 1)).collect();
         let x = scaled(target.embed(&ids)?.astype(self.dtype())?, self.embedding_scale)?;
-        let hidden = self.run_layers(x, &packed, &mut rows)?;
-        // The first place is that of a token that is known.
-        let guessed = hidden.slice_axis(0, 1, count as i32 + 1)?;
-        let normed = mlx::rms_norm(&guessed, Some(&self.norm), self.eps)?;
+        let hidden = self.run_layers(x, &spans, rows)?;
+        // The first place of each block is that of a token that is known.
+        let ends: Vec<usize> = spans
+            .iter()
+            .scan(0, |end, (_, places)| {
+                *end += places;
+                Some(*end)
+            })
+            .collect();
+        let guessed: Vec<usize> =
+            ends.iter().zip(&*rows).flat_map(|(&end, row)| end - row.count..end).collect();
+        let normed = mlx::rms_norm(&mlx::take_rows(&hidden, &guessed)?, Some(&self.norm), self.eps)?;
         let logits = self.capped(scaled(target.head(&normed)?, self.logit_scale)?)?;
-        let selection = match &self.selector {
-            Some(selector) => Some((selector, selector.project(&normed)?)),
-            None => None,
+        let projected = self.selector.as_ref().map(|selector| selector.project(&normed)).transpose()?;
+        let mut start = 0;
+        let block = |row: &&mut DraftRow<'_>| {
+            let own = |all: &Array| all.slice_axis(0, start, start + row.count as i32);
+            let selection = match (&self.selector, &projected) {
+                (Some(selector), Some(projected)) => Some((selector, own(projected)?)),
+                _ => None,
+            };
+            let block = DraftBlock { last: row.last.clone(), logits: own(&logits)?, selection };
+            start += row.count as i32;
+            Ok(block)
         };
-        Ok(Some(DraftBlock { last: last.clone(), logits, selection }))
+        rows.iter().map(block).collect()
     }
 
-    fn row<'a>(&self, context: &'a mut DraftContext, places: usize) -> Result<BlockRow<'a>> {
-        let mut seen: Vec<Seen> = Vec::with_capacity(self.layers.len());
-        for layer in &self.layers {
-            let visibility = layer.attention.visibility;
-            let same = self.layers[..seen.len()].iter().position(|l| l.attention.visibility == visibility);
-            seen.push(match same {
-                Some(same) => seen[same].clone(),
-                None => Seen::new(visibility, context.end(), places)?,
-            });
-        }
-        Ok(BlockRow { context, seen })
-    }
-
-    /// x `[T, H]`, a block of each row, through all layers → `[T, H]`.
-    fn run_layers(&self, mut x: Array, packed: &Packed, rows: &mut [BlockRow<'_>]) -> Result<Array> {
+    /// x `[T, H]`, a block of each row, through all layers → `[T, H]`. `spans`: where each begins, and its places.
+    fn run_layers(
+        &self,
+        mut x: Array,
+        spans: &[(usize, usize)],
+        rows: &mut [&mut DraftRow<'_>],
+    ) -> Result<Array> {
+        let packed = Packed::new(spans)?;
+        // What the places of each row see, by what a layer lets them see.
+        let mut seen: Vec<(Visibility, Vec<Seen>)> = Vec::new();
         for (index, layer) in self.layers.iter().enumerate() {
-            let rows = rows.iter_mut().map(|row| (&mut row.context.layers_mut()[index], &row.seen[index]));
-            x = layer.forward(&x, packed, self.eps, rows)?;
+            let visibility = layer.attention.visibility;
+            let known = match seen.iter().position(|(known, _)| *known == visibility) {
+                Some(known) => known,
+                None => {
+                    let of_row = |&(context, places): &(usize, usize)| Seen::new(visibility, context, places);
+                    seen.push((visibility, spans.iter().map(of_row).collect::<Result<_>>()?));
+                    seen.len() - 1
+                }
+            };
+            let rows = rows.iter_mut().map(|row| &mut row.context.layers_mut()[index]).zip(&seen[known].1);
+            x = layer.forward(&x, &packed, self.eps, rows)?;
         }
         Ok(x)
     }

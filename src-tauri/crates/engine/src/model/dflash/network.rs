@@ -9,6 +9,7 @@ use super::layer::DraftLayer;
 use super::selector::CandidateSelector;
 use super::target::DraftTarget;
 use crate::cache::DraftContext;
+use crate::memory::DraftMemory;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// A draft model.
@@ -32,6 +33,7 @@ pub struct DraftModel {
     pub(super) embedding_scale: f32,
     pub(super) logit_scale: f32,
     pub(super) logit_softcap: Option<f32>,
+    pub(super) memory: DraftMemory,
 }
 
 /// A row whose block is run: its context, and what its places see in each layer.
@@ -54,6 +56,11 @@ impl DraftModel {
     /// The target's layers whose outputs it reads, ascending.
     pub fn taps(&self) -> &[usize] {
         &self.taps
+    }
+
+    /// The memory that it takes.
+    pub fn memory(&self) -> DraftMemory {
+        self.memory
     }
 
     /// What it computes in.

@@ -122,7 +122,9 @@ impl Prepared {
             }
         }
         let Self { config, layout, draft_model: _, info, prompter, stop_ids, xtc_exempt } = self;
-        let MemoryBudget { rows, prefix_cache } = MemoryBudget::of(&config, &layout, mlx::usable_memory());
+        let draft = model.draft.as_ref().map(DraftModel::memory);
+        let MemoryBudget { rows, prefix_cache } =
+            MemoryBudget::with_draft(&config, &layout, draft, mlx::usable_memory());
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());

@@ -80,7 +80,7 @@ pub struct Qwen {
     pub eps: f32,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
-    /// The memory that a row of it takes.
+    /// The memory that a row of it takes, without what a draft model keeps of it.
     pub row_memory: RowMemory,
 }
 

@@ -125,7 +125,9 @@ pub fn inspect_drafted(
     });
     let draft = draft.transpose()?;
     let index = Index::of(metadata, &config)?;
-    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?.keeping_kv(&config, kv_precision)?;
+    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?
+        .keeping_kv(&config, kv_precision)?
+        .with_draft_vocabulary(&metadata.folder, &config);
     let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
         name: model_name(&metadata.folder),

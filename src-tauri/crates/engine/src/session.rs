@@ -62,7 +62,7 @@ impl Prepared {
         let metadata = Metadata::read(dir, Files::Whole)?;
         let config = Config::of(&metadata)?;
         let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
-        let layout = layout.keeping_kv(&config, kv_precision)?;
+        let layout = layout.keeping_kv(&config, kv_precision)?.with_draft_vocabulary(dir, &config);
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
@@ -175,6 +175,21 @@ impl Session {
     /// The network.
     pub fn model(&self) -> &Qwen {
         &self.model
+    }
+
+    /// Has drafts of the MTP head chosen from these tokens alone, ascending, or from all.
+    pub fn set_draft_vocabulary(&mut self, ids: Option<&[u32]>) -> Result<(), EngineError> {
+        Ok(self.model.set_draft_vocabulary(ids)?)
+    }
+
+    /// Tokens that the model knows.
+    pub fn vocab(&self) -> usize {
+        self.vocab
+    }
+
+    /// Tokens that end a reply.
+    pub fn stop_ids(&self) -> &[u32] {
+        &self.stop_ids
     }
 
     /// The tokenizer.

@@ -34,7 +34,13 @@ fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) ->
         .iter()
         .filter(|depth| depth.tokens_per_second.median > plain * MARGIN)
         .max_by(|a, b| a.tokens_per_second.median.total_cmp(&b.tokens_per_second.median));
-    Tuning { tokens_per_second, best_depth: best.map_or(0, |depth| depth.depth), kv_precision, measured_at }
+    Tuning {
+        tokens_per_second,
+        best_depth: best.map_or(0, |depth| depth.depth),
+        kv_precision,
+        draft_vocabulary: None,
+        measured_at,
+    }
 }
 
 #[cfg(test)]

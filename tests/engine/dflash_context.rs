@@ -96,19 +96,20 @@ fn finish(
 #[test]
 fn a_restored_context_is_that_of_a_fresh_prefill_bit_for_bit() {
     let mut rng = Rng::new(1);
-    let cuts = vec![40, 80, 130, 650];
-    let spec = RowSpec { message_starts: cuts.clone(), ..greedy(&rng.prompt(680), 12) };
-    // As long as a beginning, one less and one more; shorter than all; as long as two together; longer than all.
-    for window in [40, 41, 42, 6, 81, 131, 600, 1000] {
+    let cuts = vec![40, 80, 300];
+    let spec = RowSpec { message_starts: cuts.clone(), ..greedy(&rng.prompt(330), 8) };
+    // Of which as many positions are seen as a beginning has, one less and one more; shorter than all, and so full more
+    // than once; longer than all.
+    for window in [40, 41, 42, 6, 400] {
         let model = drafted(window);
         let mut store = store();
         let places = store_prompt(&model, &spec, &mut store);
-        assert_eq!(places, [40, 80, 130, 642]);
+        assert_eq!(places, cuts);
         for place in places {
             // The place itself, the tokens up to the next one, and a branch that parts inside of that.
-            let branch = [&spec.prompt[..place + 7], &[1, 2, 3], &rng.prompt(60)[..]].concat();
+            let branch = [&spec.prompt[..place + 7], &[1, 2, 3], &rng.prompt(20)[..]].concat();
             for prompt in [spec.prompt[..=place].to_vec(), spec.prompt[..place + 20].to_vec(), branch] {
-                let spec = RowSpec { message_starts: cuts.clone(), ..greedy(&prompt, 12) };
+                let spec = RowSpec { message_starts: cuts.clone(), ..greedy(&prompt, 8) };
                 let prefix = store.find(&prompt).unwrap();
                 assert_eq!(prefix.len(), place);
                 let mut task = PrefillTask::resume(Row::new(0, spec.clone()), &prefix).unwrap();
@@ -118,10 +119,14 @@ fn a_restored_context_is_that_of_a_fresh_prefill_bit_for_bit() {
                 let [one, other] = [&restored, &fresh].map(|batch| shown(&model, &batch.rows()[0]));
                 assert_eq!(one, other, "{what}");
                 assert_eq!((one.0, one.2.is_empty()), (prompt.len() - 1, false), "{what}");
-                let plan = |_, step: usize| dflash(INTERRUPTED[step % 8]);
-                let replies = [&mut restored, &mut fresh].map(|batch| finish(&model, batch, plan));
-                assert_eq!(replies[0], replies[1], "{what}");
-                assert!(!replies[0][&0].drafted.is_empty(), "{what}");
+                let difference = Difference::between(&states(&restored)[0], &states(&fresh)[0]);
+                assert!(difference.most() == 0.0, "{what}: {difference}");
+                if prompt.len() > place + 20 {
+                    let plan = |_, step: usize| dflash(INTERRUPTED[step % 8]);
+                    let replies = [&mut restored, &mut fresh].map(|batch| finish(&model, batch, plan));
+                    assert_eq!(replies[0], replies[1], "{what}");
+                    assert!(!replies[0][&0].drafted.is_empty(), "{what}");
+                }
             }
         }
     }
@@ -160,7 +165,7 @@ fn the_context_of_a_reply_is_there_for_the_next_question() {
         let mut rng = Rng::new(3);
         let mut scheduler = Scheduler::new(&model, ROOMY, eager_policy());
         let mut tokens = rng.prompt(70);
-        for (turn, length) in [30, 45, 70].into_iter().enumerate() {
+        for (turn, length) in [30, 70].into_iter().enumerate() {
             scheduler.submit(turn as RowId, greedy(&tokens, length), drafting).unwrap();
             let stored = if turn == 0 { 0 } else { tokens.len() - 41 };
             let (mut found, mut reply) = (None, Reply::default());
@@ -173,7 +178,7 @@ fn the_context_of_a_reply_is_there_for_the_next_question() {
                     }
                 }
                 check_invariants(scheduler.batch());
-                for row in scheduler.batch().rows() {
+                for row in scheduler.batch().rows().iter().filter(|row| row.emitted().len() % 20 < 2) {
                     let context = context(row);
                     let fresh = fresh_context(&model, row.context(), context.end());
                     for (one, other) in visible(context).iter().zip(visible(&fresh)) {
@@ -194,13 +199,13 @@ fn the_context_of_a_reply_is_there_for_the_next_question() {
 fn company(model: &Qwen) -> Vec<RowSpec> {
     let mut rng = Rng::new(4);
     let mut spec = |length: usize| {
-        let spec = greedy(&rng.prompt(length), 30);
+        let spec = greedy(&rng.prompt(length), 24);
         let text = alone(model, &RowSpec { drafts: false, ..spec.clone() }, 0).tokens;
         forced(&spec, &text, 0.6)
     };
     let mut specs = vec![spec(1), spec(330), spec(20), spec(9)];
     // Its text repeats itself.
-    specs.push(greedy(&[5, 6, 7, 8, 9, 10, 5, 6, 7, 8].repeat(3), 30));
+    specs.push(greedy(&[5, 6, 7, 8, 9, 10, 5, 6, 7, 8].repeat(3), 24));
     specs
 }
 
@@ -217,7 +222,7 @@ fn mixed(id: RowId, step: usize) -> DraftPlan {
 #[test]
 fn drafting_may_stop_and_begin_again_at_any_step() {
     let model = drafted(6);
-    let spec = greedy(&Rng::new(5).prompt(12), 40);
+    let spec = greedy(&Rng::new(5).prompt(12), 24);
     let text = alone(&model, &spec, 0).tokens;
     for phase in 0..INTERRUPTED.len() {
         let mut batch = batch(read(&model, 0, &spec));
@@ -235,62 +240,59 @@ fn drafting_may_stop_and_begin_again_at_any_step() {
 /// After every step all rows go through files, in another order; what they draft and write is what they would have.
 #[test]
 fn rows_that_move_after_every_step_draft_the_same_bit_for_bit() {
-    for window in [6, 40] {
-        let model = drafted(window);
-        let specs = company(&model);
-        let all = || {
-            let mut batch = Batch::default();
-            for (id, spec) in specs.iter().enumerate() {
-                batch.join(read(&model, id as RowId, spec)).unwrap();
-            }
-            batch
-        };
-        let (mut staying, mut moving) = (all(), all());
-        let (mut stayed, mut moved) =
-            (vec![Reply::default(); specs.len()], vec![Reply::default(); specs.len()]);
-        for step in 0.. {
-            let mut ids: Vec<RowId> = staying.rows().iter().map(|row| row.id).collect();
-            if ids.is_empty() {
-                break;
-            }
-            let by = step % ids.len();
-            ids.rotate_left(by);
-            let mut back = Batch::default();
-            for id in ids {
-                let before = moving.rows().iter().find(|row| row.id == id).unwrap();
-                let before = (context(before).end(), before.unread_by_draft());
-                let mut swapped = moving.remove(&[id]).unwrap().pop().unwrap().swap_out().unwrap();
-                // Now and then only a part is moved before the row is wanted back.
-                let parts = if step % 3 == 2 { step % 17 } else { usize::MAX };
-                let out = (0..parts).take_while(|_| swapped.swap_out_part().unwrap().is_some()).count();
-                assert!(out == parts || swapped.resident_bytes() == 0);
-                while swapped.swap_in_part().unwrap().is_some() {}
-                back.merge(swapped.resume()).unwrap();
-                let row = back.rows().last().unwrap();
-                assert_eq!((context(row).end(), row.unread_by_draft()), before);
-            }
-            moving = back;
-            for row in moving.rows() {
-                let other = staying.rows().iter().find(|other| other.id == row.id).unwrap();
-                assert_eq!(shown(&model, row), shown(&model, other), "row {} in step {step}", row.id);
-            }
-            for (batch, replies) in [(&mut staying, &mut stayed), (&mut moving, &mut moved)] {
-                let ids: Vec<RowId> = batch.rows().iter().map(|row| row.id).collect();
-                batch.look_up(&ids);
-                let plans: Vec<DraftPlan> = ids.iter().map(|&id| mixed(id, step)).collect();
-                for advance in batch.step(&model, &plans).unwrap().advances {
-                    replies[advance.row as usize].add(&advance);
-                }
-                check_invariants(batch);
-            }
+    let model = drafted(40);
+    let specs = company(&model);
+    let all = || {
+        let mut batch = Batch::default();
+        for (id, spec) in specs.iter().enumerate() {
+            batch.join(read(&model, id as RowId, spec)).unwrap();
         }
-        assert_eq!(moved, stayed);
-        for (spec, reply) in specs.iter().zip(&stayed) {
-            assert_eq!(reply.tokens, alone(&model, spec, 0).tokens);
+        batch
+    };
+    let (mut staying, mut moving) = (all(), all());
+    let (mut stayed, mut moved) = (vec![Reply::default(); specs.len()], vec![Reply::default(); specs.len()]);
+    for step in 0.. {
+        let mut ids: Vec<RowId> = staying.rows().iter().map(|row| row.id).collect();
+        if ids.is_empty() {
+            break;
         }
-        let accepted = |id: usize| moved[id].accepted.iter().sum::<usize>();
-        assert!([0, 1, 2, 4].into_iter().all(|id| accepted(id) > 0), "{moved:?}");
+        let by = step % ids.len();
+        ids.rotate_left(by);
+        let mut back = Batch::default();
+        for id in ids {
+            let before = moving.rows().iter().find(|row| row.id == id).unwrap();
+            let before = (context(before).end(), before.unread_by_draft());
+            let mut swapped = moving.remove(&[id]).unwrap().pop().unwrap().swap_out().unwrap();
+            // Now and then only a part is moved before the row is wanted back.
+            let parts = if step % 3 == 2 { step % 17 } else { usize::MAX };
+            let out = (0..parts).take_while(|_| swapped.swap_out_part().unwrap().is_some()).count();
+            assert!(out == parts || swapped.resident_bytes() == 0);
+            while swapped.swap_in_part().unwrap().is_some() {}
+            back.merge(swapped.resume()).unwrap();
+            let row = back.rows().last().unwrap();
+            assert_eq!((context(row).end(), row.unread_by_draft()), before);
+        }
+        moving = back;
+        for row in moving.rows() {
+            let other = staying.rows().iter().find(|other| other.id == row.id).unwrap();
+            assert_eq!(shown(&model, row), shown(&model, other), "row {} in step {step}", row.id);
+        }
+        for (batch, replies) in [(&mut staying, &mut stayed), (&mut moving, &mut moved)] {
+            let ids: Vec<RowId> = batch.rows().iter().map(|row| row.id).collect();
+            batch.look_up(&ids);
+            let plans: Vec<DraftPlan> = ids.iter().map(|&id| mixed(id, step)).collect();
+            for advance in batch.step(&model, &plans).unwrap().advances {
+                replies[advance.row as usize].add(&advance);
+            }
+            check_invariants(batch);
+        }
     }
+    assert_eq!(moved, stayed);
+    for (spec, reply) in specs.iter().zip(&stayed) {
+        assert_eq!(reply.tokens, alone(&model, spec, 0).tokens);
+    }
+    let accepted = |id: usize| moved[id].accepted.iter().sum::<usize>();
+    assert!([0, 1, 2, 4].into_iter().all(|id| accepted(id) > 0), "{moved:?}");
 }
 
 /// Requests that do not fit together are preempted by what their draft model takes too, and come back with it.
@@ -298,9 +300,9 @@ fn rows_that_move_after_every_step_draft_the_same_bit_for_bit() {
 fn preempted_requests_come_back_with_their_context() {
     let model = drafted(60);
     let mut rng = Rng::new(7);
-    let specs: Vec<RowSpec> = (0..3).map(|_| greedy(&rng.prompt(200), 330)).collect();
-    let bytes = Footprint::of(&model).row(200 + 330);
-    let limits = Limits { memory: 2 * bytes, reserve: 1, ..Limits::default() };
+    let specs: Vec<RowSpec> = (0..3).map(|_| greedy(&rng.prompt(230), 50)).collect();
+    // As long as they fit into their first buffers.
+    let limits = Limits { memory: 3 * Footprint::of(&model).row(256), reserve: 1, ..Limits::default() };
     let mut scheduler = Scheduler::new(&model, limits, eager_policy());
     for (id, spec) in specs.iter().enumerate() {
         scheduler.submit(id as RowId, spec.clone(), Drafting::Fixed { depth: id as u8 }).unwrap();
@@ -333,10 +335,10 @@ fn preempted_requests_come_back_with_their_context() {
 /// What a draft model keeps of a row is never more than what is set aside for it.
 #[test]
 fn what_a_draft_model_keeps_was_set_aside() {
-    for (window, prompt) in [(6, 1), (6, 255), (200, 300), (200, 700), (700, 250), (700, 1000)] {
+    for (window, prompt) in [(6, 1), (6, 255), (200, 500), (700, 250)] {
         let model = drafted(window);
         let of_model = model.row_memory;
-        let spec = greedy(&Rng::new(8).prompt(prompt), 160);
+        let spec = greedy(&Rng::new(8).prompt(prompt), 110);
         let text = alone(&model, &spec, 0).tokens;
         let mut batch = batch(read(&model, 0, &forced(&spec, &text, 0.8)));
         let mut closest = 0.0f64;
@@ -348,30 +350,10 @@ fn what_a_draft_model_keeps_was_set_aside() {
             let most = set_aside(row.context().len()) as f64;
             assert!(kept <= most, "window {window}, prompt {prompt}, step {step}: {kept} of {most}");
             closest = closest.max(kept / most);
-            batch.step(&model, &[dflash(if step < 70 { 0 } else { step % 8 })]).unwrap();
+            batch.step(&model, &[dflash(if step < 60 { 0 } else { step % 8 })]).unwrap();
         }
-        assert!(closest > 0.5, "window {window}, prompt {prompt}: {closest}");
+        assert!(closest > 0.4, "window {window}, prompt {prompt}: {closest}");
     }
     assert_eq!(Footprint::of(&tiny_dense(Stored::F32)).row(9), drafted(6).row_memory.row(9));
     assert!(DraftModel::memory(drafted(6).draft.as_ref().unwrap()).weights > 0);
-}
-
-/// The state of the target is untouched by where the draft model's goes.
-#[test]
-fn a_row_that_was_restored_keeps_the_state_of_a_fresh_prefill() {
-    let model = drafted(30);
-    let spec = RowSpec { message_starts: vec![64], ..greedy(&Rng::new(9).prompt(90), 24) };
-    let mut store = store();
-    store_prompt(&model, &spec, &mut store);
-    let mut task =
-        PrefillTask::resume(Row::new(0, spec.clone()), &store.find(&spec.prompt).unwrap()).unwrap();
-    task.read_all(&model).unwrap();
-    let mut batch = batch(task);
-    for step in 0.. {
-        let Some(row) = batch.rows().first() else { break };
-        let fresh = foretoken_tests::states::fresh(&model, row.context());
-        let difference = Difference::between(&states(&batch)[0], &fresh);
-        assert!(difference.most() < F32_ROUNDING, "step {step}: {difference}");
-        batch.step(&model, &[dflash(INTERRUPTED[step % 8])]).unwrap();
-    }
 }

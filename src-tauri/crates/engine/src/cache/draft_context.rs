@@ -106,6 +106,16 @@ impl DraftContext {
         RowKv::positions_for(positions.min(held(most(window), usize::MAX) as u64))
     }
 
+    /// The capacity of the buffers to which a layer with this window moves what is still seen of so many positions; 0
+    /// where it need not move yet.
+    pub fn moved_positions(window: usize, positions: u64) -> u64 {
+        if positions > (most(Some(window)) + SLACK) as u64 {
+            Self::positions_for(Some(window), positions)
+        } else {
+            0
+        }
+    }
+
     /// Positions that were read: the context ends there, and the block that is guessed begins.
     pub fn end(&self) -> usize {
         self.end

@@ -42,10 +42,10 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as all weights, the head's
-/// copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that of the
-/// longest one for which there is room. A row for which [`MemoryEstimate::total`] is within `usable` bytes has room,
-/// then.
+/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as all weights, the
+/// head's copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that
+/// of the longest one for which there is room. A row for which [`MemoryEstimate::total`] is within `usable` bytes has
+/// room, then.
 fn room_for_rows(config: &Config, layout: &Layout, draft: Option<DraftMemory>, usable: u64) -> u64 {
     let need = |context| MemoryEstimate::of(config, layout, draft, context);
     let most = u64::from(config.max_position_embeddings);
@@ -89,8 +89,8 @@ mod tests {
                 let capacity = |positions| RowKv::most_capacity(positions) as u64;
                 let positions = positions as usize;
                 let kept = (kv_per_token + head_cache_per_token) * capacity(positions);
-                // Of the draft model: keys and values of two heads of 64 numbers, 2 bytes each; of the layer whose window
-                // is 32 only so many; and what three layers of width 64 put out for 64 tokens.
+                // Of the draft model: keys and values of two heads of 64 numbers, 2 bytes each; of the layer whose
+                // window is 32 only so many; and what three layers of width 64 put out for 64 tokens.
                 let read = 2 * 2 * 64 * 2 * (capacity(positions) + capacity(positions.min(31 + 512)));
                 2 * recurrent_state + kept + draft.map_or(0, |_| read + 64 * 3 * 64 * 2)
             };

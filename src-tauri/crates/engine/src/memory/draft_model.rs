@@ -11,7 +11,9 @@ pub struct DraftMemory {
     pub weights: u64,
     /// Bytes of keys and values of a token, in all layers that see the whole context.
     pub context_per_token: u64,
-    /// The same in all layers with a window, and the widest window.
+    /// The same in a layer.
+    of_layer: u64,
+    /// The number of layers with a window, and the widest window.
     windowed: Option<(u64, usize)>,
     /// Numbers that it reads of what the target puts out for a token.
     pub(super) features: u64,
@@ -19,8 +21,8 @@ pub struct DraftMemory {
     pub(super) guesses: u64,
     /// Bytes that loading takes beside the weights.
     pub(super) loading: u64,
-    /// Bytes that are computed in passing for a token that is read.
-    reading: u64,
+    /// Bytes that are computed of a token that is read, before there are keys and values.
+    fused: u64,
 }
 
 impl DraftMemory {
@@ -33,12 +35,13 @@ impl DraftMemory {
         Self {
             weights: layout.weight_bytes(),
             context_per_token: (layers - windowed) * kv * size,
-            windowed: windows().max().map(|widest| (windowed * kv * size, widest)),
+            of_layer: kv * size,
+            windowed: windows().max().map(|widest| (windowed, widest)),
             features: config.features() as u64,
             guesses: config.block_size as u64 - 1,
             loading: loading(&layout.tensors),
-            // Features in its own type, fused and normed; keys and values before and behind their rotation.
-            reading: (config.features() as u64 + 2 * config.hidden_size as u64 + 2 * layers * kv) * size,
+            // Features in its own type, fused and normed.
+            fused: (config.features() as u64 + 2 * config.hidden_size as u64) * size,
         }
     }
 
@@ -52,17 +55,18 @@ impl DraftMemory {
         self.context_of(|window| DraftContext::positions_for(window, positions))
     }
 
-    /// Bytes that reading so many tokens takes in passing. A layer whose window is full gets new buffers.
-    pub(super) fn reading(&self, tokens: u64) -> u64 {
-        let moved = self.windowed.map_or(0, |(bytes, window)| {
-            bytes.saturating_mul(DraftContext::positions_for(Some(window), u64::MAX))
-        });
-        self.reading.saturating_mul(tokens).saturating_add(moved)
+    /// Bytes that reading a piece of a prompt takes in passing, so many tokens up to this position: one layer after the
+    /// other gets its keys and values, before and behind norm and rotation, and moves them.
+    pub(super) fn reading(&self, tokens: u64, positions: u64) -> u64 {
+        let moved = self.windowed.map_or(0, |(_, window)| DraftContext::moved_positions(window, positions));
+        let of_layer = self.of_layer.saturating_mul(tokens.saturating_mul(3).saturating_add(moved));
+        self.fused.saturating_mul(tokens).saturating_add(of_layer)
     }
 
     fn context_of(&self, positions: impl Fn(Option<usize>) -> u64) -> u64 {
-        let windowed =
-            self.windowed.map_or(0, |(bytes, window)| bytes.saturating_mul(positions(Some(window))));
+        let windowed = self
+            .windowed
+            .map_or(0, |(layers, window)| (layers * self.of_layer).saturating_mul(positions(Some(window))));
         self.context_per_token.saturating_mul(positions(None)).saturating_add(windowed)
     }
 }

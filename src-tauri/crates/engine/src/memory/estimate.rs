@@ -133,7 +133,7 @@ impl Passing<'_> {
             let layer = self.attention(rows, keys).max(self.delta(rows));
             // What the draft model reads is kept from layer to layer, and put together at the end.
             let taps = self.features(rows);
-            let reading = self.draft.map_or(0, |draft| taps.saturating_add(draft.reading(rows)));
+            let reading = self.draft.map_or(0, |draft| taps.saturating_add(draft.reading(rows, keys)));
             layer.max(reading).saturating_add(taps)
         };
         pieces.into_iter().map(piece).max().unwrap_or(0)

@@ -1,6 +1,6 @@
 //! What the prefix cache stores of a row: `Segment`, copies of the keys and values of a stretch of its tokens, those of
-//! a draft model included, and [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a
-//! lookup finds it.
+//! a draft model included, and [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored
+//! beginning of a prompt, as a lookup finds it.
 
 use crate::cache::delta_state::DeltaState;
 use crate::cache::draft_context::{ContextCopy, DraftContext};

@@ -116,10 +116,8 @@ pub fn inspect_drafted(
     let config = Config::of(metadata)?;
     let mut odd = Vec::new();
     let draft = draft.map(|folder| {
-        let of = DraftConfig::of(folder)?.ok_or_else(|| CheckpointError::NotAModelFolder {
-            path: folder.folder.clone(),
-            problem: "has no draft model",
-        })?;
+        let name = || model_name(&folder.folder);
+        let of = DraftConfig::of(folder)?.ok_or_else(|| CheckpointError::NoDraftModel { name: name() })?;
         odd.extend(of.check_target(&config)?);
         Ok(DraftMemory::of(&of, &DraftLayout::of(folder, &of)?))
     });

@@ -75,7 +75,7 @@ impl Prepared {
 
     /// Has the draft model in a folder loaded as well. On an error there is none.
     pub fn set_draft_model(&mut self, dir: &Path) -> Result<(), EngineError> {
-        (self.draft_model, self.info.draft_model) = (None, None);
+        self.drop_draft_model();
         let metadata = Metadata::read(dir, Files::Whole)?;
         let Some(config) = DraftConfig::of(&metadata)? else {
             return Err(CheckpointError::NoDraftModel { name: model_name(dir) }.into());
@@ -83,6 +83,7 @@ impl Prepared {
         let notes = config.check_target(&self.config)?;
         let layout = DraftLayout::of(&metadata, &config)?;
         self.info.notes.extend(notes);
+        self.info.weight_bytes += layout.weight_bytes();
         self.info.draft_model = Some(DraftModelInfo {
             name: model_name(dir),
             path: dir.display().to_string(),
@@ -96,7 +97,14 @@ impl Prepared {
     /// Tells people why the model goes without its draft model: it would only have saved time.
     pub fn without_draft_model(&mut self, error: &EngineError) {
         self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
-        (self.draft_model, self.info.draft_model) = (None, None);
+        self.drop_draft_model();
+    }
+
+    fn drop_draft_model(&mut self) {
+        self.draft_model = None;
+        if let Some(draft) = self.info.draft_model.take() {
+            self.info.weight_bytes -= draft.weight_bytes;
+        }
     }
 
     /// What is about to be loaded.

@@ -48,7 +48,7 @@ pub struct ModelInfo {
     pub defaults: Sampling,
     /// Whether the chat template has a thinking switch.
     pub thinking: bool,
-    /// Memory that the loaded weights take.
+    /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
     /// How it keeps keys and values.
     pub kv_precision: KvPrecision,

@@ -6,8 +6,11 @@ use foretoken_engine::checkpoint::QuantSpec;
 use foretoken_engine::decode::RowSpec;
 use foretoken_engine::mlx::QuantMode;
 use foretoken_engine::model::Qwen;
-use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
+use foretoken_engine::session::{Prepared, Progress, Reply, ReplyRequest, Session, TokenPrompt};
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
+};
+use foretoken_tests::drafted::write_draft_for_demo;
 use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -15,7 +18,15 @@ use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
 /// What every question's reply is compared with, besides none.
-const DRAFTINGS: [Drafting; 5] = [depth(1), depth(2), depth(3), Drafting::Lookup, Drafting::Auto];
+const DRAFTINGS: [Drafting; 7] = [
+    depth(1),
+    depth(2),
+    depth(3),
+    Drafting::Dflash { depth: Some(7) },
+    Drafting::Dflash { depth: None },
+    Drafting::Lookup,
+    Drafting::Auto,
+];
 /// Share of first drafts that must be right in greedy text.
 const LEAST_ACCEPTANCE: f64 = 0.80;
 
@@ -32,11 +43,15 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
 /// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of
 /// right drafts by position at depth 3.
 fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
-    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let draft_model = tempfile::tempdir().unwrap();
+    write_draft_for_demo(draft_model.path());
+    let mut prepared = Prepared::read(&demo_model(), KvPrecision::Full).unwrap();
+    prepared.set_draft_model(draft_model.path()).unwrap();
+    let mut session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);
     let (mut drafted, mut accepted) = (vec![0u32; 3], vec![0u32; 3]);
-    let mut different = Vec::new();
+    let (mut different, mut by_draft_model) = (Vec::new(), 0);
     for (i, question) in questions.into_iter().enumerate() {
         let draftings = draftings(i);
         if draftings.is_empty() {
@@ -52,6 +67,7 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
                 different.push(format!("{drafting:?}: {question}"));
             }
+            by_draft_model += other.stats.by_draft_model.drafted;
             if drafting == depth(3) {
                 for (i, position) in other.stats.positions.iter().enumerate() {
                     drafted[i] += position.drafted;
@@ -60,6 +76,7 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             }
         }
     }
+    assert!(by_draft_model > 1000, "{by_draft_model}");
     assert!(different.is_empty(), "{} replies differ: {different:#?}", different.len());
     let rates: Vec<f64> = accepted.iter().zip(&drafted).map(|(&a, &d)| f64::from(a) / f64::from(d)).collect();
     println!("accepted by position {rates:.3?}");

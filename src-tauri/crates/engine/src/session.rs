@@ -84,12 +84,12 @@ impl Prepared {
         let layout = DraftLayout::of(&metadata, &config)?;
         self.info.notes.extend(notes);
         self.info.weight_bytes += layout.weight_bytes();
-        self.info.draft_model = Some(DraftModelInfo {
+        self.info.draft_model = Some(Box::new(DraftModelInfo {
             name: model_name(dir),
             path: dir.display().to_string(),
             weight_bytes: layout.weight_bytes(),
             most_guesses: config.block_size as u32 - 1,
-        });
+        }));
         self.draft_model = Some((config, layout));
         Ok(())
     }

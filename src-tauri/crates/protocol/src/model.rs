@@ -54,7 +54,7 @@ pub struct ModelInfo {
     pub kv_precision: KvPrecision,
     /// The draft model that guesses ahead for it, where one was loaded with it.
     #[serde(default)]
-    pub draft_model: Option<DraftModelInfo>,
+    pub draft_model: Option<Box<DraftModelInfo>>,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
 }

@@ -230,6 +230,10 @@ impl Server {
         match loaded {
             Ok(session) => {
                 let model = session.info.clone();
+                if model.draft_model.is_none() && learned.as_ref().is_some() {
+                    // It may have been left out on the way.
+                    learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, &model));
+                }
                 if let Some(learned) = &mut learned {
                     learned.keep_now(session.policy_state());
                 }

@@ -294,6 +294,10 @@ impl Options {
             return refuse(message, "Leave out --speculation mtp, or use a checkpoint with a head.");
         }
         let most = model.draft.as_ref().map_or(0, |draft| draft.most_guesses());
+        if most == 0 && self.draft_model.is_some() {
+            let why = session.info.notes.last().cloned().unwrap_or_default();
+            return refuse(why, "Give another draft model, or leave out --draft-model.");
+        }
         if most == 0 && (self.block_depths.is_some() || self.speculation == Some(Speculation::Dflash)) {
             return refuse(
                 "There is no draft model to measure.".into(),
@@ -303,7 +307,10 @@ impl Options {
         let blocks = match &self.block_depths {
             Some(depths) => depths.clone(),
             None if measures(Speculation::Dflash) => {
-                BLOCK_DEPTHS.into_iter().filter(|&depth| depth <= most).collect()
+                let mut depths = BLOCK_DEPTHS.map(|depth| depth.min(most)).to_vec();
+                depths.dedup();
+                depths.retain(|&depth| depth > 0);
+                depths
             }
             None => Vec::new(),
         };

@@ -21,8 +21,8 @@ const WIDE: (&[usize], usize) = (&[6, 8, 12, 16], 3);
 /// Those that look-up may draft, for models that are not, unless they compute row by row: then the line through the
 /// narrow ones must do.
 const WIDEST: (&[usize], usize) = (&[8, 16], 1);
-/// Blocks of a draft model, of all its guesses and of half of them, and how often.
-const BLOCK_ROUNDS: usize = 4;
+/// How often a block of a draft model is timed.
+const BLOCK_ROUNDS: usize = 6;
 /// After this long no further round begins but the first two of each, of which one counts.
 const BUDGET: Duration = Duration::from_millis(600);
 
@@ -127,19 +127,19 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// The same with blocks of the draft model, whose passes alone count.
+    /// The same with blocks of the draft model, as long as they may be where that is quick, whose passes do not count.
     fn block_rounds(&mut self, rounds: usize, until: Instant) -> Result<()> {
         let Some(draft) = &self.model.draft else { return Ok(()) };
         let most = draft.most_guesses().min(MAX_CHAIN);
+        let quick = self.expected(&[1 + most]) < BUDGET.as_secs_f64();
+        let depth = if quick { most } else { most.min(NARROW.0.len() - 1) };
         for round in 0..=rounds {
             if round > 1 && Instant::now() >= until {
                 break;
             }
-            for depth in [most, most.div_ceil(2)] {
-                let (drafting, _) = self.step(DraftPlan { drafter: DrafterKind::Dflash, depth })?;
-                if round > 0 {
-                    self.blocks.extend(drafting);
-                }
+            let (drafting, _) = self.step(DraftPlan { drafter: DrafterKind::Dflash, depth })?;
+            if round > 0 {
+                self.blocks.extend(drafting);
             }
         }
         Ok(())
@@ -168,7 +168,11 @@ impl<'a> Meter<'a> {
         let drafts = can_draft && plan.depth > 0;
         let drafted = match drafts {
             true => self.batch.draft(self.model, &[plan])?,
-            false => Drafted::given(&vec![0; plan.depth])?,
+            false => {
+                // Whoever does not draft may have to read on.
+                self.batch.draft(self.model, &[0.into()])?;
+                Drafted::given(&vec![0; plan.depth])?
+            }
         };
         mlx::eval(&drafted.drafts().tokens)?;
         let drafting = drafts.then(|| begin.elapsed().as_secs_f64());

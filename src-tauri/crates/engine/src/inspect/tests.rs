@@ -56,7 +56,7 @@ fn what_a_draft_model_takes_is_told_with_the_model() {
     assert_eq!(drafted.notes.len(), 1, "{drafted}");
     let other = Fixture::draft().set_top("hidden_size", 128).write();
     let other = Metadata::read(other.path(), Files::Whole).unwrap();
-    for (refused, code) in [(&other, "draft_mismatch"), (&model, "not_a_model_folder")] {
+    for (refused, code) in [(&other, "draft_mismatch"), (&model, "no_draft_model")] {
         let error = inspect_drafted(&model, Some(refused), None, KvPrecision::Full).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
     }

@@ -25,6 +25,8 @@ pub struct DraftHead {
     columns: u64,
     /// Bytes of a row.
     row: u64,
+    /// Bytes of the head's own rows that it is made of, where they are gathered first.
+    gathered: u64,
     /// Bytes of a float that is computed with.
     size: u64,
 }
@@ -53,7 +55,8 @@ impl DraftHead {
         }
         let row = spec.map_or(own_row, |spec| quantized_row(head.columns, spec, size));
         let (rows, columns) = (some.unwrap_or(head.rows) as u64, head.columns as u64);
-        let copy = Self { spec, rows, columns, row, size };
+        let gathered = if some.is_some() && spec.is_some() { rows.saturating_mul(own_row) } else { 0 };
+        let copy = Self { spec, rows, columns, row, gathered, size };
         let all = layout.weight_bytes().saturating_add(copy.bytes());
         let usable = mlx::usable_memory();
         (usable == 0 || all as f64 <= MOST_SHARE * usable as f64).then_some(copy)
@@ -64,11 +67,15 @@ impl DraftHead {
         self.rows.saturating_mul(self.row)
     }
 
-    /// Bytes of memory that making it takes besides: its pieces before they are joined, and one piece of the head as
-    /// floats.
+    /// Bytes of memory that making it takes besides: the rows that it is made of, its pieces before they are joined, and
+    /// one piece of the head as floats.
     pub(super) fn making(&self) -> u64 {
+        if self.spec.is_none() {
+            return 0;
+        }
         let piece = self.rows.min(Self::ROWS_AT_ONCE as u64);
-        self.bytes().saturating_add(piece.saturating_mul(self.columns.saturating_mul(self.size)))
+        let floats = piece.saturating_mul(self.columns.saturating_mul(self.size));
+        self.gathered.saturating_add(self.bytes()).saturating_add(floats)
     }
 }
 

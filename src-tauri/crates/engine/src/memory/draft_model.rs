@@ -4,6 +4,9 @@ use super::loading::loading;
 use crate::cache::DraftContext;
 use crate::checkpoint::{DraftConfig, DraftLayout};
 
+/// The most tokens that are ever drafted at once.
+const MOST_GUESSES: u64 = 15;
+
 /// What a draft model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftMemory {
@@ -38,7 +41,7 @@ impl DraftMemory {
             of_layer: kv * size,
             windowed: windows().max().map(|widest| (windowed, widest)),
             features: config.features() as u64,
-            guesses: config.block_size as u64 - 1,
+            guesses: (config.block_size as u64 - 1).min(MOST_GUESSES),
             loading: loading(&layout.tensors),
             // Features in its own type, fused and normed.
             fused: (config.features() as u64 + 2 * config.hidden_size as u64) * size,

@@ -212,7 +212,8 @@ impl Passing<'_> {
     /// A step: the states before and after it, and the logits of its tokens, which sampling sees in float32; those of
     /// a block before them.
     fn step(&self, recurrent_state: u64) -> u64 {
-        let (drafts, block) = self.draft.map_or((DRAFTS, 0), |draft| (draft.guesses, draft.guesses));
+        let (drafts, block) =
+            self.draft.map_or((DRAFTS, 0), |draft| (draft.guesses.max(DRAFTS), draft.guesses));
         let logits = (1 + drafts + block) * self.config.vocab_size as u64 * (self.size + 2 * F32);
         recurrent_state.saturating_mul(2).saturating_add(logits).saturating_add(self.features(1 + drafts))
     }

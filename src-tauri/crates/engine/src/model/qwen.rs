@@ -220,6 +220,8 @@ impl Qwen {
 
     /// Has drafts chosen from these tokens alone, ascending, or from all.
     pub fn set_draft_vocabulary(&mut self, ids: Option<&[u32]>) -> Result<()> {
+        // Two copies at once may not fit.
+        self.draft_head = None;
         self.draft_head = match (ids, self.draft_spec) {
             (None, None) => None,
             (ids, spec) => DraftLmHead::of(self.lm_head.matrix(), spec, ids, self.norm.dtype())?,

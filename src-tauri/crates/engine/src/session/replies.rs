@@ -15,6 +15,7 @@ use super::{Session, TokenPrompt};
 use crate::decode::{Advance, DraftPlan, DrafterKind, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming};
 use crate::error::EngineError;
 use crate::mlx;
+use crate::model::DraftModel;
 use crate::sample::Logprobs;
 use crate::text::{Call, ReplyEnd, ReplyText, Tokenizer};
 
@@ -274,7 +275,8 @@ impl Session {
                 Some("No draft model is loaded with this model.".to_owned())
             }
             Drafting::Dflash { depth: Some(depth) } => {
-                let plan = DraftPlan { drafter: DrafterKind::Dflash, depth: usize::from(depth) };
+                let most = self.model.draft.as_ref().map_or(0, DraftModel::most_guesses);
+                let plan = DraftPlan { drafter: DrafterKind::Dflash, depth: usize::from(depth).min(most) };
                 policy.note(drafted).or_else(|| policy.state().verdict(plan))
             }
             Drafting::Auto | Drafting::Dflash { depth: None } if self.model.draft.is_some() => {

@@ -166,7 +166,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "model/draft_lm_head.rs",
         from: "places[id as usize] = place as u32)",
         to: "places[id as usize] = place as u32 ^ 1)",
-        tests: "test(tokens_without_a_row_are_never_drafted_and_the_others_as_by_the_whole_head)",
+        tests: "test(drafts_by_the_copy_of_the_head_change_no_text)",
     },
 ];
 

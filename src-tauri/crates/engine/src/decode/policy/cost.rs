@@ -121,6 +121,12 @@ impl Cost {
     /// `widest`: whether steps as wide are the widest that there were lately.
     fn learn(&mut self, shape: StepShape, seconds: f64, widest: bool) {
         let width = shape.width;
+        if let (true, Some(block), Some(pass)) = (shape.block, self.block, self.passes.get(&width)) {
+            // What a block takes grows with the chat; a pass whose figure is known takes what it does in any step.
+            let took = seconds - pass - self.draft * shape.chain as f64;
+            self.block = Some(block + NEWEST * (took.clamp(block / SURPRISE, block * SURPRISE) - block));
+            return;
+        }
         let pass = seconds - self.drafting(shape);
         if width > MAX_WIDTH || pass <= 0.0 {
             return;

@@ -8,8 +8,8 @@
 //!   what differs much must come several times in a row, so a slow step decides nothing.
 //! - Acceptance is learned in each chat; what is expected of a new one is the model's.
 //! - A row has one drafter in a step: the MTP head, the draft model, or look-up in its text, whichever would gain most.
-//!   What look-up proposes is judged by every step, used or not, so its acceptance is known without probes. The other
-//!   two are probed while the one that is not chosen could draft.
+//!   What look-up proposes is judged by every step, used or not, so its acceptance is known without probes. Of
+//!   the other two, the one that is not chosen is probed while the other drafts.
 //! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
 //!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
 //!   few times at once and then rarely, and each figure counts for one measurement.
@@ -248,9 +248,9 @@ impl Policy {
         }
         let other = match others.iter().any(Option::is_some) {
             true => {
-                let other =
-                    |(chain, other): (&Chain, &Option<Chain>)| other.as_ref().unwrap_or(chain).clone();
-                let others: Vec<Chain> = chains.iter().zip(others).map(other).collect();
+                // Alone: drafts of other rows would tell nothing of these.
+                let others: Vec<Chain> =
+                    others.iter().map(|other| other.clone().unwrap_or_else(Chain::none)).collect();
                 choice::best(&base, &others, cost, most_seconds)
             }
             false => None,
@@ -274,7 +274,11 @@ impl Policy {
     pub fn observe(&mut self, step: &StepView<'_>) {
         let PolicyState { cost, records } = &mut self.figures;
         for &RowOutcome { chat, drafts, accepted, lookup } in step.rows {
-            let of_model = Source::of_model(drafts.drafter).map(|source| (source, drafts.depth, accepted));
+            // Who did not draft hears of the step too: what was seen before a pause counts for less.
+            let of_model = [Source::Head, Source::Dflash].map(|source| {
+                let judged = if source.drafter() == drafts.drafter { drafts.depth } else { 0 };
+                (source, judged, accepted)
+            });
             let lookup = lookup.map(|verdict| (Source::Lookup(verdict.class), verdict.judged, verdict.right));
             for (source, judged, right) in of_model.into_iter().chain(lookup) {
                 records.of_mut(source).observe(judged, right);

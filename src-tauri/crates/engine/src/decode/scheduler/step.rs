@@ -62,7 +62,9 @@ impl Scheduler {
                     None => (Drafting::Off, Chat::default()),
                 };
                 let head = row.draft_room_of(DrafterKind::Head) > 0;
-                let block = model.draft.as_ref().map_or(0, DraftModel::most_guesses);
+                let known = self.policy.state().knows_draft_model()
+                    || matches!(drafting, Drafting::Dflash { depth: Some(_) });
+                let block = model.draft.as_ref().filter(|_| known).map_or(0, DraftModel::most_guesses);
                 let block = block.min(row.draft_room_of(DrafterKind::Dflash));
                 RowView { drafting, room: row.draft_room(), head, block, lookup: row.found(), chat }
             })

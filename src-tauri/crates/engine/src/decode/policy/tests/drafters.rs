@@ -205,6 +205,45 @@ fn the_better_of_head_and_draft_model_drafts() {
     }
 }
 
+/// A row beside one that looks up is probed itself: what the other may draft tells nothing of it.
+#[test]
+fn the_other_drafter_is_probed_in_company() {
+    let machine = Machine { draft: 2.0, ..FLAT };
+    let text = Text { head: Some(0.7), block: Some((0.2, 3.0)), lookup: None };
+    let mut simulation = text.simulation(machine);
+    let (quoting, writing) = (simulation.new_chat(), simulation.new_chat());
+    let mut blocks = 0;
+    for step in 0..600 {
+        let row = |drafting, lookup, chat| RowView {
+            drafting,
+            room: 100,
+            head: true,
+            block: MAX_CHAIN,
+            lookup,
+            chat,
+        };
+        let found = Some((MatchClass::Long, MAX_CHAIN));
+        let views = [row(Drafting::Lookup, found, quoting), row(Drafting::Auto, None, writing)];
+        let plans = simulation.policy.choose(&views);
+        let outcome = |(row, &drafts): (usize, &DraftPlan)| {
+            let right = if row == 0 { 1.0 } else { text.right(drafts.drafter) };
+            let accepted = (0..drafts.depth).take_while(|&i| chance(step, 100 * row + i) < right).count();
+            let judged = (row == 0).then_some(accepted + 1);
+            let lookup =
+                judged.map(|judged| LookupVerdict { class: MatchClass::Long, judged, right: judged });
+            RowOutcome { chat: views[row].chat, drafts, accepted, lookup }
+        };
+        let rows: Vec<RowOutcome> = plans.iter().enumerate().map(outcome).collect();
+        let shape = StepShape::of(&plans);
+        let block = if shape.block { 3.0 } else { 0.0 };
+        let took = Some(Duration::from_secs_f64((machine.step(shape.width, shape.chain) + block) / 1e3));
+        simulation.policy.observe(&StepView { rows: &rows, shape, took });
+        let drafts = plans[1];
+        blocks += usize::from(step > 200 && drafts.drafter == DrafterKind::Dflash && drafts.depth > 0);
+    }
+    assert!((1..80).contains(&blocks), "{blocks}");
+}
+
 #[test]
 fn who_asks_for_one_drafter_gets_no_other() {
     let text = Text { head: Some(0.9), block: Some((1.0, 1.0)), lookup: Some(1.0) };

@@ -1,22 +1,19 @@
 //! Steps with drafts of a DFlash model of random weights: that they change no text and no state, and that what the
 //! draft model has read is always what it would read of a fresh prefill.
 
-use std::collections::HashMap;
-use std::fs;
 use std::ops::ControlFlow;
 
 use foretoken_engine::cache::DraftContext;
 use foretoken_engine::checkpoint::{DraftConfig, DraftLayout, Files, Metadata};
 use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
-use foretoken_engine::mlx::{Array, Dtype, save_safetensors};
+use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::{DraftModel, Packed, Phase, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
-use foretoken_tests::fixtures::{Stored, tiny_dense};
+use foretoken_tests::fixtures::{Stored, tiny_dense, write_draft_model};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{F32_ROUNDING, relative_values, together};
-use serde_json::json;
 
 /// Of the small dense model.
 const HIDDEN: i32 = 64;
@@ -26,49 +23,10 @@ const TAPS: [usize; 3] = [0, 3, 6];
 /// Places of a block.
 const BLOCK: usize = 8;
 
-/// The small dense model with a draft model of random weights: one layer with a window, one without.
+/// The small dense model with a draft model of random weights.
 fn drafted() -> Qwen {
-    let (heads, kv_heads, head_dim, mlp) = (4, 2, 16, 96);
-    let config = json!({
-        "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": HIDDEN, "vocab_size": VOCAB,
-        "intermediate_size": mlp, "num_hidden_layers": 2, "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads, "head_dim": head_dim, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
-        "max_position_embeddings": 4096, "dtype": "float32",
-        "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 6,
-        "dflash_config": { "block_size": BLOCK, "mask_token_id": VOCAB - 1, "target_layer_ids": TAPS },
-    });
-    let mut rng = Rng::new(77);
-    let mut tensors: HashMap<String, Array> = HashMap::new();
-    let mut add = |name: &str, shape: &[i32]| {
-        let norm = shape.len() == 1;
-        let value = |_| if norm { 1.0 } else { 0.15 * rng.normal() };
-        let values: Vec<f32> = (0..shape.iter().product::<i32>()).map(value).collect();
-        tensors.insert(format!("{name}.weight"), Array::from_slice(&values, shape).unwrap());
-    };
-    add("fc", &[HIDDEN, TAPS.len() as i32 * HIDDEN]);
-    add("hidden_norm", &[HIDDEN]);
-    add("norm", &[HIDDEN]);
-    for layer in 0..2 {
-        for (name, shape) in [
-            ("input_layernorm", &[HIDDEN][..]),
-            ("post_attention_layernorm", &[HIDDEN]),
-            ("self_attn.q_norm", &[head_dim]),
-            ("self_attn.k_norm", &[head_dim]),
-            ("self_attn.q_proj", &[heads * head_dim, HIDDEN]),
-            ("self_attn.k_proj", &[kv_heads * head_dim, HIDDEN]),
-            ("self_attn.v_proj", &[kv_heads * head_dim, HIDDEN]),
-            ("self_attn.o_proj", &[HIDDEN, heads * head_dim]),
-            ("mlp.gate_proj", &[mlp, HIDDEN]),
-            ("mlp.up_proj", &[mlp, HIDDEN]),
-            ("mlp.down_proj", &[HIDDEN, mlp]),
-        ] {
-            add(&format!("layers.{layer}.{name}"), shape);
-        }
-    }
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
-    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
-    save_safetensors(&folder.path().join("model.safetensors"), named).unwrap();
+    write_draft_model(folder.path(), HIDDEN, VOCAB, &TAPS, BLOCK);
     let metadata = Metadata::read(folder.path(), Files::Whole).unwrap();
     let config = DraftConfig::of(&metadata).unwrap().expect("a draft model");
     let layout = DraftLayout::of(&metadata, &config).unwrap();

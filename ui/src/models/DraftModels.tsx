@@ -162,16 +162,16 @@ export function GetDraftModel({ offer, subject }: GetProps) {
   const library = useStore((state) => state.library);
   const { words, reason } = offerState(offer, library);
   if (words !== null) return <span className="row-state numbers">{words}</span>;
-  const size = offer.download_bytes === null ? null : `about ${bytes(offer.download_bytes)}`;
+  const label = line("Get", offer.download_bytes !== null && `about ${bytes(offer.download_bytes)}`);
   return (
     <ActionButton
       className="button numbers"
       data-testid="get-draft-model"
-      aria-label={`Get the draft model ${offer.name}`}
+      aria-label={`${label}: ${offer.name}`}
       reason={reason}
       onClick={() => getDraftModel(offer.repo, subject)}
     >
-      {line("Get", size)}
+      {label}
     </ActionButton>
   );
 }

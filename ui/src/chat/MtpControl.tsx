@@ -2,6 +2,7 @@ import { Fragment, useState } from "react";
 import type { AcceptanceRule, Drafting, ModelInfo } from "../bridge/bindings";
 import { about } from "../models/actions";
 import { GetDraftModel } from "../models/DraftModels";
+import { offerSize } from "../models/draftModels";
 import { LibraryError } from "../models/LibraryError";
 import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../primitives/format";
 import { Icon } from "../primitives/icons";
@@ -116,9 +117,11 @@ function MissingDraftModel({ model }: { model: ModelInfo }) {
     <div className="choice missing" data-testid="mtp-missing-dflash">
       <span className="choice-name">DFlash</span>
       <span className="choice-words">
-        {offer ? "Needs a draft model" : "Its draft model is here, but not loaded with it"}
+        {offer
+          ? ["Needs a draft model", offerSize(offer)].filter(Boolean).join(", ")
+          : "Its draft model is here, but not loaded with it"}
       </span>
-      {offer && <GetDraftModel offer={offer} subject={about.draftOf(model.path)} />}
+      {offer && <GetDraftModel offer={offer} subject={about.draftOf(model.path)} short />}
     </div>
   );
 }

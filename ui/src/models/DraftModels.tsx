@@ -2,13 +2,12 @@ import type { DraftModelOffer, LocalDraftModel, LocalModel } from "../bridge/bin
 import { ErrorNote } from "../frame/ErrorNote";
 import { useSpotlight } from "../frame/useSpotlight";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { about, deleteModel, forgetModel, getDraftModel, reveal } from "./actions";
-import { draftModelsOf, NO_DRAFT_MODELS, offerState } from "./draftModels";
+import { draftModelsOf, NO_DRAFT_MODELS, offerSize, offerState } from "./draftModels";
 import { LibraryError } from "./LibraryError";
 import { draftModelLabel, keepReason, line, offlineLabel } from "./labels";
 
@@ -155,14 +154,16 @@ interface GetProps {
   offer: DraftModelOffer;
   /** What an error is about. */
   subject: string;
+  /** The size is said beside it. */
+  short?: boolean;
 }
 
 /** Begins the download of a draft model; then says how far it is. */
-export function GetDraftModel({ offer, subject }: GetProps) {
+export function GetDraftModel({ offer, subject, short = false }: GetProps) {
   const library = useStore((state) => state.library);
   const { words, reason } = offerState(offer, library);
   if (words !== null) return <span className="row-state numbers">{words}</span>;
-  const label = line("Get", offer.download_bytes !== null && `about ${bytes(offer.download_bytes)}`);
+  const label = line("Get", !short && offerSize(offer));
   return (
     <ActionButton
       className="button numbers"

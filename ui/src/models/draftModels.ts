@@ -1,5 +1,5 @@
 import type { DraftModelOffer, LibrarySnapshot, LocalDraftModel, LocalModel } from "../bridge/bindings";
-import { percent } from "../primitives/format";
+import { bytes, percent } from "../primitives/format";
 import { isOpen, share } from "./jobs";
 import { keepReason, spaceProblem, stageLabel } from "./labels";
 
@@ -15,6 +15,10 @@ export function deletedWith(all: LocalDraftModel[], model: LocalModel): LocalDra
   if (draft === undefined || draft.targets.some((target) => target !== model.path)) return null;
   return draft.origin === "library" && keepReason(draft.origin, false) === null ? draft : null;
 }
+
+/** What its download takes; null where only the Hub says it. */
+export const offerSize = ({ download_bytes: size }: DraftModelOffer): string | null =>
+  size === null ? null : `about ${bytes(size)}`;
 
 /** How far the download of a draft model is, in words; or why it cannot be begun, null if it can. */
 export function offerState(

@@ -95,6 +95,10 @@ impl Models {
         let writing = self.settings.file.update(|settings| settings.select_model(key, recommended));
         self.publish();
         self.settings.publish_generation();
+        // What belongs together is found among what is listed.
+        if !self.library.lists(Path::new(path)) {
+            self.library.request_rescan();
+        }
         if let Err(error) = writing.written().await {
             tracing::error!("{error}");
         }

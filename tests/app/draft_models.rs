@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_models::Library;
-use foretoken_tests::fixtures::{copy_demo_model, demo_model, write_draft_model};
+use foretoken_tests::drafted::{draft_config, write_draft};
+use foretoken_tests::fixtures::{copy_demo_model, demo_model};
 use serde_json::json;
 
 use crate::support::hub::Hub;
@@ -19,10 +20,20 @@ const NAME: &str = "Qwen3.5-4B";
 const DRAFT_REPO: &str = "z-lab/Qwen3.5-4B-DFlash";
 const DRAFT_NAME: &str = "Qwen3.5-4B-DFlash";
 
+/// A draft model of random weights for the demo model, with as many guesses in a block as the published ones have.
+fn write_draft_model(folder: &Path) {
+    let mut config = draft_config(6);
+    (config["hidden_size"], config["vocab_size"]) = (json!(128), json!(1536));
+    config["dflash_config"] =
+        json!({ "block_size": 16, "mask_token_id": 1535, "target_layer_ids": [0, 1, 3] });
+    fs::create_dir_all(folder).unwrap();
+    write_draft(folder, &config);
+}
+
 /// A Hub with a draft model for the demo model, by the name of one that the catalogue knows.
 fn hub(sandbox: &Path, options: &[&str]) -> Hub {
     let published = sandbox.join("published-draft");
-    write_draft_model(&published, 128, 1536, &[0, 1, 3], 16);
+    write_draft_model(&published);
     let served = format!("{DRAFT_REPO}={}", published.display());
     Hub::with(&demo_model(), &[&[served.as_str()], options].concat())
 }
@@ -108,7 +119,7 @@ fn a_draft_model_stands_under_its_model_and_is_deleted_with_it_or_stays() {
     let sandbox = Sandbox::new(1280, 900);
     let model = install_target(&sandbox);
     let draft = library(&sandbox).join("z-lab--Qwen3.5-4B-DFlash");
-    write_draft_model(&draft, 128, 1536, &[0, 1, 3], 16);
+    write_draft_model(&draft);
     let source =
         json!({ "endpoint": "https://huggingface.co", "repo": DRAFT_REPO, "commit": "1".repeat(40) });
     let record = json!({ "source": source, "added_at": 1, "last_used_at": null, "files": {} });

@@ -1,42 +1,20 @@
 //! Steps with drafts of a DFlash model of random weights: that they change no text and no state, and that what the
 //! draft model has read is always what it would read of a fresh prefill.
 
-use std::ops::ControlFlow;
-
 use foretoken_engine::cache::DraftContext;
-use foretoken_engine::checkpoint::{DraftConfig, DraftLayout, Files, Metadata};
-use foretoken_engine::decode::{Batch, DraftPlan, DrafterKind, RowSpec};
-use foretoken_engine::mlx::{Array, Dtype};
-use foretoken_engine::model::{DraftModel, Packed, Phase, Qwen};
+use foretoken_engine::decode::{DraftPlan, RowSpec};
+use foretoken_engine::mlx::Array;
+use foretoken_engine::model::{Packed, Phase, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
-use foretoken_tests::fixtures::{Stored, tiny_dense, write_draft_model};
+use foretoken_tests::drafted::{BLOCK, HIDDEN, TAPS, dflash, drafted, floats, fresh_context, visible};
+use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
-use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
+use foretoken_tests::runs::{Reply, alone, forced, greedy};
 use foretoken_tests::states::{F32_ROUNDING, relative_values, together};
 
-/// Of the small dense model.
-const HIDDEN: i32 = 64;
-const VOCAB: u32 = 1024;
-/// Behind recurrent layers and behind an attention layer.
-const TAPS: [usize; 3] = [0, 3, 6];
-/// Places of a block.
-const BLOCK: usize = 8;
-
-/// The small dense model with a draft model of random weights.
-fn drafted() -> Qwen {
-    let folder = tempfile::tempdir().unwrap();
-    write_draft_model(folder.path(), HIDDEN, VOCAB, &TAPS, BLOCK);
-    let metadata = Metadata::read(folder.path(), Files::Whole).unwrap();
-    let config = DraftConfig::of(&metadata).unwrap().expect("a draft model");
-    let layout = DraftLayout::of(&metadata, &config).unwrap();
-    let draft = DraftModel::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
-    Qwen { draft: Some(draft), ..tiny_dense(Stored::F32) }
-}
-
-fn dflash(depth: usize) -> DraftPlan {
-    DraftPlan { drafter: DrafterKind::Dflash, depth }
-}
+/// The window of the draft model's first layer.
+const WINDOW: usize = 6;
 
 /// Runs rows together, and sees that what the draft model has read of each is what it would read of a fresh prefill.
 fn run(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) -> Vec<Reply> {
@@ -57,27 +35,10 @@ fn run(model: &Qwen, specs: &[RowSpec], plan: impl Fn(u64, usize) -> DraftPlan) 
     })
 }
 
-/// What the draft model reads of a fresh prefill, up to `end`.
-fn fresh_context(model: &Qwen, tokens: &[u32], end: usize) -> DraftContext {
-    let mut batch = Batch::default();
-    batch.join(read(model, 0, &greedy(&tokens[..=end], 1))).unwrap();
-    let context = batch.rows()[0].cache().draft.clone().expect("a context");
-    assert_eq!(context.end(), end);
-    context
-}
-
-fn floats(array: &Array) -> Vec<f32> {
-    array.astype(Dtype::Float32).unwrap().to_vec().unwrap()
-}
-
 /// The largest relative difference of what is seen in any layer.
 fn distance(one: &DraftContext, other: &DraftContext) -> f32 {
-    let layers = one.layers().iter().zip(other.layers());
-    let off = layers.map(|(one, other)| {
-        let [one, other] = [one, other].map(|layer| floats(&layer.visible().unwrap().unwrap()));
-        relative_values(&one, &other)
-    });
-    off.fold(0.0, f32::max)
+    let (one, other) = (visible(one), visible(other));
+    one.iter().zip(&other).map(|(one, other)| relative_values(one, other)).fold(0.0, f32::max)
 }
 
 fn accepted(reply: &Reply) -> usize {
@@ -86,7 +47,7 @@ fn accepted(reply: &Reply) -> usize {
 
 #[test]
 fn features_are_what_the_tapped_layers_put_out() {
-    let model = drafted();
+    let model = drafted(WINDOW);
     let prompt = Rng::new(1).prompt(9);
     let ids = Array::from_slice(&prompt, &[9]).unwrap();
     let packed = Packed::new(&[(0, 9)]).unwrap();
@@ -112,7 +73,7 @@ fn features_are_what_the_tapped_layers_put_out() {
 /// Every depth, wider than a block too; and the draft model that waits while others draft.
 #[test]
 fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
-    let model = drafted();
+    let model = drafted(WINDOW);
     let mut rng = Rng::new(3);
     let spec = greedy(&rng.prompt(12), 40);
     let plain = alone(&model, &spec, 0).tokens;
@@ -126,7 +87,7 @@ fn drafts_of_any_depth_leave_the_state_of_a_fresh_prefill() {
 /// Drafts that are right are accepted as deep as they go, and what the draft model has read keeps up.
 #[test]
 fn right_drafts_are_accepted_to_the_end_of_the_block() {
-    let model = drafted();
+    let model = drafted(WINDOW);
     let mut rng = Rng::new(4);
     let spec = greedy(&rng.prompt(7), 41);
     let plain = alone(&model, &spec, 0).tokens;
@@ -142,7 +103,7 @@ fn right_drafts_are_accepted_to_the_end_of_the_block() {
 /// Rows of every drafter in one step, and one of none, greedy and drawn, with penalties and stop tokens.
 #[test]
 fn rows_with_different_drafters_read_as_each_alone() {
-    let model = drafted();
+    let model = drafted(WINDOW);
     let mut rng = Rng::new(5);
     let specs: Vec<RowSpec> = samplings()
         .into_iter()
@@ -171,7 +132,7 @@ fn rows_with_different_drafters_read_as_each_alone() {
 /// Drawn drafts that are judged by the rejection rule repeat with the seed, and are not all refused.
 #[test]
 fn drawn_drafts_are_judged_and_repeat_with_the_seed() {
-    let model = drafted();
+    let model = drafted(WINDOW);
     let sampling =
         Sampling { temperature: 1.5, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
     let mut rng = Rng::new(6);

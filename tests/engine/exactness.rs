@@ -2,11 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use foretoken_engine::checkpoint::QuantSpec;
 use foretoken_engine::decode::RowSpec;
-use foretoken_engine::mlx::Dtype;
-use foretoken_engine::model::Linear;
-use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
+use foretoken_engine::mlx::QuantMode;
+use foretoken_engine::model::Qwen;
+use foretoken_engine::session::{Prepared, Progress, Reply, ReplyRequest, Session, TokenPrompt};
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
+};
+use foretoken_tests::drafted::write_draft_for_demo;
 use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -14,7 +18,15 @@ use foretoken_tests::runs::{alone, greedy};
 
 const MAX_TOKENS: u32 = 96;
 /// What every question's reply is compared with, besides none.
-const DRAFTINGS: [Drafting; 5] = [depth(1), depth(2), depth(3), Drafting::Lookup, Drafting::Auto];
+const DRAFTINGS: [Drafting; 7] = [
+    depth(1),
+    depth(2),
+    depth(3),
+    Drafting::Dflash { depth: Some(7) },
+    Drafting::Dflash { depth: None },
+    Drafting::Lookup,
+    Drafting::Auto,
+];
 /// Share of first drafts that must be right in greedy text.
 const LEAST_ACCEPTANCE: f64 = 0.80;
 
@@ -31,11 +43,15 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
 /// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of
 /// right drafts by position at depth 3.
 fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
-    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let draft_model = tempfile::tempdir().unwrap();
+    write_draft_for_demo(draft_model.path());
+    let mut prepared = Prepared::read(&demo_model(), KvPrecision::Full).unwrap();
+    prepared.set_draft_model(draft_model.path()).unwrap();
+    let mut session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);
     let (mut drafted, mut accepted) = (vec![0u32; 3], vec![0u32; 3]);
-    let mut different = Vec::new();
+    let (mut different, mut by_draft_model) = (Vec::new(), 0);
     for (i, question) in questions.into_iter().enumerate() {
         let draftings = draftings(i);
         if draftings.is_empty() {
@@ -51,6 +67,7 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             if (&other.ids, other.reason) != (&plain.ids, plain.reason) {
                 different.push(format!("{drafting:?}: {question}"));
             }
+            by_draft_model += other.stats.by_draft_model.drafted;
             if drafting == depth(3) {
                 for (i, position) in other.stats.positions.iter().enumerate() {
                     drafted[i] += position.drafted;
@@ -59,6 +76,7 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             }
         }
     }
+    assert!(by_draft_model > 1000, "{by_draft_model}");
     assert!(different.is_empty(), "{} replies differ: {different:#?}", different.len());
     let rates: Vec<f64> = accepted.iter().zip(&drafted).map(|(&a, &d)| f64::from(a) / f64::from(d)).collect();
     println!("accepted by position {rates:.3?}");
@@ -136,31 +154,41 @@ fn drafts_share_the_noise_of_their_positions() {
     assert!(rate >= LEAST, "{rate}");
 }
 
-/// The 4-bit copy of the output head decides what is drafted, and nothing else.
+/// The copy of the output head, in 4 bits or of some tokens alone, decides what is drafted, and nothing else.
 #[test]
 fn drafts_by_the_copy_of_the_head_change_no_text() {
-    /// What the copy must keep of the right drafts.
+    /// What a copy in 4 bits must keep of the right drafts.
     const LEAST: f64 = 0.9;
-    let mut whole = load(&demo_model());
-    whole.draft_head = None;
-    let mut copy = load(&demo_model());
-    let quantized = copy.lm_head.matrix().quantized_copy(64, 4, 500, Dtype::Bfloat16).unwrap();
-    copy.draft_head = Some(Linear::new(quantized).unwrap());
-    let (mut drafted, mut accepted) = ([0; 2], [0; 2]);
+    let four_bits = QuantSpec { group_size: 64, bits: 4, mode: QuantMode::Affine };
+    // Without every fourth token.
+    let vocab = load(&demo_model()).lm_head.matrix().out_features() as u32;
+    let some: Vec<u32> = (0..vocab).filter(|id| id % 4 != 3).collect();
+    let copies = [(Some(four_bits), None), (Some(four_bits), Some(&some)), (None, Some(&some)), (None, None)];
+    let models = copies.map(|(draft_spec, ids)| {
+        let mut model = Qwen { draft_spec, ..load(&demo_model()) };
+        model.set_draft_vocabulary(ids.map(Vec::as_slice)).unwrap();
+        model
+    });
+    let [.., whole] = &models;
+    assert!(whole.draft_head.is_none());
+    let (mut drafted, mut accepted) = ([0; 4], [0; 4]);
     for (seed, sampling) in samplings().into_iter().enumerate() {
         let seed = seed as u64;
         let spec = RowSpec { sampling, seed, ..greedy(&Rng::new(seed).prompt(8), 60) };
-        let text = alone(&whole, &spec, 0).tokens;
-        for (i, model) in [&copy, &whole].into_iter().enumerate() {
+        let text = alone(whole, &spec, 0).tokens;
+        for (i, model) in models.iter().enumerate() {
             let reply = alone(model, &spec, 3);
             assert_eq!(reply.tokens, text, "{sampling:?}");
             drafted[i] += reply.drafted.iter().sum::<usize>();
             accepted[i] += reply.accepted.iter().sum::<usize>();
         }
     }
-    println!("with the copy {} of {}, without {} of {}", accepted[0], drafted[0], accepted[1], drafted[1]);
+    println!("{accepted:?} of {drafted:?}");
     let share = |i: usize| accepted[i] as f64 / drafted[i] as f64;
-    assert!(share(0) > LEAST * share(1), "{} and {}", share(0), share(1));
+    assert!(share(0) > LEAST * share(3), "{} and {}", share(0), share(3));
+    // What is never drafted is never right.
+    assert!((0.2..0.98).contains(&(share(1) / share(3))), "{} and {}", share(1), share(3));
+    assert!((share(1) - share(2)).abs() < 0.1, "{} and {}", share(1), share(2));
 }
 
 /// A reply that its limit or a person ends in the middle of a character is shown without it; one that the model ends

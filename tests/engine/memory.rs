@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use foretoken_engine::checkpoint::{Files, Metadata};
-use foretoken_engine::decode::Batch;
-use foretoken_engine::inspect::inspect_model;
+use foretoken_engine::decode::{Batch, DraftPlan};
+use foretoken_engine::inspect::inspect_drafted;
 use foretoken_engine::mlx::{self, Dtype};
+use foretoken_engine::model::Qwen;
 use foretoken_protocol::KvPrecision;
+use foretoken_tests::drafted::{dflash, draft_config, load_draft, write_draft};
 use foretoken_tests::fixtures::{demo_model, fixture, load_keeping, write_converted, write_raw};
 use foretoken_tests::oracle::{Cases, write_random};
 use foretoken_tests::runs::{greedy, read};
+use serde_json::{Value, json};
 
 /// What the told need may be off by, relative to it.
 const BOUND: f64 = 0.05;
@@ -18,19 +21,36 @@ const NOISE: f64 = 2e6;
 /// Tokens of the reply at the end of the context.
 const REPLY: usize = 2;
 
-/// MLX's peak over loading the model in a folder and a reply at the end of so many tokens.
-fn measured(dir: &Path, kv_precision: KvPrecision, context: usize) -> u64 {
+/// MLX's peak over loading the model in a folder, with the draft model in another, and a reply at the end of so many
+/// tokens.
+fn measured(dir: &Path, draft: Option<&Path>, kv_precision: KvPrecision, context: usize) -> u64 {
     mlx::clear_cache();
     let before = mlx::active_memory();
     mlx::reset_peak_memory();
     let model = load_keeping(dir, kv_precision);
+    let model = Qwen { draft: draft.map(load_draft), ..model };
     let prompt: Vec<u32> = (0..(context - REPLY) as u32).map(|i| i * 7 % 250).collect();
     let mut batch = Batch::default();
     batch.join(read(&model, 0, &greedy(&prompt, REPLY))).unwrap();
     while !batch.rows().is_empty() {
-        batch.step(&model, &[1]).unwrap();
+        batch.step(&model, &[if draft.is_some() { dflash(1) } else { DraftPlan::from(1) }]).unwrap();
     }
     (mlx::peak_memory() - before) as u64
+}
+
+fn large_draft(window: usize) -> Value {
+    let mut config = draft_config(window);
+    let kinds = [["sliding_attention"; 3].as_slice(), &["full_attention"]].concat().repeat(2);
+    for (key, value) in [
+        ("num_hidden_layers", json!(kinds.len())),
+        ("layer_types", json!(kinds)),
+        ("num_attention_heads", json!(8)),
+        ("num_key_value_heads", json!(8)),
+        ("head_dim", json!(64)),
+    ] {
+        config[key] = value;
+    }
+    config
 }
 
 // One test, because MLX counts for the whole process.
@@ -59,20 +79,31 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
         made("small-dense", &|dir| write_random("small-dense", dir)),
     ];
     let in_8_bits = [demo_model(), folder.path().join("small-dense")].map(|dir| (dir, KvPrecision::Eight));
-    for (dir, kv) in as_computed.map(|dir| (dir, KvPrecision::Full)).into_iter().chain(in_8_bits) {
-        let metadata = Metadata::read(&dir, Files::Whole).unwrap();
-        for context in [256, 1024] {
-            let told = inspect_model(&metadata, Some(context), kv).unwrap().memory.total;
+    // A draft model that keeps many times of what the model does, and for most of its layers only so far back.
+    let with_drafts = [256, 768].map(|window| {
+        let draft = made(&format!("draft-{window}"), &|dir| write_draft(dir, &large_draft(window)));
+        (folder.path().join("tiny-f32"), KvPrecision::Full, Some(draft))
+    });
+    let alone = as_computed.map(|dir| (dir, KvPrecision::Full)).into_iter().chain(in_8_bits);
+    for (dir, kv, draft) in alone.map(|(dir, kv)| (dir, kv, None)).chain(with_drafts) {
+        let [metadata, beside] =
+            [Some(&dir), draft.as_ref()].map(|dir| dir.map(|dir| Metadata::read(dir, Files::Whole).unwrap()));
+        let metadata = metadata.unwrap();
+        for context in [256, if draft.is_some() { 2000 } else { 1024 }] {
+            let told = inspect_drafted(&metadata, beside.as_ref(), Some(context), kv).unwrap().memory.total;
             // A peak is the most of several: on a busy machine less is in flight at once.
             let is_off = |most: u64| (told as f64 - most as f64).abs() > (BOUND * most as f64).max(NOISE);
-            let mut most = measured(&dir, kv, context as usize);
+            let peak = || measured(&dir, draft.as_deref(), kv, context as usize);
+            let mut most = peak();
             for _ in 0..2 {
                 if is_off(most) {
-                    most = most.max(measured(&dir, kv, context as usize));
+                    most = most.max(peak());
                 }
             }
             let off = told as f64 - most as f64;
-            let found = format!("{} at {context}, {kv:?}: {most} measured, {told} told", dir.display());
+            let beside = if draft.is_some() { " with a draft model" } else { "" };
+            let found =
+                format!("{}{beside} at {context}, {kv:?}: {most} measured, {told} told", dir.display());
             println!("{found}, {:+.1} %", 100.0 * off / most as f64);
             if is_off(most) {
                 wrong.push(found);

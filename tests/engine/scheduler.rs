@@ -14,6 +14,7 @@ use foretoken_engine::session::{Prepared, ReplyRequest, Session};
 use foretoken_protocol::{
     ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
 };
+use foretoken_tests::drafted::drafted;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
 use foretoken_tests::rng::Rng;
@@ -35,6 +36,8 @@ struct Harness<'a> {
     admitted: Vec<RowId>,
     /// The place that each request was last told.
     places: BTreeMap<RowId, usize>,
+    /// Accepted drafts of the head, the draft model and look-up.
+    accepted: [usize; 3],
 }
 
 impl<'a> Harness<'a> {
@@ -46,6 +49,7 @@ impl<'a> Harness<'a> {
             finished: BTreeMap::new(),
             admitted: Vec::new(),
             places: BTreeMap::new(),
+            accepted: [0; 3],
         }
     }
 
@@ -68,6 +72,7 @@ impl<'a> Harness<'a> {
                 }
                 SchedulerEvent::Advanced { advance, .. } => {
                     advanced.push(advance.row);
+                    self.accepted[advance.drafter as usize] += advance.accepted;
                     self.replies.entry(advance.row).or_default().add(&advance);
                     if let Some(reason) = advance.finish {
                         self.finished.insert(advance.row, reason);
@@ -109,15 +114,20 @@ fn any_figures(rng: &mut Rng) -> PolicyState {
             (width, time)
         })
         .collect();
-    let accepted: Vec<_> = (0..8).map(|_| json!({ "right": 15.0 * rng.unit(), "all": 15.0 })).collect();
-    let cost = json!({ "passes": passes, "draft": 1e-5 * rng.unit() });
-    serde_json::from_value(json!({ "cost": cost, "accepted": accepted })).unwrap()
+    let mut verdicts =
+        || -> Vec<_> { (0..8).map(|_| json!({ "right": 15.0 * rng.unit(), "all": 15.0 })).collect() };
+    let (accepted, dflash) = (verdicts(), verdicts());
+    let cost = json!({ "passes": passes, "draft": 1e-5 * rng.unit(), "block": 2e-5 * rng.unit() });
+    serde_json::from_value(json!({ "cost": cost, "accepted": accepted, "dflash": dflash })).unwrap()
 }
 
 fn any_drafting(rng: &mut Rng) -> Drafting {
-    match rng.below(4) {
+    match rng.below(8) {
         0 => Drafting::Off,
         1 => Drafting::Fixed { depth: rng.one_of(&[1, 2, 4, 8]) },
+        2 => Drafting::Mtp,
+        3 => Drafting::Lookup,
+        4 | 5 => Drafting::Dflash { depth: rng.one_of(&[None, Some(1), Some(4), Some(15)]) },
         _ => Drafting::Auto,
     }
 }
@@ -200,8 +210,8 @@ impl<'a> RandomRequests<'a> {
         Self { seed, rng, memory, harness, rows, specs, leaving, to_come, submitted, cancelled }
     }
 
-    /// Returns how many rows were completed and how many cancelled.
-    fn run(mut self) -> (usize, usize) {
+    /// Returns how many rows were completed, how many cancelled, and the accepted drafts of each drafter.
+    fn run(mut self) -> [usize; 5] {
         while !self.to_come.is_empty() || !self.harness.scheduler.is_idle() {
             self.submit();
             if self.rng.below(4) == 0 {
@@ -215,7 +225,8 @@ impl<'a> RandomRequests<'a> {
             }
         }
         self.check_end();
-        (self.harness.finished.len(), self.cancelled.len())
+        let [head, dflash, lookup] = self.harness.accepted;
+        [self.harness.finished.len(), self.cancelled.len(), head, dflash, lookup]
     }
 
     fn submit(&mut self) {
@@ -298,12 +309,15 @@ fn random_requests() {
     /// Seeds of a run; more by the environment.
     const SEEDS: u64 = 24;
     let seeds = std::env::var("FORETOKEN_FUZZ_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
-    let model = tiny_dense(Stored::F32);
+    // Its draft model's window is full after a few tokens.
+    let model = drafted(6);
     let pool = pool(&model);
-    let (complete, cancelled) = (0..seeds)
+    let [complete, cancelled, accepted @ ..] = (0..seeds)
         .map(|seed| RandomRequests::new(&model, &pool, seed).run())
-        .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-    println!("{complete} rows completed, {cancelled} cancelled");
+        .fold([0; 5], |sums, run| std::array::from_fn(|i| sums[i] + run[i]));
+    println!("{complete} rows completed, {cancelled} cancelled, {accepted:?} drafts accepted");
+    // Random text hardly repeats itself, so what is looked up is hardly right.
+    assert!(accepted[..2].iter().all(|&accepted| accepted as u64 > seeds), "{accepted:?}");
     assert!(complete as u64 >= 2 * seeds && cancelled as u64 >= seeds, "{complete} and {cancelled}");
 }
 

@@ -14,6 +14,7 @@ use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
     MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
 };
+use foretoken_tests::drafted::{draft_config, write_draft, write_draft_for_demo};
 use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
@@ -608,6 +609,34 @@ fn loads_wait_for_replies_and_can_be_cancelled() {
     assert_eq!(engine.loaded(6).unwrap_err().code, "cancelled");
     engine.loaded(7).unwrap();
     assert_eq!(engine.end(8).stats.emitted, 12);
+}
+
+/// A model drafts with the draft model that it is loaded with, and goes without one that cannot be used.
+#[test]
+fn a_draft_model_is_loaded_with_its_target_or_left_out() {
+    let mut engine = Engine::start();
+    let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_draft_for_demo(own.path());
+    write_draft(other.path(), &draft_config(6));
+    let mut load_with = |id, draft_model: &Path| {
+        let Request::Load { model, kv_precision, .. } = load(id, &demo_model()) else { unreachable!() };
+        let draft_model = Some(draft_model.to_str().unwrap().to_owned());
+        engine.send(&Request::Load { id, model, kv_precision, draft_model });
+        let info = engine.loaded(id).unwrap();
+        engine.send(&generate_with(id + 1, 24, Drafting::Dflash { depth: Some(3) }));
+        (info, engine.end(id + 1).stats)
+    };
+    let (without, stats) = load_with(10, other.path());
+    assert!(without.draft_model.is_none() && without.notes.last().unwrap().contains("hidden_size 64"));
+    assert_eq!(stats.drafting_note.unwrap(), "No draft model is loaded with this model.");
+    let (with, stats) = load_with(20, own.path());
+    let draft_model = with.draft_model.unwrap();
+    assert_eq!((Path::new(&draft_model.path), draft_model.most_guesses), (own.path(), 7));
+    assert_eq!(with.weight_bytes, without.weight_bytes + draft_model.weight_bytes);
+    assert!(stats.by_draft_model.drafted > 0 && stats.positions.len() == 3, "{stats:?}");
+    fs::write(own.path().join("model.safetensors"), "cut").unwrap();
+    let (without, _) = load_with(30, own.path());
+    assert!(without.draft_model.is_none() && !without.notes.is_empty(), "{without:?}");
 }
 
 #[test]

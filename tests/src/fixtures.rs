@@ -11,8 +11,6 @@ use foretoken_engine::model::Qwen;
 use foretoken_protocol::KvPrecision;
 use serde_json::{Value, json};
 
-use crate::rng::Rng;
-
 /// Weights that share a scale in the quantized fixtures.
 const GROUP: i32 = 64;
 /// The file that holds all tensors of the demo model, and of what is written here.
@@ -146,51 +144,6 @@ pub fn write_demo_with_value(out: &Path, tensor: &str, value: f32) {
         let changed = Array::from_slice(&values, stored.shape()).unwrap().astype(stored.dtype()).unwrap();
         tensors.insert(tensor.to_owned(), changed);
     });
-}
-
-/// Writes a draft model (DFlash) of random weights for a model with a hidden size and a vocabulary: one layer with a
-/// window, one without. `taps`: the layers that it reads; `block`: the tokens of a block, one more than its guesses.
-pub fn write_draft_model(out: &Path, hidden: i32, vocab: u32, taps: &[usize], block: usize) {
-    let (heads, kv_heads, head_dim, mlp) = (4, 2, 16, 96);
-    let config = json!({
-        "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": hidden, "vocab_size": vocab,
-        "intermediate_size": mlp, "num_hidden_layers": 2, "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads, "head_dim": head_dim, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
-        "max_position_embeddings": 4096, "dtype": "float32",
-        "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 6,
-        "dflash_config": { "block_size": block, "mask_token_id": vocab - 1, "target_layer_ids": taps },
-    });
-    let mut rng = Rng::new(77);
-    let mut tensors: HashMap<String, Array> = HashMap::new();
-    let mut add = |name: &str, shape: &[i32]| {
-        let norm = shape.len() == 1;
-        let value = |_| if norm { 1.0 } else { 0.15 * rng.normal() };
-        let values: Vec<f32> = (0..shape.iter().product::<i32>()).map(value).collect();
-        tensors.insert(format!("{name}.weight"), Array::from_slice(&values, shape).unwrap());
-    };
-    add("fc", &[hidden, taps.len() as i32 * hidden]);
-    add("hidden_norm", &[hidden]);
-    add("norm", &[hidden]);
-    for layer in 0..2 {
-        for (name, shape) in [
-            ("input_layernorm", &[hidden][..]),
-            ("post_attention_layernorm", &[hidden]),
-            ("self_attn.q_norm", &[head_dim]),
-            ("self_attn.k_norm", &[head_dim]),
-            ("self_attn.q_proj", &[heads * head_dim, hidden]),
-            ("self_attn.k_proj", &[kv_heads * head_dim, hidden]),
-            ("self_attn.v_proj", &[kv_heads * head_dim, hidden]),
-            ("self_attn.o_proj", &[hidden, heads * head_dim]),
-            ("mlp.gate_proj", &[mlp, hidden]),
-            ("mlp.up_proj", &[mlp, hidden]),
-            ("mlp.down_proj", &[hidden, mlp]),
-        ] {
-            add(&format!("layers.{layer}.{name}"), shape);
-        }
-    }
-    fs::create_dir_all(out).unwrap();
-    fs::write(out.join("config.json"), config.to_string()).unwrap();
-    save(out, &tensors);
 }
 
 /// Copies a raw checkpoint with all its tensors cast.

@@ -4,6 +4,7 @@
 pub mod agreement;
 pub mod bad_models;
 pub mod chats;
+pub mod drafted;
 pub mod fixtures;
 pub mod goldens;
 pub mod known;

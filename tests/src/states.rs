@@ -19,6 +19,8 @@ pub const F16_ROUNDING: f32 = BF16_ROUNDING / 8.0;
 
 /// The most drafts of a row in a step, whoever proposes them.
 const LONGEST_CHAIN: usize = 15;
+/// The most tokens that a draft model may leave unread.
+const MOST_UNREAD: usize = 64;
 
 /// All caches and states of a row, f32.
 #[derive(Debug)]
@@ -43,6 +45,11 @@ pub fn check_invariants(batch: &Batch) {
         if let Some(head) = &cache.head {
             assert_eq!(head.len(), row.committed() - row.unread_pairs(), "row {id}: the head's cache");
             assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {id}: nothing to draft from");
+        }
+        if let Some(context) = &cache.draft {
+            let unread = row.unread_by_draft();
+            assert_eq!(context.end() + unread, row.committed(), "row {id}: what the draft model has read");
+            assert!(unread <= MOST_UNREAD, "row {id}: {unread} tokens that the draft model has not read");
         }
         for kv in cache.kv.iter().chain(&cache.head) {
             // A step that was rejected may have made it grow.

@@ -6,9 +6,11 @@ use std::path::Path;
 
 use foretoken_host::{KV_IN_8_BITS, Tool};
 use foretoken_protocol::{
-    AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, ErrorReport, KvPrecision, MachineName, Spread,
+    AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, DraftVocabularyFigures, ErrorReport, KvPrecision,
+    MachineName, Spread,
 };
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// A prompt that is read in passing, where its speed is not asked for.
 const SHORT_PROMPT: u32 = 64;
@@ -113,8 +115,30 @@ pub(crate) async fn measure(
     state: &Path,
     sizes: &Sizes,
     kv_precision: KvPrecision,
-    mut on_progress: impl FnMut(u64, u64),
+    on_progress: impl FnMut(u64, u64),
 ) -> Result<Report, ErrorReport> {
+    report(tool, sizes.arguments(folder, state, kv_precision), on_progress).await
+}
+
+/// Has the engine choose the tokens that the MTP head of the model in a folder drafts from, where fewer are faster, and
+/// keep them beside the model; the rest as in [`measure`].
+pub(crate) async fn choose_draft_vocabulary(
+    tool: &Tool,
+    folder: &Path,
+    on_progress: impl FnMut(u64, u64),
+) -> Result<DraftVocabularyFigures, ErrorReport> {
+    let mut arguments: Vec<OsString> =
+        ["draft-vocabulary", "--json", "--progress", "--model"].map(OsString::from).into();
+    arguments.push(folder.into());
+    report(tool, arguments, on_progress).await
+}
+
+/// What the engine reports at the end, behind lines that tell how far it is.
+async fn report<T: DeserializeOwned>(
+    tool: &Tool,
+    arguments: Vec<OsString>,
+    mut on_progress: impl FnMut(u64, u64),
+) -> Result<T, ErrorReport> {
     let mut output = String::new();
     let follow = |line: &str| match serde_json::from_str(line) {
         Ok(BenchProgress { done, total }) => on_progress(done, total),
@@ -123,7 +147,7 @@ pub(crate) async fn measure(
             output.push('\n');
         }
     };
-    tool.lines(sizes.arguments(folder, state, kv_precision), follow, pending()).await?;
+    tool.lines(arguments, follow, pending()).await?;
     serde_json::from_str(&output).map_err(|error| ErrorReport {
         code: "engine_unreadable".into(),
         message: format!("The engine told its speed in words that cannot be read: {error}."),

@@ -5,4 +5,4 @@ mod history;
 mod measurement;
 
 pub(crate) use history::History;
-pub(crate) use measurement::{Sizes, measure};
+pub(crate) use measurement::{Sizes, choose_draft_vocabulary, measure};

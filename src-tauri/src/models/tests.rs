@@ -12,7 +12,7 @@ use crate::testing::{Running, TIMEOUT, running};
 
 fn draft_model(app: &App) -> Option<DraftModelInfo> {
     match app.engine.state() {
-        EngineState::Ready { model, .. } => model.draft_model,
+        EngineState::Ready { model, .. } => model.draft_model.map(|draft| *draft),
         state => panic!("{state:?}"),
     }
 }

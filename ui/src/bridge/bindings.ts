@@ -694,6 +694,16 @@ export type Draft = {
 	files: Attachment[],
 };
 
+/**  What drafts cost and yield. */
+export type DraftFigures = {
+	/**  Drafts by position. */
+	positions: PositionStats[],
+	/**  Milliseconds of one draft. */
+	draft_milliseconds: number,
+	/**  Tokens per second, calculated from the two and from the time of a pass. */
+	tokens_per_second: number,
+};
+
 /**  A draft model that is loaded beside the model that it guesses ahead for. */
 export type DraftModelInfo = {
 	/**  Short name, from the folder. */
@@ -721,6 +731,22 @@ export type DraftModelOffer = {
  *  values) it has, and the place, from 1; 0 for the model's own tokens.
  */
 export type DraftRun = [number, number];
+
+/**  Drafting from all tokens and from the most frequent ones. */
+export type DraftVocabularyFigures = {
+	/**  Tokens of the vocabulary. */
+	vocabulary: number,
+	/**  The most frequent ones, which drafts may be chosen from. */
+	tokens: number,
+	/**  Share of the tokens of replies, other than those that were counted, that are among them. */
+	coverage: number,
+	/**  Drafting from all tokens. */
+	before: DraftFigures,
+	/**  Drafting from the most frequent ones. */
+	after: DraftFigures,
+	/**  Whether drafts are chosen from them from now on: only where that is faster. */
+	kept: boolean,
+};
 
 /**  Who drafts how many tokens per step. */
 export type Drafting = 
@@ -1687,6 +1713,8 @@ export type Tuning = {
 	best_depth: number,
 	/**  How keys and values were kept; before versions that tell, as computed. */
 	kv_precision: KvPrecision,
+	/**  What drafting from the most frequent tokens alone gained; `None` where that was not measured. */
+	draft_vocabulary: DraftVocabularyFigures | null,
 	/**  When it was measured, milliseconds since 1970. */
 	measured_at: number,
 };

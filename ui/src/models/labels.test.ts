@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { DraftVocabularyFigures } from "../bridge/bindings";
 import { HERE } from "../primitives/platform";
 import {
   afterwards,
@@ -65,12 +66,31 @@ describe("a model that is here", () => {
 
   it("says what was measured, also that nothing beats plain decoding", () => {
     const speeds = [23.6, 39.1, 44.7, 41];
+    let draft_vocabulary: DraftVocabularyFigures | null = null;
     const at = (best_depth: number, tokens_per_second = speeds) =>
-      tuningLabel({ tokens_per_second, best_depth, kv_precision: "full", measured_at: 0 });
+      tuningLabel({ tokens_per_second, best_depth, kv_precision: "full", draft_vocabulary, measured_at: 0 });
     expect(at(2)).toBe("Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain");
     expect(at(1)).toContain("1 draft ahead");
     expect(at(0)).toBe("Fastest without drafts: 24 tok/s. Nothing beats plain decoding here.");
     expect(at(3, [8.4])).toBe("Measured");
+    const drafts = (draft_milliseconds: number, accepted: number) => ({
+      positions: [{ drafted: 200, accepted }],
+      draft_milliseconds,
+      tokens_per_second: 50,
+    });
+    draft_vocabulary = {
+      vocabulary: 248320,
+      tokens: 62080,
+      coverage: 0.99,
+      before: drafts(2, 180),
+      after: drafts(1.5, 178),
+      kept: true,
+    };
+    expect(at(2)).toBe(
+      "Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain. Drafts come from the 62,080 most frequent of 248,320 tokens: 25 % quicker, 89 % accepted instead of 90 %",
+    );
+    draft_vocabulary = { ...draft_vocabulary, kept: false };
+    expect(at(2)).toBe("Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain");
   });
 
   it("says when it was used", () => {

@@ -11,10 +11,10 @@ use foretoken_protocol::{KvPrecision, ModelInfo, MtpState};
 use serde::Serialize;
 
 use crate::checkpoint::{
-    CheckpointError, Config, DraftConfig, HiddenMode, Index, LayerKind, Layout, Metadata, Purpose,
-    SkipReason, Skipped, sampling_defaults,
+    CheckpointError, Config, DraftConfig, DraftLayout, HiddenMode, Index, LayerKind, Layout, Metadata,
+    Purpose, SkipReason, Skipped, sampling_defaults,
 };
-use crate::memory::{DraftHead, MemoryEstimate};
+use crate::memory::{DraftHead, DraftMemory, MemoryEstimate};
 use crate::mlx;
 
 mod draft;
@@ -106,9 +106,30 @@ pub fn inspect_model(
     context: Option<u32>,
     kv_precision: KvPrecision,
 ) -> Result<Inspection, CheckpointError> {
+    inspect_drafted(metadata, None, context, kv_precision)
+}
+
+/// [`inspect_model`] for a model that is loaded with a draft model, whose folder `draft` is. It must belong to the
+/// model.
+pub fn inspect_drafted(
+    metadata: &Metadata,
+    draft: Option<&Metadata>,
+    context: Option<u32>,
+    kv_precision: KvPrecision,
+) -> Result<Inspection, CheckpointError> {
     let config = Config::of(metadata)?;
+    let mut odd = Vec::new();
+    let draft = draft.map(|folder| {
+        let name = || model_name(&folder.folder);
+        let of = DraftConfig::of(folder)?.ok_or_else(|| CheckpointError::NoDraftModel { name: name() })?;
+        odd.extend(of.check_target(&config)?);
+        Ok(DraftMemory::of(&of, &DraftLayout::of(folder, &of)?))
+    });
+    let draft = draft.transpose()?;
     let index = Index::of(metadata, &config)?;
-    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?.keeping_kv(&config, kv_precision)?;
+    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?
+        .keeping_kv(&config, kv_precision)?
+        .with_draft_vocabulary(&metadata.folder, &config);
     let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
         name: model_name(&metadata.folder),
@@ -122,11 +143,11 @@ pub fn inspect_model(
         hidden_size: config.hidden_size,
         vocab_size: config.vocab_size,
         context_length: config.max_position_embeddings,
-        memory: MemoryEstimate::of(&config, &layout, context.into()),
+        memory: MemoryEstimate::of(&config, &layout, draft, context.into()),
         skipped: skipped_groups(&layout.skipped),
         architecture: config.architecture,
         mtp: layout.mtp,
-        notes: layout.notes,
+        notes: layout.notes.into_iter().chain(odd).collect(),
     })
 }
 
@@ -253,6 +274,10 @@ impl fmt::Display for Inspection {
         if memory.head_cache > 0 {
             let per_token = bytes(memory.head_cache_per_token);
             rows.push(("", format!("{} for the MTP head, {per_token} per token", bytes(memory.head_cache))));
+        }
+        if let Some(draft) = &memory.draft_model {
+            let (weights, kept) = (bytes(draft.weights), bytes(draft.context.saturating_add(draft.unread)));
+            rows.push(("", format!("{weights} for the draft model, {kept} for what it keeps of a chat")));
         }
         rows.extend([
             ("", format!("{} recurrent state", bytes(memory.recurrent_state))),

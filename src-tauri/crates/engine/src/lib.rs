@@ -5,6 +5,7 @@ pub mod cache;
 pub mod checkpoint;
 pub mod convert;
 pub mod decode;
+pub mod draft_vocabulary;
 mod error;
 pub mod inspect;
 mod learned;

@@ -62,7 +62,7 @@ impl Prepared {
         let metadata = Metadata::read(dir, Files::Whole)?;
         let config = Config::of(&metadata)?;
         let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
-        let layout = layout.keeping_kv(&config, kv_precision)?;
+        let layout = layout.keeping_kv(&config, kv_precision)?.with_draft_vocabulary(dir, &config);
         let tokenizer = Tokenizer::load(dir)?;
         let template = ChatTemplate::load(dir)?;
         let stop_ids = stop_ids(dir, &tokenizer)?;
@@ -75,7 +75,7 @@ impl Prepared {
 
     /// Has the draft model in a folder loaded as well. On an error there is none.
     pub fn set_draft_model(&mut self, dir: &Path) -> Result<(), EngineError> {
-        (self.draft_model, self.info.draft_model) = (None, None);
+        self.drop_draft_model();
         let metadata = Metadata::read(dir, Files::Whole)?;
         let Some(config) = DraftConfig::of(&metadata)? else {
             return Err(CheckpointError::NoDraftModel { name: model_name(dir) }.into());
@@ -83,12 +83,13 @@ impl Prepared {
         let notes = config.check_target(&self.config)?;
         let layout = DraftLayout::of(&metadata, &config)?;
         self.info.notes.extend(notes);
-        self.info.draft_model = Some(DraftModelInfo {
+        self.info.weight_bytes += layout.weight_bytes();
+        self.info.draft_model = Some(Box::new(DraftModelInfo {
             name: model_name(dir),
             path: dir.display().to_string(),
             weight_bytes: layout.weight_bytes(),
             most_guesses: config.block_size as u32 - 1,
-        });
+        }));
         self.draft_model = Some((config, layout));
         Ok(())
     }
@@ -96,7 +97,14 @@ impl Prepared {
     /// Tells people why the model goes without its draft model: it would only have saved time.
     pub fn without_draft_model(&mut self, error: &EngineError) {
         self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
-        (self.draft_model, self.info.draft_model) = (None, None);
+        self.drop_draft_model();
+    }
+
+    fn drop_draft_model(&mut self) {
+        self.draft_model = None;
+        if let Some(draft) = self.info.draft_model.take() {
+            self.info.weight_bytes -= draft.weight_bytes;
+        }
     }
 
     /// What is about to be loaded.
@@ -122,7 +130,9 @@ impl Prepared {
             }
         }
         let Self { config, layout, draft_model: _, info, prompter, stop_ids, xtc_exempt } = self;
-        let MemoryBudget { rows, prefix_cache } = MemoryBudget::of(&config, &layout, mlx::usable_memory());
+        let draft = model.draft.as_ref().map(DraftModel::memory);
+        let MemoryBudget { rows, prefix_cache } =
+            MemoryBudget::with_draft(&config, &layout, draft, mlx::usable_memory());
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
@@ -173,6 +183,21 @@ impl Session {
     /// The network.
     pub fn model(&self) -> &Qwen {
         &self.model
+    }
+
+    /// Has drafts of the MTP head chosen from these tokens alone, ascending, or from all.
+    pub fn set_draft_vocabulary(&mut self, ids: Option<&[u32]>) -> Result<(), EngineError> {
+        Ok(self.model.set_draft_vocabulary(ids)?)
+    }
+
+    /// Tokens that the model knows.
+    pub fn vocab(&self) -> usize {
+        self.vocab
+    }
+
+    /// Tokens that end a reply.
+    pub fn stop_ids(&self) -> &[u32] {
+        &self.stop_ids
     }
 
     /// The tokenizer.

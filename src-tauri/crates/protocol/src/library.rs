@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ErrorReport, KvPrecision, MtpState};
+use crate::{ErrorReport, KvPrecision, MtpState, PositionStats};
 
 /// Names a job of the library for as long as the app runs.
 pub type JobId = u32;
@@ -132,8 +132,39 @@ pub struct Tuning {
     /// How keys and values were kept; before versions that tell, as computed.
     #[serde(default)]
     pub kv_precision: KvPrecision,
+    /// What drafting from the most frequent tokens alone gained; `None` where that was not measured.
+    #[serde(default)]
+    pub draft_vocabulary: Option<DraftVocabularyFigures>,
     /// When it was measured, milliseconds since 1970.
     pub measured_at: u64,
+}
+
+/// Drafting from all tokens and from the most frequent ones.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct DraftVocabularyFigures {
+    /// Tokens of the vocabulary.
+    pub vocabulary: u32,
+    /// The most frequent ones, which drafts may be chosen from.
+    pub tokens: u32,
+    /// Share of the tokens of replies, other than those that were counted, that are among them.
+    pub coverage: f64,
+    /// Drafting from all tokens.
+    pub before: DraftFigures,
+    /// Drafting from the most frequent ones.
+    pub after: DraftFigures,
+    /// Whether drafts are chosen from them from now on: only where that is faster.
+    pub kept: bool,
+}
+
+/// What drafts cost and yield.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
+pub struct DraftFigures {
+    /// Drafts by position.
+    pub positions: Vec<PositionStats>,
+    /// Milliseconds of one draft.
+    pub draft_milliseconds: f64,
+    /// Tokens per second, calculated from the two and from the time of a pass.
+    pub tokens_per_second: f64,
 }
 
 /// A model on this machine.

@@ -48,13 +48,13 @@ pub struct ModelInfo {
     pub defaults: Sampling,
     /// Whether the chat template has a thinking switch.
     pub thinking: bool,
-    /// Memory that the loaded weights take.
+    /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
     /// How it keeps keys and values.
     pub kv_precision: KvPrecision,
     /// The draft model that guesses ahead for it, where one was loaded with it.
     #[serde(default)]
-    pub draft_model: Option<DraftModelInfo>,
+    pub draft_model: Option<Box<DraftModelInfo>>,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
 }

@@ -68,6 +68,7 @@ const LAYERS: Layers = Layers {
                     &["checkpoint", "decode", "error", "inspect", "memory", "mlx", "model", "sample", "text"],
                 ),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
+                ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
                 ("serve", &["error", "learned", "mlx", "session", "text"]),
                 (
                     "cli",
@@ -75,6 +76,7 @@ const LAYERS: Layers = Layers {
                         "bench",
                         "checkpoint",
                         "convert",
+                        "draft_vocabulary",
                         "error",
                         "inspect",
                         "mlx",

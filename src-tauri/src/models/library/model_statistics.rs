@@ -121,8 +121,13 @@ mod tests {
         let file = folder.path().join("models.json");
         let kv_precision = KvPrecision::Full;
         let model = |folder: &str| Model { folder: folder.into(), kv_precision, draft_model: None };
-        let tuning =
-            Tuning { tokens_per_second: vec![10.0, 14.0], best_depth: 1, kv_precision, measured_at: 5 };
+        let tuning = Tuning {
+            tokens_per_second: vec![10.0, 14.0],
+            best_depth: 1,
+            kv_precision,
+            draft_vocabulary: None,
+            measured_at: 5,
+        };
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };
         let drafted = PositionStats { drafted: 30, accepted: 20 };
         let reply = ReplyStats { positions: vec![drafted], ..plain.clone() };

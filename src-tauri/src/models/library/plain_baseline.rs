@@ -119,7 +119,13 @@ mod tests {
 
     fn tuning() -> Tuning {
         let kv_precision = KvPrecision::Full;
-        Tuning { tokens_per_second: vec![18.0, 30.0], best_depth: 1, kv_precision, measured_at: 7 }
+        Tuning {
+            tokens_per_second: vec![18.0, 30.0],
+            best_depth: 1,
+            kv_precision,
+            draft_vocabulary: None,
+            measured_at: 7,
+        }
     }
 
     fn speed(

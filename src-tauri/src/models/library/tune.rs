@@ -1,4 +1,5 @@
-//! Measuring how many drafts pay with a model, with the engine's own benchmark.
+//! Measuring how many drafts pay with a model, with the engine's own benchmark, behind the choice of the tokens that
+//! they are drawn from.
 
 use std::path::Path;
 
@@ -20,10 +21,22 @@ pub(super) async fn measure(
     folder: &Path,
     state: &Path,
     kv_precision: KvPrecision,
-    on_progress: impl FnMut(u64, u64),
+    mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Tuning, ErrorReport> {
-    let report = benchmarks::measure(tool, folder, state, &SIZES, kv_precision, on_progress).await?;
-    Ok(tuning(&report.depths, kv_precision, now()))
+    // Each of the two is half of the work.
+    let first_half = |done, total| on_progress(done, 2 * total);
+    let draft_vocabulary = match benchmarks::choose_draft_vocabulary(tool, folder, first_half).await {
+        Ok(figures) => Some(figures),
+        Err(error) => {
+            if error.code != "no_mtp_head" {
+                tracing::warn!("drafts of {} are drawn from all tokens: {}", folder.display(), error.message);
+            }
+            None
+        }
+    };
+    let second_half = |done, total| on_progress(total + done, 2 * total);
+    let report = benchmarks::measure(tool, folder, state, &SIZES, kv_precision, second_half).await?;
+    Ok(Tuning { draft_vocabulary, ..tuning(&report.depths, kv_precision, now()) })
 }
 
 fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) -> Tuning {
@@ -34,7 +47,13 @@ fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) ->
         .iter()
         .filter(|depth| depth.tokens_per_second.median > plain * MARGIN)
         .max_by(|a, b| a.tokens_per_second.median.total_cmp(&b.tokens_per_second.median));
-    Tuning { tokens_per_second, best_depth: best.map_or(0, |depth| depth.depth), kv_precision, measured_at }
+    Tuning {
+        tokens_per_second,
+        best_depth: best.map_or(0, |depth| depth.depth),
+        kv_precision,
+        draft_vocabulary: None,
+        measured_at,
+    }
 }
 
 #[cfg(test)]
@@ -73,8 +92,22 @@ mod tests {
     async fn the_demo_model_is_measured_at_each_depth() {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
-        let tuning =
-            measure(&tool, &demo_model(), folder.path(), KvPrecision::Eight, |_, _| {}).await.unwrap();
+        let model = folder.path().join("model");
+        std::fs::create_dir(&model).unwrap();
+        for entry in std::fs::read_dir(demo_model()).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), model.join(entry.file_name())).unwrap();
+        }
+        let mut told = Vec::new();
+        let follow = |done, total| told.push(done as f64 / total as f64);
+        let tuning = measure(&tool, &model, folder.path(), KvPrecision::Eight, follow).await.unwrap();
+        assert!(told.is_sorted() && told.last() == Some(&1.0) && told.contains(&0.5), "{told:?}");
+        let figures = tuning.draft_vocabulary.clone().unwrap();
+        assert!(
+            figures.tokens < figures.vocabulary && figures.before.positions[0].accepted > 0,
+            "{figures:?}"
+        );
+        assert_eq!(model.join("draft_vocabulary.json").exists(), figures.kept);
         assert_eq!(tuning.kv_precision, KvPrecision::Eight);
         assert_eq!(tuning.tokens_per_second.len(), 4);
         assert!(tuning.tokens_per_second.iter().all(|&speed| speed > 0.0), "{tuning:?}");

@@ -1,9 +1,11 @@
 //! What a draft model has read of one row: keys and values of the committed tokens, in each of its layers. Those of the
 //! places that it guesses stand behind them for one forward pass, and never count.
 
+use std::ops::Range;
+
 use thiserror::Error;
 
-use super::row_kv::RowKv;
+use super::row_kv::{KvCopy, RowKv};
 use crate::mlx::{Array, Result};
 
 /// Positions by which a layer with a window outgrows it before what is out of sight is dropped, so that not every
@@ -40,15 +42,78 @@ pub struct DraftContext {
     end: usize,
 }
 
+/// What is kept of some positions of a context in arrays of their own, so that contexts can go on behind them: in a
+/// layer with a window only what the place behind them sees.
+#[derive(Debug, Clone)]
+pub struct ContextCopy {
+    positions: usize,
+    layers: Vec<LayerCopy>,
+}
+
+#[derive(Debug, Clone)]
+struct LayerCopy {
+    kv: KvCopy,
+    /// Entries that a place sees at most.
+    most: usize,
+}
+
 impl DraftContext {
     /// An empty context of layers with these windows: a place sees fewer than so many positions before it, at least 2.
     pub fn new(windows: impl IntoIterator<Item = Option<usize>>) -> Self {
-        let layer = |window: Option<usize>| ContextKv {
-            kv: RowKv::default(),
-            first: 0,
-            most: window.map_or(usize::MAX, |window| window - 1),
-        };
+        let layer = |window| ContextKv { kv: RowKv::default(), first: 0, most: most(window) };
         Self { layers: windows.into_iter().map(layer).collect(), end: 0 }
+    }
+
+    /// A context that consists of these layers, at least one, all of which end at the same position.
+    pub fn of_layers(layers: Vec<ContextKv>) -> Self {
+        let end = layers.first().map_or(0, |layer| layer.first + layer.kv.len());
+        Self { layers, end }
+    }
+
+    /// Its layers by themselves.
+    pub fn into_layers(self) -> Vec<ContextKv> {
+        self.layers
+    }
+
+    /// A context of the positions in `parts`, at least one, which follow each other from position 0 on; with room for
+    /// `reserved` positions in all. Waits for the copy.
+    pub fn restored(parts: &[&ContextCopy], reserved: usize) -> Result<Self> {
+        let end = parts.iter().map(|part| part.positions).sum();
+        let layers = parts.first().map_or(0, |part| part.layers.len());
+        let layer = |index: usize| {
+            let copies = parts.iter().map(|part| &part.layers[index]);
+            ContextKv::restored(&copies.collect::<Vec<_>>(), end, reserved)
+        };
+        Ok(Self { layers: (0..layers).map(layer).collect::<Result<_>>()?, end })
+    }
+
+    /// A copy of some positions, still lazy: it must be evaluated, or dropped, before anything else is appended. `None`
+    /// where they were not all read, or what the place behind them sees was dropped.
+    pub fn copy(&self, positions: Range<usize>) -> Result<Option<ContextCopy>> {
+        let layers = self.layers.iter().map(|layer| layer.copy(&positions));
+        let layers: Option<Vec<LayerCopy>> = layers.collect::<Result<_>>()?;
+        Ok(layers.map(|layers| ContextCopy { positions: positions.len(), layers }))
+    }
+
+    /// The largest capacity of a buffer of a layer with this window after so many positions, those of a block included;
+    /// else as [`RowKv::most_capacity`].
+    pub fn most_capacity(window: Option<usize>, positions: usize) -> usize {
+        RowKv::most_capacity(held(most(window), positions))
+    }
+
+    /// The capacity of a buffer of a layer with this window that is made for so many positions.
+    pub fn positions_for(window: Option<usize>, positions: u64) -> u64 {
+        RowKv::positions_for(positions.min(held(most(window), usize::MAX) as u64))
+    }
+
+    /// The capacity of the buffers to which a layer with this window moves what is still seen of so many positions; 0
+    /// where it need not move yet.
+    pub fn moved_positions(window: usize, positions: u64) -> u64 {
+        if positions > (most(Some(window)) + SLACK) as u64 {
+            Self::positions_for(Some(window), positions)
+        } else {
+            0
+        }
     }
 
     /// Positions that were read: the context ends there, and the block that is guessed begins.
@@ -77,7 +142,7 @@ impl DraftContext {
     /// Makes later buffers large enough for so many positions.
     pub fn reserve(&mut self, positions: usize) {
         for layer in &mut self.layers {
-            layer.kv.reserve(positions.min(layer.most.saturating_add(2 * SLACK)));
+            layer.kv.reserve(layer.room(positions));
         }
     }
 
@@ -117,6 +182,24 @@ impl DraftContext {
     }
 }
 
+impl ContextCopy {
+    /// The arrays, for evaluation.
+    pub fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.layers.iter().flat_map(|layer| layer.kv.arrays())
+    }
+}
+
+/// Entries of a layer with this window that a place sees at most.
+fn most(window: Option<usize>) -> usize {
+    window.map_or(usize::MAX, |window| window - 1)
+}
+
+/// Entries of a context of so many positions that a layer holds at most, those of a block included, where a place sees
+/// at most `most`.
+fn held(most: usize, positions: usize) -> usize {
+    positions.min(most.saturating_add(2 * SLACK))
+}
+
 /// The context in one layer.
 #[derive(Debug, Clone)]
 pub struct ContextKv {
@@ -128,6 +211,49 @@ pub struct ContextKv {
 }
 
 impl ContextKv {
+    /// A layer that ends at position `end` with the last of these copies, which follow each other.
+    fn restored(copies: &[&LayerCopy], end: usize, reserved: usize) -> Result<Self> {
+        let most = copies.first().map_or(0, |copy| copy.most);
+        let (mut seen, mut pieces): (usize, Vec<KvCopy>) = (0, Vec::new());
+        for copy in copies.iter().rev() {
+            let count = copy.kv.len().min(most - seen);
+            if count == 0 {
+                break;
+            }
+            pieces.push(copy.kv.last(count)?);
+            seen += count;
+        }
+        let kv = RowKv::restored(pieces.iter().rev(), held(most, reserved))?;
+        Ok(Self { kv, first: end - seen, most })
+    }
+
+    fn copy(&self, positions: &Range<usize>) -> Result<Option<LayerCopy>> {
+        let begin = positions.start.max(positions.end.saturating_sub(self.most));
+        let Some(skipped) = begin.checked_sub(self.first) else { return Ok(None) };
+        let copy = self.kv.copy(skipped..skipped + positions.end - begin)?;
+        Ok(copy.map(|kv| LayerCopy { kv, most: self.most }))
+    }
+
+    /// Positions that its buffers are given room for where the row has so many.
+    pub fn room(&self, positions: usize) -> usize {
+        held(self.most, positions)
+    }
+
+    /// Its keys and values, which are missing from then on; [`Self::with_kv`] puts them back.
+    pub fn take_kv(&mut self) -> RowKv {
+        std::mem::take(&mut self.kv)
+    }
+
+    /// The layer with the keys and values that were taken from it.
+    pub fn with_kv(self, kv: RowKv) -> Self {
+        Self { kv, ..self }
+    }
+
+    /// Its keys and values.
+    pub fn kv(&self) -> &RowKv {
+        &self.kv
+    }
+
     /// This and the next positions, `[2, Hkv, m, D]`.
     fn with(&self, kv: &Array) -> Result<Self> {
         let (held, new) = (self.kv.len(), kv.dim(2) as usize);

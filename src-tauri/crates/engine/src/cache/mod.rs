@@ -9,7 +9,7 @@ mod row_kv;
 mod spill;
 
 pub use delta_state::{DeltaState, TapeEntry};
-pub use draft_context::{ContextKv, DraftContext, DraftContextError};
+pub use draft_context::{ContextCopy, ContextKv, DraftContext, DraftContextError};
 pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
 pub use quantized_heads::QuantizedHeads;
 pub use row_cache::RowCache;

@@ -65,6 +65,23 @@ impl KvCopy {
         self.buffers.iter()
     }
 
+    /// The last `count` of its positions, which it must have; shares its memory.
+    pub fn last(&self, count: usize) -> Result<Self> {
+        let last = |buffer: &Array| buffer.slice_axis(2, buffer.dim(2) - count as i32, buffer.dim(2));
+        let buffers = self.buffers.iter().map(last).collect::<Result<_>>()?;
+        Ok(Self { precision: self.precision, buffers })
+    }
+
+    /// Positions that it has.
+    pub fn len(&self) -> usize {
+        self.positions() as usize
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.positions() == 0
+    }
+
     fn positions(&self) -> i32 {
         self.buffers.first().map_or(0, |buffer| buffer.dim(2))
     }

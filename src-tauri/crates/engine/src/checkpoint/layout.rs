@@ -2,12 +2,14 @@
 //! how each matrix is stored, the compute type, how norms are stored, the MTP head, and what in the files is left out.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use foretoken_protocol::{KvPrecision, MtpState};
 use safetensors::Dtype;
 
 use super::CheckpointError;
 use super::config::Config;
+use super::draft_vocabulary::{DraftVocabulary, FILE};
 use super::expected;
 use super::forms::Family;
 use super::head;
@@ -40,6 +42,8 @@ pub struct Layout {
     pub hidden_mode: HiddenMode,
     /// Whether there is an MTP head, and how it is stored.
     pub mtp: MtpState,
+    /// The tokens that the MTP head drafts from; all where there is none.
+    pub draft_vocabulary: Option<DraftVocabulary>,
     /// What is in the files but not loaded, sorted by name.
     pub skipped: Vec<Skipped>,
     /// What is odd about the checkpoint though it loads, a sentence each.
@@ -63,6 +67,21 @@ impl Layout {
             }
             kv_precision => Ok(Self { kv_precision, ..self }),
         }
+    }
+
+    /// This plan with drafts chosen from the tokens that a file in the model's folder names, if there is one that can
+    /// be used.
+    pub fn with_draft_vocabulary(mut self, dir: &Path, config: &Config) -> Self {
+        if !self.has_mtp() {
+            return self;
+        }
+        match DraftVocabulary::read(dir, config) {
+            Ok(vocabulary) => self.draft_vocabulary = vocabulary,
+            Err(problem) => self
+                .notes
+                .push(format!("Drafts are chosen from all tokens: {FILE} does not count, since {problem}.")),
+        }
+        self
     }
 
     /// [`Self::plan`] for a purpose.
@@ -126,6 +145,7 @@ impl Layout {
             mtp_norms,
             hidden_mode: hidden_mode.unwrap_or_default(),
             mtp,
+            draft_vocabulary: None,
             skipped,
             notes,
             parameters,

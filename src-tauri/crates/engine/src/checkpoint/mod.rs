@@ -12,6 +12,7 @@ mod defaults;
 mod dims;
 mod draft;
 mod draft_kind;
+mod draft_vocabulary;
 mod error;
 mod expected;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use declaration::HeadDeclaration;
 pub use defaults::sampling_defaults;
 pub use dims::{AttentionDims, LinearDims, MoeDims, RopeScaling};
 pub use draft::{Convolutions, DraftArchitecture, DraftConfig, DraftLayout, SelectorDims, Visibility};
+pub use draft_vocabulary::{DraftVocabulary, UnusableVocabulary};
 pub use error::CheckpointError;
 pub use index::{Index, Sidecar, SidecarContent, TensorFile, TensorInfo};
 pub use kinds::{FloatType, HiddenMode, LayerKind, MlpKind, NormEncoding, SUPPORTED_ARCHITECTURES};

@@ -3,6 +3,7 @@
 mod bench;
 mod chat;
 mod convert;
+mod draft_vocabulary;
 mod generate;
 mod harmless;
 mod inspect;
@@ -44,6 +45,8 @@ enum Command {
     Score(score::Score),
     /// Measure a model's speed on this machine, with drafts and without.
     Bench(bench::Bench),
+    /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
+    DraftVocabulary(draft_vocabulary::DraftVocabulary),
     PdfText(pdf_text::PdfText),
     /// Serve requests from standard input, one JSON object a line.
     Serve {
@@ -108,6 +111,7 @@ impl Cli {
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Bench(command) => command.run(),
+            Command::DraftVocabulary(command) => command.run(),
             Command::PdfText(command) => command.run(),
             Command::Serve { state_dir } => Ok(foretoken_engine::serve::serve(state_dir)?),
         }

@@ -106,6 +106,6 @@ impl Batch {
     /// The arrays to evaluate with a step.
     pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
         let states = self.states.iter().flat_map(DeltaState::arrays);
-        states.chain(self.rows.iter().flat_map(|row| row.cache.arrays()))
+        states.chain(self.rows.iter().flat_map(|row| row.cache.arrays().chain(&row.unread_features)))
     }
 }

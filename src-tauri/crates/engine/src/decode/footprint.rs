@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::plan::MAX_CHAIN;
 use super::row::Row;
 use crate::memory::RowMemory;
-use crate::model::Qwen;
+use crate::model::{DraftModel, Qwen};
 
 /// The most positions that a step appends to a row.
 const STEP: usize = 1 + MAX_CHAIN;
@@ -33,9 +33,9 @@ fn gigabytes(bytes: &u64) -> f64 {
 }
 
 impl Footprint {
-    /// The footprint of a model's rows.
+    /// The footprint of a model's rows, what its draft model keeps of them included.
     pub fn of(model: &Qwen) -> Self {
-        Self(model.row_memory)
+        Self(model.row_memory.with_draft(model.draft.as_ref().map(DraftModel::memory)))
     }
 
     /// Bytes of a row of this many positions.

@@ -4,7 +4,7 @@
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
 use super::spec::RowId;
-use crate::cache::{DeltaState, Prefix, RowCache, StateSnapshot};
+use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
 
@@ -160,6 +160,11 @@ impl PrefillTask {
         let Hidden { for_mtp: hidden, features, .. } = model.hidden(chunk.x, &chunk.taps)?;
         if let (Some(draft), Some(features)) = (&model.draft, features) {
             self.row.read_features(draft, &features, begin)?;
+            // One after the other, since a layer computes several times of what it keeps.
+            let context = self.row.cache.draft.iter();
+            for layer in context.flat_map(DraftContext::layers) {
+                mlx::eval(layer.kv().buffers())?;
+            }
         }
         if let (Some(head), Some(cache)) = (&model.mtp, &mut self.row.cache.head) {
             // Pairs (hidden at t − 1, token at t) of the chunk's tokens.

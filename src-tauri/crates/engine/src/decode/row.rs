@@ -225,6 +225,12 @@ impl Row {
         self.read_features(draft, &features, position)
     }
 
+    /// Lets head and draft model read all that they have not read yet, but for the pair that the head drafts from.
+    pub(super) fn read_rest(&mut self, model: &Qwen) -> Result<()> {
+        self.read_pending(model)?;
+        model.draft.iter().try_for_each(|draft| self.read_unread_features(draft))
+    }
+
     /// The hidden state `[1, H]` of the last committed token, once the head has read the others.
     pub(super) fn last_hidden(&self) -> Option<&Array> {
         self.pending.hidden.last()
@@ -290,7 +296,8 @@ impl Row {
             self.pending.push(kept(&hidden.for_mtp)?, emitted);
         }
         if let (Some(features), true) = (&hidden.features, self.cache.draft.is_some()) {
-            self.unread_features.push(kept(features)?);
+            // A copy, made with the next step: a view would keep what all rows put out in this one alive.
+            self.unread_features.push(kept(features)?.contiguous()?);
         }
         // Drafts behind the end were never up for a verdict.
         let drafted = if finish == Some(FinishReason::Stop) { drafts.len().min(count) } else { drafts.len() };

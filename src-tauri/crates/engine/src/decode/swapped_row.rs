@@ -5,7 +5,9 @@ use foretoken_protocol::KvPrecision;
 
 use super::batch::{Batch, Departed};
 use super::row::{CacheLost, Row};
-use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled};
+use crate::cache::{
+    ContextKv, DeltaState, DraftContext, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled,
+};
 use crate::mlx::{self, Array};
 
 /// A preempted row. Its caches and states are in a file, in memory, or partly in each. They are swapped, not computed
@@ -28,10 +30,14 @@ pub struct SwappedRow {
 enum ResidentPart {
     /// The hidden states that the head has not read.
     Hidden(Array),
+    /// What the draft model has not read.
+    Features(Array),
     /// Recurrent state and convolution tail of a linear-attention layer, settled.
     State(DeltaState),
     /// Keys and values of the MTP head.
     Head(RowKv),
+    /// What the draft model has read, in one of its layers.
+    Draft(ContextKv),
     /// Keys and values of a full-attention layer of the trunk.
     Kv(RowKv),
 }
@@ -40,8 +46,11 @@ enum ResidentPart {
 #[derive(Debug)]
 enum SwappedPart {
     Hidden(Spilled),
+    Features(Spilled),
     State([Spilled; 2]),
     Head(SwappedKv),
+    /// A layer without its keys and values, and these.
+    Draft(ContextKv, SwappedKv),
     Kv(SwappedKv),
 }
 
@@ -56,27 +65,29 @@ impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
         let Self { mut row, states } = self;
-        // What the draft model has read is not kept: it does not draft for this row any more.
-        let RowCache { kv, head, draft: _ } = std::mem::take(&mut row.cache);
+        let RowCache { kv, head, draft } = std::mem::take(&mut row.cache);
         let pending = std::mem::take(&mut row.pending);
+        let unread_features = std::mem::take(&mut row.unread_features);
         row.forget(row.ctx.len());
         let prepare = || {
-            let hidden = match pending.hidden.is_empty() {
-                true => None,
-                false => Some(mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?),
+            let joined = |arrays: &[Array]| match arrays {
+                [] => Ok(None),
+                arrays => mlx::concatenate(&arrays.iter().collect::<Vec<_>>(), 0).map(Some),
             };
+            let unread = [joined(&pending.hidden)?, joined(&unread_features)?];
             // Unevaluated, they would keep the states of all rows of the batch in memory.
-            mlx::eval(states.iter().flat_map(DeltaState::arrays).chain(&hidden))?;
-            Ok((Spill::create()?, hidden))
+            mlx::eval(states.iter().flat_map(DeltaState::arrays).chain(unread.iter().flatten()))?;
+            Ok((Spill::create()?, unread))
         };
         match prepare() {
-            Ok((spill, hidden)) => {
-                let parts = hidden
-                    .map(ResidentPart::Hidden)
-                    .into_iter()
-                    .chain(states.into_iter().map(ResidentPart::State));
+            Ok((spill, [hidden, features])) => {
+                let parts = hidden.map(ResidentPart::Hidden).into_iter();
+                let parts = parts.chain(features.map(ResidentPart::Features));
+                let parts = parts.chain(states.into_iter().map(ResidentPart::State));
+                let draft = draft.map(DraftContext::into_layers).into_iter().flatten();
                 let resident = parts
                     .chain(head.map(ResidentPart::Head))
+                    .chain(draft.map(ResidentPart::Draft))
                     .chain(kv.into_iter().map(ResidentPart::Kv))
                     .collect();
                 Ok(SwappedRow { row, spill, resident, swapped: Vec::new(), next: pending.next })
@@ -124,15 +135,18 @@ impl SwappedRow {
     /// The row as it was, in a batch of its own. All parts must have been swapped in.
     pub fn resume(self) -> Batch {
         let Self { mut row, resident, next, .. } = self;
-        let mut states = Vec::new();
+        let (mut states, mut draft) = (Vec::new(), Vec::new());
         for part in resident {
             match part {
                 ResidentPart::Hidden(hidden) => row.pending.push(hidden, &next),
+                ResidentPart::Features(features) => row.unread_features.push(features),
                 ResidentPart::State(state) => states.push(state),
                 ResidentPart::Head(kv) => row.cache.head = Some(kv),
+                ResidentPart::Draft(layer) => draft.push(layer),
                 ResidentPart::Kv(kv) => row.cache.kv.push(kv),
             }
         }
+        row.cache.draft = (!draft.is_empty()).then(|| DraftContext::of_layers(draft));
         Batch::of_row(row, states)
     }
 }
@@ -141,20 +155,26 @@ impl ResidentPart {
     fn bytes(&self) -> u64 {
         let bytes = |array: &Array| array.nbytes() as u64;
         match self {
-            Self::Hidden(hidden) => bytes(hidden),
+            Self::Hidden(unread) | Self::Features(unread) => bytes(unread),
             Self::State(state) => state.arrays().map(bytes).sum(),
             Self::Head(kv) | Self::Kv(kv) => kv.buffers().iter().map(bytes).sum(),
+            Self::Draft(layer) => layer.kv().buffers().iter().map(bytes).sum(),
         }
     }
 
     fn swap_out(self, spill: &mut Spill) -> Result<SwappedPart, SpillError> {
         Ok(match self {
             Self::Hidden(hidden) => SwappedPart::Hidden(spill.write(&hidden)?),
+            Self::Features(features) => SwappedPart::Features(spill.write(&features)?),
             Self::State(state) => {
                 let (state, tail) = state.resolve(&[0])?;
                 SwappedPart::State([spill.write(&state)?, spill.write(&tail)?])
             }
             Self::Head(kv) => SwappedPart::Head(SwappedKv::swap_out(kv, spill)?),
+            Self::Draft(mut layer) => {
+                let kv = layer.take_kv();
+                SwappedPart::Draft(layer, SwappedKv::swap_out(kv, spill)?)
+            }
             Self::Kv(kv) => SwappedPart::Kv(SwappedKv::swap_out(kv, spill)?),
         })
     }
@@ -164,9 +184,9 @@ impl SwappedPart {
     /// Bytes in the file.
     fn bytes(&self) -> u64 {
         let arrays: &[Spilled] = match self {
-            Self::Hidden(hidden) => std::slice::from_ref(hidden),
+            Self::Hidden(unread) | Self::Features(unread) => std::slice::from_ref(unread),
             Self::State(state) => state,
-            Self::Head(kv) | Self::Kv(kv) => &kv.arrays,
+            Self::Head(kv) | Self::Draft(_, kv) | Self::Kv(kv) => &kv.arrays,
         };
         arrays.iter().map(Spilled::bytes).sum()
     }
@@ -175,10 +195,15 @@ impl SwappedPart {
     fn swap_in(self, spill: &mut Spill, room: usize) -> Result<ResidentPart, SpillError> {
         Ok(match self {
             Self::Hidden(hidden) => ResidentPart::Hidden(spill.read(&hidden)?),
+            Self::Features(features) => ResidentPart::Features(spill.read(&features)?),
             Self::State([state, tail]) => {
                 ResidentPart::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
             }
             Self::Head(kv) => ResidentPart::Head(kv.swap_in(spill, room)?),
+            Self::Draft(layer, kv) => {
+                let kv = kv.swap_in(spill, layer.room(room))?;
+                ResidentPart::Draft(layer.with_kv(kv))
+            }
             Self::Kv(kv) => ResidentPart::Kv(kv.swap_in(spill, room)?),
         })
     }

@@ -32,6 +32,37 @@ fn the_demo_checkpoint_is_inspected() {
 }
 
 #[test]
+fn what_a_draft_model_takes_is_told_with_the_model() {
+    let (model, draft) = (Fixture::raw().write(), Fixture::draft().set_top("num_target_layers", 5).write());
+    let [model, draft] = [model, draft].map(|folder| Metadata::read(folder.path(), Files::Whole).unwrap());
+    let told = |draft| inspect_drafted(&model, draft, Some(1000), KvPrecision::Full).unwrap();
+    let (alone, drafted) = (told(None), told(Some(&draft)));
+    assert_eq!(alone, inspect_model(&model, Some(1000), KvPrecision::Full).unwrap());
+    assert!(alone.memory.draft_model.is_none() && alone.notes.is_empty());
+    let taken = drafted.memory.draft_model.unwrap();
+    let Inspected::Draft(of_draft) = inspect(&draft, None, KvPrecision::Full).unwrap() else {
+        panic!("{draft:?}")
+    };
+    // Keys and values of a layer: two heads of 64 numbers, 2 bytes each; the other has a window of 32, which it is
+    // given room to outgrow twice.
+    assert_eq!((taken.weights, taken.context_per_token), (of_draft.weight_bytes, 512));
+    assert_eq!((taken.context, taken.unread), (512 * (1024 + 768), 64 * 3 * HIDDEN as u64 * 2));
+    let more = drafted.memory.total - alone.memory.total;
+    assert!(more >= taken.weights + taken.context + taken.unread, "{more}");
+    assert!(
+        drafted.to_string().contains("for the draft model, 942.1 kB for what it keeps of a chat"),
+        "{drafted}"
+    );
+    assert_eq!(drafted.notes.len(), 1, "{drafted}");
+    let other = Fixture::draft().set_top("hidden_size", 128).write();
+    let other = Metadata::read(other.path(), Files::Whole).unwrap();
+    for (refused, code) in [(&other, "draft_mismatch"), (&model, "not_a_model_folder")] {
+        let error = inspect_drafted(&model, Some(refused), None, KvPrecision::Full).unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+    }
+}
+
+#[test]
 fn an_inspection_counts_what_is_not_loaded() {
     let dir = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).write();
     let inspection =

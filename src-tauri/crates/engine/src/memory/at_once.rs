@@ -3,6 +3,9 @@
 /// The most tokens of a prompt that go through the model together.
 pub const PREFILL_CHUNK: usize = 512;
 
+/// The most tokens for which a row keeps what the model put out for them, until its draft model reads it.
+pub(crate) const UNREAD_FEATURES: usize = 64;
+
 /// Numbers that are checked in one operation when a tensor is checked.
 pub(crate) const FINITE_BLOCK: usize = 1 << 22;
 

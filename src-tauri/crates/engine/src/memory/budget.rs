@@ -1,6 +1,7 @@
 //! How the memory that a machine gives models is shared out beside the weights: for rows, and of that for earlier
 //! turns.
 
+use super::draft_model::DraftMemory;
 use super::estimate::MemoryEstimate;
 use super::row::RowMemory;
 use crate::checkpoint::{Config, Layout};
@@ -28,20 +29,25 @@ impl MemoryBudget {
     /// Of a model on a machine that gives models `usable` bytes, see [`usable_memory`](crate::mlx::usable_memory); 0 if
     /// that is not known.
     pub fn of(config: &Config, layout: &Layout, usable: u64) -> Self {
+        Self::with_draft(config, layout, None, usable)
+    }
+
+    /// The same with a draft model beside the model, if there is one.
+    pub fn with_draft(config: &Config, layout: &Layout, draft: Option<DraftMemory>, usable: u64) -> Self {
         if usable == 0 {
             return Self { rows: u64::MAX, prefix_cache: PREFIX_CACHE_BYTES };
         }
-        let rows = room_for_rows(config, layout, usable);
+        let rows = room_for_rows(config, layout, draft, usable);
         Self { rows, prefix_cache: ((PREFIX_CACHE_SHARE * rows as f64) as u64).min(MAX_PREFIX_CACHE) }
     }
 }
 
-/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as weights, the head's
-/// copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that of the
-/// longest one for which there is room. A row for which [`MemoryEstimate::total`] is within `usable` bytes has room,
-/// then.
-fn room_for_rows(config: &Config, layout: &Layout, usable: u64) -> u64 {
-    let need = |context| MemoryEstimate::of(config, layout, context);
+/// Bytes that rows may keep between steps on a machine that gives models `usable` bytes: as many as all weights, the
+/// head's copy and what is computed in passing leave. What is computed in passing grows with the context, so it is that
+/// of the longest one for which there is room. A row for which [`MemoryEstimate::total`] is within `usable` bytes has
+/// room, then.
+fn room_for_rows(config: &Config, layout: &Layout, draft: Option<DraftMemory>, usable: u64) -> u64 {
+    let need = |context| MemoryEstimate::of(config, layout, draft, context);
     let most = u64::from(config.max_position_embeddings);
     let (mut fits, mut beyond) = (0, most + 1);
     while beyond - fits > 1 {
@@ -54,40 +60,54 @@ fn room_for_rows(config: &Config, layout: &Layout, usable: u64) -> u64 {
     }
     let longest = fits.max(LEAST_CONTEXT.min(most));
     let MemoryEstimate { weights, draft_head, working_set, .. } = need(longest);
-    let taken = weights.saturating_add(draft_head).saturating_add(working_set);
-    usable.saturating_sub(taken).max(RowMemory::of(config, layout).row(longest as usize))
+    let of_draft = draft.map_or(0, |draft| draft.weights);
+    let taken = [draft_head, of_draft, working_set].into_iter().fold(weights, u64::saturating_add);
+    let row = RowMemory::of(config, layout).with_draft(draft);
+    usable.saturating_sub(taken).max(row.row(longest as usize))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cache::RowKv;
-    use crate::checkpoint::fixture::demo;
-    use crate::checkpoint::{Files, Index, Metadata};
+    use crate::checkpoint::fixture::Fixture;
+    use crate::checkpoint::{DraftConfig, DraftLayout, Files, Index, Metadata};
 
     #[test]
     fn what_is_said_to_fit_has_room_and_a_short_chat_always_has() {
-        let metadata = Metadata::read(&demo(), Files::Whole).unwrap();
+        let (model, beside) = (Fixture::raw().write(), Fixture::draft().write());
+        let [metadata, beside] =
+            [&model, &beside].map(|folder| Metadata::read(folder.path(), Files::Whole).unwrap());
         let config = Config::of(&metadata).unwrap();
         let layout = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
-        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } =
+        let of_draft = DraftConfig::of(&beside).unwrap().unwrap();
+        let drafts = DraftMemory::of(&of_draft, &DraftLayout::of(&beside, &of_draft).unwrap());
+        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state, .. } =
             RowMemory::of(&config, &layout);
-        let row = |positions: u64| {
-            let kept =
-                (kv_per_token + head_cache_per_token) * RowKv::most_capacity(positions as usize) as u64;
-            2 * recurrent_state + kept
-        };
-        let most = u64::from(config.max_position_embeddings);
-        for context in [1, 100, 511, 512, 513, 1000, most - 1, most] {
-            let needed = MemoryEstimate::of(&config, &layout, context).total;
-            for usable in [needed, needed + 1, 2 * needed, 64 << 30] {
-                let room = room_for_rows(&config, &layout, usable);
-                assert!(row(context) <= room, "{context} tokens in {usable} bytes");
+        for draft in [None, Some(drafts)] {
+            let row = |positions: u64| {
+                let capacity = |positions| RowKv::most_capacity(positions) as u64;
+                let positions = positions as usize;
+                let kept = (kv_per_token + head_cache_per_token) * capacity(positions);
+                // Of the draft model: keys and values of two heads of 64 numbers, 2 bytes each; of the layer whose
+                // window is 32 only so many; and what three layers of width 64 put out for 64 tokens.
+                let read = 2 * 2 * 64 * 2 * (capacity(positions) + capacity(positions.min(31 + 512)));
+                2 * recurrent_state + kept + draft.map_or(0, |_| read + 64 * 3 * 64 * 2)
+            };
+            let most = u64::from(config.max_position_embeddings);
+            for context in [1, 100, 511, 512, 513, 1000, most - 1, most] {
+                let needed = MemoryEstimate::of(&config, &layout, draft, context).total;
+                for usable in [needed, needed + 1, 2 * needed, 64 << 30] {
+                    let room = room_for_rows(&config, &layout, draft, usable);
+                    assert!(row(context) <= room, "{context} tokens in {usable} bytes");
+                }
             }
+            let whole = MemoryEstimate::of(&config, &layout, draft, most);
+            let weights = whole.weights + draft.map_or(0, |draft| draft.weights);
+            let around = weights + whole.draft_head + whole.working_set;
+            assert_eq!(room_for_rows(&config, &layout, draft, 1 << 40), (1 << 40) - around);
+            assert_eq!(room_for_rows(&config, &layout, draft, 1), row(LEAST_CONTEXT.min(most)));
         }
-        let whole = MemoryEstimate::of(&config, &layout, most);
-        let around = whole.weights + whole.draft_head + whole.working_set;
-        assert_eq!(room_for_rows(&config, &layout, 1 << 40), (1 << 40) - around);
-        assert_eq!(room_for_rows(&config, &layout, 1), row(LEAST_CONTEXT.min(most)));
+        assert_eq!(drafts.weights, 2 * DraftLayout::of(&beside, &of_draft).unwrap().parameters);
     }
 }

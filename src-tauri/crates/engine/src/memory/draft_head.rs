@@ -1,5 +1,5 @@
-//! Whether a model gets a 4-bit copy of its output head `[V, H]` to compute draft logits with, and the memory that the
-//! copy takes.
+//! Whether a model gets a copy of its output head `[V, H]` to compute draft logits with, in 4 bits or of the most
+//! frequent tokens alone, and the memory that the copy takes.
 
 use crate::checkpoint::{Config, Layout, QuantSpec, WeightKind};
 use crate::mlx::{self, DeviceKind, QuantMode};
@@ -11,19 +11,21 @@ const LEAST_BITS: usize = 8;
 /// The largest share of [`mlx::usable_memory`] that weights and copy may take together; the rest is for chats.
 const MOST_SHARE: f64 = 0.8;
 
-/// A copy of the output head in 4 bits, for drafts alone.
+/// A copy of the output head for drafts alone, in 4 bits, of the rows of some tokens, or both.
 ///
 /// The output head is the largest matrix that drafting reads, once for each draft of a chain. The copy does not change
-/// the distribution that replies follow: what it gets wrong is a draft that is rejected when it is verified. Only GPUs
-/// get one, where a product with one vector takes as long as reading the matrix. On the CPU MLX takes longer for a
+/// the distribution that replies follow: what it gets wrong is a draft that is rejected when it is verified. In 4 bits
+/// only GPUs get one, where a product with one vector takes as long as reading the matrix. On the CPU MLX takes longer for a
 /// product with a quantized matrix than with a dense one, up to seventeen times with 16-bit floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftHead {
-    /// How it is quantized.
-    pub spec: QuantSpec,
+    /// How it is quantized; `None` where its rows are kept as the head's are.
+    pub spec: Option<QuantSpec>,
     rows: u64,
     columns: u64,
-    /// Bytes of a scale.
+    /// Bytes of a row.
+    row: u64,
+    /// Bytes of a float that is computed with.
     size: u64,
 }
 
@@ -31,21 +33,27 @@ impl DraftHead {
     /// Rows that are quantized at a time, so that there is no second head in full precision on the way.
     pub const ROWS_AT_ONCE: usize = 8192;
 
-    /// The copy that a model is loaded with on a device: `None` on the CPU, without an MTP head, where the output head
-    /// has fewer than 8 bits a weight, and where weights and copy would leave too little memory for chats.
+    /// The copy that a model is loaded with on a device: `None` without an MTP head, where weights and copy would leave
+    /// too little memory for chats, and where it would be no smaller than the head: of all tokens, on the CPU or with
+    /// fewer than 8 bits a weight.
     pub fn of(config: &Config, layout: &Layout, device: DeviceKind) -> Option<Self> {
-        if device == DeviceKind::Cpu {
-            return None;
-        }
         let path = if config.tied { "embed_tokens" } else { "lm_head" };
         let head = layout.weights.get(path).filter(|_| layout.has_mtp())?;
-        if matches!(head.kind, WeightKind::Quantized(spec) if spec.bits < LEAST_BITS) {
+        let size = layout.compute.bytes();
+        let (own_bits, own_row) = match head.kind {
+            WeightKind::Quantized(spec) => (spec.bits, quantized_row(head.columns, spec, size)),
+            WeightKind::Dense => (usize::MAX, head.columns as u64 * size),
+        };
+        let group_size =
+            mlx::group_size(head.columns).filter(|_| device != DeviceKind::Cpu && own_bits >= LEAST_BITS);
+        let spec = group_size.map(|group_size| QuantSpec { group_size, bits: BITS, mode: QuantMode::Affine });
+        let some = layout.draft_vocabulary.as_ref().map(|vocabulary| vocabulary.ids.len());
+        if spec.is_none() && some.is_none() {
             return None;
         }
-        let group_size = mlx::group_size(head.columns)?;
-        let spec = QuantSpec { group_size, bits: BITS, mode: QuantMode::Affine };
-        let (rows, columns) = (head.rows as u64, head.columns as u64);
-        let copy = Self { spec, rows, columns, size: layout.compute.bytes() };
+        let row = spec.map_or(own_row, |spec| quantized_row(head.columns, spec, size));
+        let (rows, columns) = (some.unwrap_or(head.rows) as u64, head.columns as u64);
+        let copy = Self { spec, rows, columns, row, size };
         let all = layout.weight_bytes().saturating_add(copy.bytes());
         let usable = mlx::usable_memory();
         (usable == 0 || all as f64 <= MOST_SHARE * usable as f64).then_some(copy)
@@ -53,9 +61,7 @@ impl DraftHead {
 
     /// Bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
-        let groups = self.columns / self.spec.group_size as u64;
-        // A scale and a bias for each group.
-        self.rows.saturating_mul(self.columns / (8 / BITS as u64) + 2 * groups * self.size)
+        self.rows.saturating_mul(self.row)
     }
 
     /// Bytes of memory that making it takes besides: its pieces before they are joined, and one piece of the head as
@@ -64,6 +70,11 @@ impl DraftHead {
         let piece = self.rows.min(Self::ROWS_AT_ONCE as u64);
         self.bytes().saturating_add(piece.saturating_mul(self.columns.saturating_mul(self.size)))
     }
+}
+
+/// Bytes of a quantized row: its weights, and a scale and a bias for each group.
+fn quantized_row(columns: usize, QuantSpec { group_size, bits, .. }: QuantSpec, size: u64) -> u64 {
+    (columns * bits / 8) as u64 + 2 * (columns / group_size) as u64 * size
 }
 
 #[cfg(test)]
@@ -80,7 +91,8 @@ mod tests {
         let layout = Layout::plan(&config, &Index::of(&metadata, &config).unwrap()).unwrap();
         assert_eq!(DraftHead::of(&config, &layout, DeviceKind::Cpu), None);
         let copy = DraftHead::of(&config, &layout, DeviceKind::Metal).unwrap();
-        assert_eq!((copy.spec.group_size, copy.spec.bits), (64, 4));
+        let spec = copy.spec.unwrap();
+        assert_eq!((spec.group_size, spec.bits), (64, 4));
 
         // What it is said to take is what MLX then makes.
         let head = layout.weights["embed_tokens"];

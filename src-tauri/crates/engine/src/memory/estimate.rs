@@ -7,11 +7,13 @@
 use foretoken_protocol::KvPrecision;
 use serde::Serialize;
 
-use super::at_once::{FINITE_BLOCK, PREFILL_CHUNK, delta_chunk};
+use super::at_once::{PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk};
 use super::draft_head::DraftHead;
+use super::draft_model::DraftMemory;
+use super::loading::loading;
 use super::row::RowMemory;
 use crate::cache::RowKv;
-use crate::checkpoint::{AttentionDims, Config, LayerKind, Layout, Rows, TensorPlan, Transform};
+use crate::checkpoint::{AttentionDims, Config, LayerKind, Layout};
 use crate::mlx::{self, DeviceKind, Span};
 
 /// Drafts of a step that the numbers are for; more add little.
@@ -45,21 +47,40 @@ pub struct MemoryEstimate {
     pub working_set: u64,
     /// The most that loading takes beside the weights, before there is a row.
     pub loading: u64,
-    /// The peak: weights and the larger of what loading takes, and what a row takes with the copy of the head.
+    /// The peak: all weights and the larger of what loading takes, and what a row takes with the copy of the head.
     pub total: u64,
     /// Keys and values of the trunk, per token.
     pub kv_per_token: u64,
     /// Keys and values of the MTP head, per token.
     pub head_cache_per_token: u64,
+    /// What a draft model takes; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft_model: Option<DraftNeed>,
+}
+
+/// Memory for a draft model and what it keeps of one row, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DraftNeed {
+    /// The loaded tensors.
+    pub weights: u64,
+    /// Keys and values of what it has read.
+    pub context: u64,
+    /// Those that grow with the context, per token.
+    pub context_per_token: u64,
+    /// What the model has put out and the draft model has not read yet.
+    pub unread: u64,
 }
 
 impl MemoryEstimate {
-    /// The need of a row of `context` tokens.
-    pub fn of(config: &Config, layout: &Layout, context: u64) -> Self {
-        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state } = RowMemory::of(config, layout);
+    /// The need of a row of `context` tokens. `draft`: the draft model that is loaded beside the model.
+    pub fn of(config: &Config, layout: &Layout, draft: Option<DraftMemory>, context: u64) -> Self {
+        let row = RowMemory::of(config, layout);
+        let RowMemory { kv_per_token, head_cache_per_token, recurrent_state, .. } = row;
         let positions = RowKv::positions_for(context);
         let copy = DraftHead::of(config, layout, mlx::device());
         let making_copy = copy.map_or(0, |copy| copy.bytes().saturating_add(copy.making()));
+        // The draft model is loaded behind the copy.
+        let loading_draft = draft.map_or(0, |draft| draft.loading + copy.map_or(0, |copy| copy.bytes()));
         let mut need = Self {
             context,
             weights: layout.weight_bytes(),
@@ -68,67 +89,35 @@ impl MemoryEstimate {
             head_cache: head_cache_per_token.saturating_mul(positions),
             recurrent_state,
             working_set: 0,
-            loading: loading(layout).max(making_copy),
+            loading: loading(&layout.tensors).max(making_copy).max(loading_draft),
             total: 0,
             kv_per_token,
             head_cache_per_token,
+            draft_model: draft.map(|draft| DraftNeed {
+                weights: draft.weights,
+                context: draft.context(context),
+                context_per_token: draft.context_per_token,
+                unread: row.features(&draft, UNREAD_FEATURES as u64),
+            }),
         };
-        let passing = Passing { config, layout, size: layout.compute.bytes() };
+        let passing = Passing { config, layout, draft, size: layout.compute.bytes() };
         need.working_set = passing.prefill(context).max(passing.step(need.recurrent_state));
-        let row = [need.draft_head, need.kv, need.head_cache, need.recurrent_state, need.working_set];
+        let (weights, of_draft) = need
+            .draft_model
+            .map_or((0, 0), |draft| (draft.weights, draft.context.saturating_add(draft.unread)));
+        let row =
+            [need.draft_head, need.kv, need.head_cache, need.recurrent_state, of_draft, need.working_set];
         let row = row.into_iter().fold(0, u64::saturating_add);
-        need.total = need.weights.saturating_add(row.max(need.loading));
+        need.total = need.weights.saturating_add(weights).saturating_add(row.max(need.loading));
         need
     }
-}
-
-/// What loading takes beside the weights: tensors are read one after the other and checked block by block, then the
-/// projections of a layer that read the same input are put together.
-fn loading(layout: &Layout) -> u64 {
-    let reading = layout.tensors.iter().map(|plan| {
-        let parts = match &plan.sources[..] {
-            [only] if only.rows == Rows::All && plan.stored == plan.dtype => 0,
-            sources => sources.iter().map(|source| source.bytes).fold(0, u64::saturating_add),
-        };
-        let changed = if plan.transform == Transform::None { 0 } else { plan.loaded_bytes() };
-        // Three truth values for each number: infinite either way, no number.
-        let checked = 3 * (plan.loaded_bytes() * 8 / plan.dtype.bitsize() as u64).min(FINITE_BLOCK as u64);
-        parts.saturating_add(changed).saturating_add(checked)
-    });
-    let fused = layer_paths(layout).map(|path| {
-        let tensors =
-            layout.tensors.iter().filter(|plan| plan.name.starts_with(&path) && is_fused(&plan.name));
-        // Queries and gates are taken apart first.
-        let copies = |plan: &TensorPlan| if plan.name.contains("q_proj") { 2 } else { 1 };
-        tensors.map(|plan| plan.loaded_bytes().saturating_mul(copies(plan))).fold(0, u64::saturating_add)
-    });
-    reading.chain(fused).max().unwrap_or(0)
-}
-
-/// Whether a tensor is put together with others that read the same input.
-fn is_fused(name: &str) -> bool {
-    const FUSED: [&str; 7] =
-        ["q_proj", "k_proj", "v_proj", "in_proj_", "mlp.gate_proj", "mlp.up_proj", "shared_expert."];
-    FUSED.iter().any(|module| name.contains(module))
-}
-
-/// The beginnings of the names of each layer's tensors.
-fn layer_paths(layout: &Layout) -> impl Iterator<Item = String> {
-    let mut paths: Vec<String> = Vec::new();
-    for plan in &layout.tensors {
-        let depth = if plan.name.starts_with("mtp.") { 3 } else { 2 };
-        let path = plan.name.split('.').take(depth).collect::<Vec<_>>().join(".") + ".";
-        if path.contains("layers.") && paths.last() != Some(&path) {
-            paths.push(path);
-        }
-    }
-    paths.into_iter()
 }
 
 /// What is computed in passing. A layer is waited for before the next begins, so the largest one counts.
 struct Passing<'a> {
     config: &'a Config,
     layout: &'a Layout,
+    draft: Option<DraftMemory>,
     /// Bytes of a number of the compute type.
     size: u64,
 }
@@ -140,11 +129,19 @@ impl Passing<'_> {
         let prompt = context.saturating_sub(1).max(1);
         let whole = prompt / piece * piece;
         let pieces = [(piece.min(whole), whole), (prompt - whole, prompt)];
-        pieces
-            .into_iter()
-            .map(|(rows, keys)| self.attention(rows, keys).max(self.delta(rows)))
-            .max()
-            .unwrap_or(0)
+        let piece = |(rows, keys)| {
+            let layer = self.attention(rows, keys).max(self.delta(rows));
+            // What the draft model reads is kept from layer to layer, and put together at the end.
+            let taps = self.features(rows);
+            let reading = self.draft.map_or(0, |draft| taps.saturating_add(draft.reading(rows, keys)));
+            layer.max(reading).saturating_add(taps)
+        };
+        pieces.into_iter().map(piece).max().unwrap_or(0)
+    }
+
+    /// What the draft model reads of so many tokens.
+    fn features(&self, tokens: u64) -> u64 {
+        self.draft.map_or(0, |draft| draft.features.saturating_mul(self.size).saturating_mul(tokens))
     }
 
     /// A full-attention layer over `rows` tokens and `keys` positions.
@@ -212,10 +209,12 @@ impl Passing<'_> {
             .unwrap_or(0)
     }
 
-    /// A step: the states before and after it, and the logits of its tokens, which sampling sees in float32.
+    /// A step: the states before and after it, and the logits of its tokens, which sampling sees in float32; those of
+    /// a block before them.
     fn step(&self, recurrent_state: u64) -> u64 {
-        let logits = (1 + DRAFTS) * self.config.vocab_size as u64 * (self.size + 2 * F32);
-        recurrent_state.saturating_mul(2).saturating_add(logits)
+        let (drafts, block) = self.draft.map_or((DRAFTS, 0), |draft| (draft.guesses, draft.guesses));
+        let logits = (1 + drafts + block) * self.config.vocab_size as u64 * (self.size + 2 * F32);
+        recurrent_state.saturating_mul(2).saturating_add(logits).saturating_add(self.features(1 + drafts))
     }
 }
 

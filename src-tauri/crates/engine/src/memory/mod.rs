@@ -5,12 +5,15 @@
 mod at_once;
 mod budget;
 mod draft_head;
+mod draft_model;
 mod estimate;
+mod loading;
 mod row;
 
 pub use at_once::PREFILL_CHUNK;
-pub(crate) use at_once::{FINITE_BLOCK, delta_chunk};
+pub(crate) use at_once::{FINITE_BLOCK, UNREAD_FEATURES, delta_chunk};
 pub use budget::MemoryBudget;
 pub use draft_head::DraftHead;
-pub use estimate::MemoryEstimate;
+pub use draft_model::DraftMemory;
+pub use estimate::{DraftNeed, MemoryEstimate};
 pub use row::RowMemory;

@@ -1,7 +1,9 @@
-//! The memory of a row: keys and values of its tokens, and recurrent states.
+//! The memory of a row: keys and values of its tokens, recurrent states, and what a draft model keeps of it.
 
 use foretoken_protocol::KvPrecision;
 
+use super::at_once::UNREAD_FEATURES;
+use super::draft_model::DraftMemory;
 use crate::cache::RowKv;
 use crate::checkpoint::{Config, LayerKind, Layout};
 use crate::mlx;
@@ -21,10 +23,14 @@ pub struct RowMemory {
     pub head_cache_per_token: u64,
     /// States of the Gated DeltaNet layers, whatever the context.
     pub recurrent_state: u64,
+    /// The draft model that reads along, if there is one.
+    pub draft: Option<DraftMemory>,
+    /// Bytes of a number that the model computes.
+    number: u64,
 }
 
 impl RowMemory {
-    /// Of a model's rows.
+    /// Of a model's rows, without a draft model.
     pub fn of(config: &Config, layout: &Layout) -> Self {
         let size = layout.compute.bytes();
         let linear = &config.linear;
@@ -45,12 +51,27 @@ impl RowMemory {
             kv_per_token: kept * config.count(LayerKind::FullAttention) as u64,
             head_cache_per_token: if layout.has_mtp() { kv_of_layer } else { 0 },
             recurrent_state: state.saturating_add(conv).saturating_mul(linear_layers),
+            draft: None,
+            number: size,
         }
+    }
+
+    /// The same with this draft model.
+    pub fn with_draft(self, draft: Option<DraftMemory>) -> Self {
+        Self { draft, ..self }
     }
 
     /// Bytes of a row of this many positions, with what its buffers have in excess.
     pub fn row(&self, positions: usize) -> u64 {
         let position = self.kv_per_token + self.head_cache_per_token;
-        STATES * self.recurrent_state + position * RowKv::most_capacity(positions) as u64
+        let of_draft = self.draft.map_or(0, |draft| {
+            draft.row(positions).saturating_add(self.features(&draft, UNREAD_FEATURES as u64))
+        });
+        STATES * self.recurrent_state + position * RowKv::most_capacity(positions) as u64 + of_draft
+    }
+
+    /// Bytes of what this draft model reads of so many tokens.
+    pub(super) fn features(&self, draft: &DraftMemory, tokens: u64) -> u64 {
+        draft.features.saturating_mul(self.number).saturating_mul(tokens)
     }
 }

@@ -4,10 +4,10 @@ use super::LoadError;
 use super::linear::Linear;
 use super::weights::{LoadProgress, Weights, compute_dtype, report};
 use super::{
-    Attention, AttentionDims, DeltaDims, DeltaNet, Embedding, FeedForward, Layer, Matrix, Mixer, Moe,
+    Attention, AttentionDims, DeltaDims, DeltaNet, DraftLmHead, Embedding, FeedForward, Layer, Mixer, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout, QuantSpec};
+use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
 use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, Dtype};
 
@@ -52,16 +52,21 @@ impl Builder<'_> {
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
-        let draft_head = match DraftHead::of(config, layout, mlx::device()) {
-            Some(plan) => self.draft_head(&lm_head, plan.spec)?,
+        let lm_head = Linear::new(lm_head)?;
+        let copy = DraftHead::of(config, layout, mlx::device());
+        let draft_spec = copy.and_then(|copy| copy.spec);
+        let ids = layout.draft_vocabulary.as_ref().map(|vocabulary| vocabulary.ids.as_slice());
+        let draft_head = match copy {
+            Some(_) => DraftLmHead::of(lm_head.matrix(), draft_spec, ids, self.dtype)?,
             None => None,
         };
         Ok(Qwen {
             embed_tokens,
             layers,
             norm,
-            lm_head: Linear::new(lm_head)?,
-            draft_head: draft_head.map(Linear::new).transpose()?,
+            lm_head,
+            draft_head,
+            draft_spec,
             mtp,
             draft: None,
             hidden_mode: layout.hidden_mode,
@@ -69,21 +74,6 @@ impl Builder<'_> {
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
         })
-    }
-
-    fn draft_head(&self, head: &Matrix, spec: QuantSpec) -> Result<Option<Matrix>, LoadError> {
-        let QuantSpec { group_size, bits, .. } = spec;
-        let copy =
-            head.quantized_copy(group_size as i32, bits as i32, DraftHead::ROWS_AT_ONCE, self.dtype)?;
-        mlx::eval(copy.arrays())?;
-        // A GPU that runs out of memory has been seen to leave zeros without an error.
-        let Matrix::Quantized { scales, .. } = &copy else { return Ok(Some(copy)) };
-        let scales = scales.astype(Dtype::Float32)?.reshape(&[-1])?;
-        if scales.multiply(&scales)?.max(0, false)?.to_vec::<f32>()? == [0.0] {
-            tracing::warn!("the copy of the output head is empty; drafts are made with the head itself");
-            return Ok(None);
-        }
-        Ok(Some(copy))
     }
 
     fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, LoadError> {

@@ -8,9 +8,9 @@ use foretoken_protocol::KvPrecision;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, DraftModel, FeedForward, MtpHead};
+use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
-use crate::checkpoint::HiddenMode;
+use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
 use crate::mlx::{self, Array, Result, Span};
 
@@ -68,8 +68,10 @@ pub struct Qwen {
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
     pub lm_head: Linear,
-    /// A copy of `lm_head` in fewer bits, for drafts.
-    pub draft_head: Option<Linear>,
+    /// The copy of `lm_head` that drafts are drawn by.
+    pub draft_head: Option<DraftLmHead>,
+    /// How a copy is quantized where drafts are to be drawn by one; `None` for as `lm_head` is.
+    pub draft_spec: Option<QuantSpec>,
     /// The MTP head, which drafts.
     pub mtp: Option<MtpHead>,
     /// The draft model that belongs to it, where one was loaded.
@@ -80,7 +82,7 @@ pub struct Qwen {
     pub eps: f32,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
-    /// The memory that a row of it takes.
+    /// The memory that a row of it takes, without what a draft model keeps of it.
     pub row_memory: RowMemory,
 }
 
@@ -210,7 +212,19 @@ impl Qwen {
 
     /// Output of the MTP head `[T, H]` → logits `[T, V]` to draft from, by the draft head where there is one.
     pub fn draft_logits(&self, normed: &Array) -> Result<Array> {
-        self.draft_head.as_ref().unwrap_or(&self.lm_head).forward(normed)
+        match &self.draft_head {
+            Some(head) => head.forward(normed),
+            None => self.lm_head.forward(normed),
+        }
+    }
+
+    /// Has drafts chosen from these tokens alone, ascending, or from all.
+    pub fn set_draft_vocabulary(&mut self, ids: Option<&[u32]>) -> Result<()> {
+        self.draft_head = match (ids, self.draft_spec) {
+            (None, None) => None,
+            (ids, spec) => DraftLmHead::of(self.lm_head.matrix(), spec, ids, self.norm.dtype())?,
+        };
+        Ok(())
     }
 
     /// An empty row: caches of the attention layers, and of the head if there is one.
@@ -243,7 +257,7 @@ impl Qwen {
     pub fn arrays(&self) -> Vec<&Array> {
         let mut arrays = [self.embed_tokens.arrays(), vec![&self.norm], self.lm_head.arrays()].concat();
         arrays.extend(self.layers.iter().flat_map(Layer::arrays));
-        arrays.extend(self.draft_head.iter().flat_map(Linear::arrays));
+        arrays.extend(self.draft_head.iter().flat_map(DraftLmHead::arrays));
         arrays.extend(self.mtp.iter().flat_map(MtpHead::arrays));
         arrays.extend(self.draft.iter().flat_map(DraftModel::arrays));
         arrays

@@ -12,7 +12,7 @@ pub(super) struct Mutant {
     pub(super) tests: &'static str,
 }
 
-pub(super) const MUTANTS: [Mutant; 17] = [
+pub(super) const MUTANTS: [Mutant; 21] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -138,6 +138,35 @@ pub(super) const MUTANTS: [Mutant; 17] = [
         from: "if crc32fast::hash(&read) != array.checksum {",
         to: "if crc32fast::hash(&read) != array.checksum && array.bytes == 0 {",
         tests: "test(what_cannot_be_read_back_is_read_again)",
+    },
+    Mutant {
+        name: "the draft model reads what the next token put out",
+        file: "decode/row.rs",
+        from: "self.unread_features.push(kept(features)?.contiguous()?);",
+        to: "let end = (start + drafts.len() + 1) as i32;
+            self.unread_features.push(features.slice_axis(0, end - count as i32, end)?.contiguous()?);",
+        tests: "test(drafts_of_any_depth_leave_the_state_of_a_fresh_prefill)",
+    },
+    Mutant {
+        name: "a block's place of the known token is taken for a guess",
+        file: "model/dflash/network.rs",
+        from: "end - row.count..end)",
+        to: "end - row.count - 1..end - 1)",
+        tests: "test(every_case_gives_what_the_definition_gives)",
+    },
+    Mutant {
+        name: "a restored context of a draft model is joined backwards",
+        file: "cache/draft_context.rs",
+        from: "RowKv::restored(pieces.iter().rev(), held(",
+        to: "RowKv::restored(pieces.iter(), held(",
+        tests: "test(a_restored_context_is_that_of_a_fresh_prefill_bit_for_bit)",
+    },
+    Mutant {
+        name: "tokens of the draft vocabulary change places",
+        file: "model/draft_lm_head.rs",
+        from: "places[id as usize] = place as u32)",
+        to: "places[id as usize] = place as u32 ^ 1)",
+        tests: "test(tokens_without_a_row_are_never_drafted_and_the_others_as_by_the_whole_head)",
     },
 ];
 

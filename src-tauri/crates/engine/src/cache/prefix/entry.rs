@@ -1,8 +1,9 @@
-//! What the prefix cache stores of a row: `Segment`, copies of the keys and values of a stretch of its tokens, and
-//! [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored beginning of a prompt, as a
-//! lookup finds it.
+//! What the prefix cache stores of a row: `Segment`, copies of the keys and values of a stretch of its tokens, those of
+//! a draft model included, and [`StateSnapshot`], its recurrent states at the end of a stretch. [`Prefix`] is a stored
+//! beginning of a prompt, as a lookup finds it.
 
 use crate::cache::delta_state::DeltaState;
+use crate::cache::draft_context::{ContextCopy, DraftContext};
 use crate::cache::row_cache::RowCache;
 use crate::cache::row_kv::{KvCopy, RowKv};
 use crate::mlx::{self, Array, Result};
@@ -26,6 +27,8 @@ pub(super) struct Segment {
     kv: Vec<KvCopy>,
     /// The MTP head's, of the pairs (hidden state at t, token at t + 1) whose second token is one of these.
     head: Option<KvCopy>,
+    /// What the draft model has read of these tokens; `None` where it has not read them all.
+    draft: Option<ContextCopy>,
 }
 
 /// A stored beginning of a prompt, as a lookup finds it.
@@ -70,11 +73,16 @@ impl Segment {
             },
             None => None,
         };
-        Ok(Some(Self { kv, head }))
+        let draft = match &cache.draft {
+            Some(context) => context.copy(begin..end)?,
+            None => None,
+        };
+        Ok(Some(Self { kv, head, draft }))
     }
 
     pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.kv.iter().chain(&self.head).flat_map(KvCopy::arrays)
+        let draft = self.draft.iter().flat_map(ContextCopy::arrays);
+        self.kv.iter().chain(&self.head).flat_map(KvCopy::arrays).chain(draft)
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -111,8 +119,11 @@ impl Prefix {
             )?),
             None => None,
         };
-        // A draft model would have to read what was not kept, so it does not draft for this row.
-        Ok(RowCache { kv, head, draft: None })
+        // Where some of it was not kept, a draft model cannot read on, so it does not draft for the row.
+        let read: Option<Vec<&ContextCopy>> =
+            self.segments.iter().map(|segment| segment.draft.as_ref()).collect();
+        let draft = read.map(|parts| DraftContext::restored(&parts, reserved)).transpose()?;
+        Ok(RowCache { kv, head, draft })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cache::{DeltaState, RowCache, RowKv};
+use crate::cache::{ContextKv, DeltaState, DraftContext, RowCache, RowKv};
 use crate::mlx::{Array, Dtype};
 
 /// A number that stands for a sequence of tokens.
@@ -21,8 +21,11 @@ fn positions(tokens: &[u32], ends: impl Iterator<Item = usize>, salt: u32) -> Ar
     Array::from_slice(&values, &[2, 1, marks.len() as i32, 2]).unwrap()
 }
 
+/// The window of a draft model's second layer: more than the least that is stored, and less than much that is.
+const WINDOW: usize = 45;
+
 /// Caches and snapshot of a row that has read these tokens, of a model with two attention layers, a recurrent one and
-/// an MTP head.
+/// an MTP head, and of a draft model with two layers.
 fn row(tokens: &[u32]) -> (RowCache, StateSnapshot) {
     let kv = |from: usize, salt| {
         let mut kv = RowKv::default();
@@ -30,7 +33,9 @@ fn row(tokens: &[u32]) -> (RowCache, StateSnapshot) {
         kv
     };
     // A pair's second token is one further on.
-    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)), draft: None };
+    let mut draft = DraftContext::new([None, Some(WINDOW)]);
+    draft.append(&[7, 8].map(|salt| positions(tokens, 1..=tokens.len(), salt))).unwrap();
+    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)), draft: Some(draft) };
     (cache, snapshot(tokens))
 }
 
@@ -59,6 +64,10 @@ fn check(prefix: &Prefix, prompt: &[u32]) {
         layers.map(|kv| (kv.len(), values(kv).unwrap_or_default())).collect::<Vec<_>>()
     };
     assert_eq!(all(&restored), all(&expected));
+    let [restored, expected] = [restored, expected].map(|cache| cache.draft.expect("what was read"));
+    let seen = |layer: &ContextKv| layer.visible().unwrap().unwrap().to_vec::<f32>().unwrap();
+    let seen = |context: &DraftContext| context.layers().iter().map(seen).collect::<Vec<_>>();
+    assert_eq!((restored.end(), seen(&restored)), (expected.end(), seen(&expected)));
     assert_eq!(values(prefix.snapshot()), values(&snapshot));
 }
 
@@ -140,11 +149,12 @@ fn caches_that_do_not_hold_the_tokens_are_refused() {
 #[test]
 fn the_ends_of_prompts_outlive_their_insides() {
     let whole = tokens(0..640);
+    // What is kept of the tokens stays as it was cut.
     let cost = |snapshots: u64| {
-        let mut one = store(u64::MAX);
-        insert(&mut one, &whole, true);
+        let mut all = store(u64::MAX);
+        (64..=640).step_by(64).for_each(|end| insert(&mut all, &whole[..end], true));
         let (_, snapshot) = row(&whole);
-        one.bytes() + (snapshots - 1) * snapshot.bytes()
+        all.bytes() - (10 - snapshots) * snapshot.bytes()
     };
     let mut store = store(cost(4));
     for end in (64..=640).step_by(64) {

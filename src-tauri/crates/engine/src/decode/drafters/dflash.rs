@@ -2,11 +2,10 @@
 
 use super::{Drafted, Drafter, DrafterKind};
 use crate::decode::batch::Batch;
+use crate::decode::plan::MAX_CHAIN;
+use crate::memory::UNREAD_FEATURES;
 use crate::mlx::{self, Array, Result};
 use crate::model::{DraftBlock, DraftError, DraftModel, DraftRow, Qwen};
-
-/// The number of tokens at which a row that does not draft has the draft model read what the model put out for them.
-const MAX_UNREAD: usize = 64;
 
 /// The draft model: reads what the model put out for the tokens that it has not read, then guesses a block at once.
 pub(super) struct Dflash;
@@ -35,7 +34,8 @@ impl Batch {
     ) -> Result<()> {
         let (mut asking, mut rows) = (Vec::new(), Vec::new());
         for (b, (row, &depth)) in self.rows.iter_mut().zip(depths).enumerate() {
-            if depth > 0 || row.unread_by_draft() >= MAX_UNREAD {
+            // A row that does not draft must not hoard features: there is room for those of a step more.
+            if depth > 0 || row.unread_by_draft() + 1 + MAX_CHAIN > UNREAD_FEATURES {
                 row.read_unread_features(draft)?;
             }
             let count = depth.min(draft.most_guesses());

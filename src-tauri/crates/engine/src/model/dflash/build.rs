@@ -11,6 +11,7 @@ use super::layer::DraftLayer;
 use super::network::DraftModel;
 use super::selector::CandidateSelector;
 use crate::checkpoint::{Convolutions, DraftConfig, DraftLayout, Visibility};
+use crate::memory::DraftMemory;
 use crate::mlx::{self, Pairing};
 
 impl DraftModel {
@@ -53,6 +54,7 @@ impl DraftModel {
             embedding_scale: config.embedding_scale,
             logit_scale: config.logit_scale,
             logit_softcap: config.logit_softcap,
+            memory: DraftMemory::of(config, layout),
         };
         mlx::eval(model.arrays())?;
         mlx::clear_cache();

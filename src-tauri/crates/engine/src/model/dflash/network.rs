@@ -10,6 +10,7 @@ use super::selector::CandidateSelector;
 use super::target::DraftTarget;
 use crate::cache::DraftContext;
 use crate::checkpoint::Visibility;
+use crate::memory::DraftMemory;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// A draft model.
@@ -33,6 +34,7 @@ pub struct DraftModel {
     pub(super) embedding_scale: f32,
     pub(super) logit_scale: f32,
     pub(super) logit_softcap: Option<f32>,
+    pub(super) memory: DraftMemory,
 }
 
 /// A row for which a block is guessed.
@@ -60,6 +62,11 @@ impl DraftModel {
     /// The target's layers whose outputs it reads, ascending.
     pub fn taps(&self) -> &[usize] {
         &self.taps
+    }
+
+    /// The memory that it takes.
+    pub fn memory(&self) -> DraftMemory {
+        self.memory
     }
 
     /// What it computes in.

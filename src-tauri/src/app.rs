@@ -121,6 +121,10 @@ impl App {
             let models = Arc::clone(&self.models);
             async move { models.follow_moves().await }
         });
+        spawn({
+            let models = Arc::clone(&self.models);
+            async move { models.follow_draft_models().await }
+        });
         spawn(Arc::clone(&self.conversations).make_titles());
         spawn({
             let conversations = Arc::clone(&self.conversations);

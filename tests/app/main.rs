@@ -10,6 +10,7 @@ mod chat_model;
 mod chat_settings;
 mod damage;
 mod deaths;
+mod draft_models;
 mod drafting;
 mod faults;
 mod files;

@@ -493,6 +493,8 @@ fn inspect_tells_what_a_folder_holds() {
         "files",
         "linear_attention_layers",
         "full_attention_layers",
+        "hidden_size",
+        "vocab_size",
         "mtp",
         "hidden_mode",
         "context_length",
@@ -514,6 +516,9 @@ fn inspect_tells_what_a_folder_holds() {
         tensors.map(|(_, tensor)| tensor.shape().iter().product::<usize>()).sum::<usize>()
     };
     assert_eq!(demo["parameters"], count(|_| true));
+    let is_embedding = |(name, _): &(String, _)| name.ends_with("embed_tokens.weight");
+    let embedding = file.tensors().into_iter().find(is_embedding).unwrap().1;
+    assert_eq!(json!(embedding.shape()), json!([demo["vocab_size"], demo["hidden_size"]]));
     assert_eq!(demo["memory"]["weights"], 2 * count(|_| true));
     let in_8_bits = printed_json(&["inspect", "--json", "--kv-bits", "8", demo_model().to_str().unwrap()]);
     let per_token = |told: &Value| told["memory"]["kv_per_token"].as_u64().unwrap();

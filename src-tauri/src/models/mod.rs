@@ -2,6 +2,8 @@
 
 pub(crate) mod library;
 pub(crate) mod picker;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +29,8 @@ pub(crate) struct Models {
     pub(crate) library: Arc<ModelLibrary>,
     /// Folders that the library was moved from and to, until [`Models::follow_moves`] takes them.
     moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
+    /// What the engine was last asked to load, and loaded.
+    loaded: Mutex<Option<Model>>,
 }
 
 impl Models {
@@ -40,7 +44,16 @@ impl Models {
         handed: Arc<Handed>,
     ) -> Self {
         let (picker, library) = (Picker::new(built_in), Arc::new(library));
-        Self { engine, settings, events, handed, picker, library, moves: Mutex::new(Some(moves)) }
+        Self {
+            engine,
+            settings,
+            events,
+            handed,
+            picker,
+            library,
+            moves: Mutex::new(Some(moves)),
+            loaded: Mutex::default(),
+        }
     }
 
     /// The models to choose from.
@@ -77,13 +90,15 @@ impl Models {
 
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
     pub(crate) async fn load(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
-        let kv_precision = self.settings.current().kv_precision;
-        let model =
-            self.engine.load(Model { folder: path.to_owned(), kv_precision, draft_model: None }).await?;
+        let model = self.load_with_draft_model(path, self.settings.current().kv_precision).await?;
         let (key, recommended) = (self.picker.key(path), model.defaults);
         let writing = self.settings.file.update(|settings| settings.select_model(key, recommended));
         self.publish();
         self.settings.publish_generation();
+        // What belongs together is found among what is listed.
+        if !self.library.lists(Path::new(path)) {
+            self.library.request_rescan();
+        }
         if let Err(error) = writing.written().await {
             tracing::error!("{error}");
         }
@@ -94,10 +109,64 @@ impl Models {
     /// is changed.
     pub(crate) async fn set_kv_precision(&self, kv_precision: KvPrecision) -> Result<(), ErrorReport> {
         let folder = self.picker.selected(&self.settings.current());
-        self.engine.load(Model { folder, kv_precision, draft_model: None }).await?;
+        self.load_with_draft_model(&folder, kv_precision).await?;
         let writing = self.settings.file.update(|settings| settings.kv_precision = kv_precision);
         self.library.refresh_fit();
         Ok(writing.written().await?)
+    }
+
+    /// Loads the model in a folder together with the draft model that belongs to it, if one is here.
+    async fn load_with_draft_model(
+        &self,
+        folder: &str,
+        kv_precision: KvPrecision,
+    ) -> Result<ModelInfo, ErrorReport> {
+        let draft_model = self.library.current_draft_model_of(Path::new(folder)).await;
+        let model = Model { folder: folder.to_owned(), kv_precision, draft_model };
+        let loaded = self.engine.load(model.clone()).await?;
+        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
+        Ok(loaded)
+    }
+
+    /// The loaded model, if its draft model has come or gone since it was loaded.
+    fn with_other_draft_model(&self) -> Option<Model> {
+        let EngineState::Ready { model: ready, .. } = self.engine.state() else { return None };
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if loaded.folder != ready.path {
+            return None;
+        }
+        let draft_model = self.library.draft_model_of(Path::new(&loaded.folder)).ok()?;
+        (draft_model != loaded.draft_model).then_some(Model { draft_model, ..loaded })
+    }
+
+    /// Loads the model of the chat again when its draft model has come or gone, as soon as no reply is being written,
+    /// for as long as the app runs.
+    pub(crate) async fn follow_draft_models(&self) {
+        let (mut library, mut engine) = (self.library.watch(), self.engine.watch());
+        let mut replies = self.library.replies();
+        // One that did not load would not load again.
+        let mut tried = None;
+        loop {
+            let is_idle = *replies.borrow_and_update() == 0;
+            library.mark_unchanged();
+            engine.mark_unchanged();
+            let other = self.with_other_draft_model().filter(|_| is_idle);
+            if let Some(model) = other.filter(|model| tried.as_ref() != Some(model)) {
+                if let Err(error) = self.load_with_draft_model(&model.folder, model.kv_precision).await {
+                    tracing::error!("{error}");
+                }
+                tried = Some(model);
+                continue;
+            }
+            let followed = tokio::select! {
+                changed = library.changed() => changed,
+                changed = engine.changed() => changed,
+                changed = replies.changed() => changed,
+            };
+            if followed.is_err() {
+                return;
+            }
+        }
     }
 
     /// Tells the page which models there are to choose from.

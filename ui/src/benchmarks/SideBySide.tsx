@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
-import { draftingName } from "../primitives/format";
+import { draftingName, whoDrafted } from "../primitives/format";
 import { useStore } from "../state/store";
 import { cancelComparison, compare } from "./actions";
 import { compareReason, comparisonRatio, progressLabel, ratioSentence, verdictSentence } from "./labels";
@@ -106,6 +106,7 @@ function Outcome() {
     case "done": {
       const { comparison } = sideBySide;
       const { question, drafting, drafted, sampling, model } = comparison;
+      const made = whoDrafted(drafted.stats);
       return (
         <div data-testid="comparison">
           <p className="compare-question">{question}</p>
@@ -121,8 +122,9 @@ function Outcome() {
           <Replay key={`${sampling.seed}-${comparisonRatio(comparison)}`} comparison={comparison} />
           {drafted.stats.drafting_note && <p className="part-note">{drafted.stats.drafting_note}</p>}
           <p className="part-note numbers">
-            {model} · drafts {draftingName(drafting)} · seed {sampling.seed} · one measurement each. The clock
-            starts with the first token of each; both found the prompt read already.
+            {model} · drafts {draftingName(drafting)} · seed {sampling.seed} · one measurement each
+            {made && ` · ${made}`}. The clock starts with the first token of each; both found the prompt read
+            already.
           </p>
         </div>
       );

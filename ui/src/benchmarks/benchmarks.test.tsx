@@ -6,7 +6,7 @@ import type { Benchmark, EngineState, MtpState } from "../bridge/bindings";
 import { Jobs } from "../models/Jobs";
 import { endings, steps } from "../models/jobs";
 import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
-import { job, library, local } from "../models/samples";
+import { job, library, local, modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
 import { History } from "./History";
@@ -343,6 +343,11 @@ describe("side by side", () => {
     expect(compareReason(ready(head), two, true, false)).toContain("A reply is being written");
     expect(compareReason(ready(head), two, false, true)).toBe("A comparison is running.");
     expect(compareReason(ready(head), two, false, false)).toBeNull();
+    const dflash = { mode: "dflash", depth: null } as const;
+    expect(compareReason(ready(head), dflash, false, false)).toContain("No draft model is loaded");
+    const beside = { name: "d", path: "/d", weight_bytes: 1, most_guesses: 15 };
+    const drafted = modelInfo("/m", { draft_model: beside });
+    expect(compareReason({ state: "ready", model: drafted, device: "gpu" }, dflash, false, false)).toBeNull();
   });
 });
 

@@ -10,7 +10,7 @@ import type {
   PositionStats,
   Spread,
 } from "../bridge/bindings";
-import { bytes, count, formatLabel, looksUp, percent, rate } from "../primitives/format";
+import { bytes, count, formatLabel, needsHead, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 
@@ -234,9 +234,11 @@ export function compareReason(
 ): string | null {
   if (comparing) return "A comparison is running.";
   if (engine.state !== "ready") return "No model is ready.";
-  // Where drafts are off they are compared with Auto.
-  const canDraft = engine.model.mtp.state === "present" || looksUp(drafting) || drafting.mode === "off";
-  if (!canDraft) return "This model has no MTP head to compare with; Auto and Look-up draft from the text.";
+  // Where drafts are off they are compared with Auto, which all models can.
+  if (needsHead(drafting) && engine.model.mtp.state !== "present")
+    return "This model has no MTP head to compare with; Auto and Look-up draft from the text.";
+  if (drafting.mode === "dflash" && engine.model.draft_model === null)
+    return "No draft model is loaded with this model; choose other drafts, or get one on the Models screen.";
   return writing ? "A reply is being written; both texts must be measured alone." : null;
 }
 

@@ -716,6 +716,16 @@ export type DraftModelInfo = {
 	most_guesses: number,
 };
 
+/**  A draft model on the Hub. */
+export type DraftModelOffer = {
+	/**  `organisation/name`. */
+	repo: string,
+	/**  What people call it. */
+	name: string,
+	/**  What is downloaded, about; `None` where only the Hub says it. */
+	download_bytes: number | null,
+};
+
 /**
  *  A stretch of text whose tokens came from the same place of the chain of drafts: how many characters (Unicode scalar
  *  values) it has, and the place, from 1; 0 for the model's own tokens.
@@ -1023,6 +1033,8 @@ export type LibrarySnapshot = {
 	place: LibraryPlace,
 	/**  The models that are here. */
 	models: LocalModel[],
+	/**  The draft models that are here. */
+	draft_models: LocalDraftModel[],
 	/**  What is being worked on, in the order of the queue. */
 	jobs: Job[],
 	/**  Models that were deleted and can be brought back until the app quits. */
@@ -1043,6 +1055,32 @@ export type LiveStats = {
 	tokens_per_pass: number,
 	/**  Accepted over drafted, all positions; `None` before anything was drafted. */
 	acceptance: number | null,
+};
+
+/**  A draft model on this machine: it guesses ahead for a model, and cannot be chatted with. */
+export type LocalDraftModel = {
+	/**  Its folder, which also names it. */
+	path: string,
+	/**  Its short name. */
+	name: string,
+	/**  Where it came from. Only what is in the library is ever deleted by the app. */
+	origin: ModelOrigin,
+	/**  The repository it was downloaded from, if known. */
+	repo: string | null,
+	/**  Whether it can be used. */
+	state: LocalState,
+	/**  What it takes on the disk. */
+	disk_bytes: number,
+	/**  Data type or quantization. */
+	format: string | null,
+	/**  The most tokens that it guesses at once. */
+	most_guesses: number | null,
+	/**  Which model it was made for: a name, or words for what it needs. */
+	made_for: string | null,
+	/**  The folders of the models here that it belongs to. */
+	targets: string[],
+	/**  Whether its repository has a newer commit. */
+	update_available: boolean,
 };
 
 /**  A model on this machine. */
@@ -1075,6 +1113,10 @@ export type LocalModel = {
 	update_available: boolean,
 	/**  What the first-run tune found. */
 	tuning: Tuning | null,
+	/**  The folder of the draft model that it is loaded with, one of [`LibrarySnapshot::draft_models`]. */
+	draft_model: string | null,
+	/**  The draft model there is to get for it; `None` where one is here or none is known. */
+	draft_model_offer: DraftModelOffer | null,
 };
 
 /**  Whether a model that is here can be used. */

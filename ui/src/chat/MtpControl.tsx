@@ -1,10 +1,14 @@
-import { useState } from "react";
-import type { AcceptanceRule, Drafting } from "../bridge/bindings";
+import { Fragment, useState } from "react";
+import type { AcceptanceRule, Drafting, ModelInfo } from "../bridge/bindings";
+import { about } from "../models/actions";
+import { GetDraftModel } from "../models/DraftModels";
+import { offerSize } from "../models/draftModels";
+import { LibraryError } from "../models/LibraryError";
 import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
-import { useDraftingNote, useGeneration, useModel } from "../state/store";
+import { useDraftingNote, useGeneration, useModel, useStore } from "../state/store";
 import { changeSampling, changeSettings } from "./settings";
 
 /** How far the model can be let guess ahead, here and in the settings. */
@@ -14,6 +18,11 @@ export const DRAFTING_CHOICES: { name: string; words: string; drafting: Drafting
   { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
   { name: "2", words: "Always two drafts ahead", drafting: { mode: "fixed", depth: 2 } },
   { name: "3", words: "Always three drafts ahead", drafting: { mode: "fixed", depth: 3 } },
+  {
+    name: "DFlash",
+    words: "Many ahead at once, by a draft model",
+    drafting: { mode: "dflash", depth: null },
+  },
   { name: "Look-up", words: "From the text so far, for quotes and edits", drafting: { mode: "lookup" } },
 ];
 
@@ -34,11 +43,15 @@ const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
 /** How far the model guesses ahead. */
 export function MtpControl() {
   const { drafting } = useGeneration();
-  const chip = mtpChip(drafting, useModel(), useDraftingNote());
+  const model = useModel();
+  const chip = mtpChip(drafting, model, useDraftingNote());
   const [open, setOpen] = useState(false);
   const current = draftingName(drafting);
 
-  const choices = DRAFTING_CHOICES.filter(({ drafting }) => chip.hasHead || drafting.mode !== "fixed");
+  const hasDraftModel = model !== null && model.draft_model !== null;
+  const choices = DRAFTING_CHOICES.filter(
+    ({ drafting: { mode } }) => (chip.hasHead || mode !== "fixed") && (hasDraftModel || mode !== "dflash"),
+  );
   const at = choices.findIndex((choice) => choice.name === current);
   const check = (index: number) => {
     const choice = choices[index];
@@ -63,22 +76,27 @@ export function MtpControl() {
       <h2>Multi-token prediction</h2>
       <div className="choices" {...group}>
         {choices.map((choice, index) => (
-          <button
-            {...radio(index)}
-            key={choice.name}
-            className="choice"
-            data-testid={`mtp-option-${choice.name.toLowerCase()}`}
-            onClick={() => {
-              check(index);
-              setOpen(false);
-            }}
-          >
-            <span className="choice-name">{choice.name}</span>
-            <span className="choice-words">{choice.words}</span>
-            {index === at && <Icon name="check" />}
-          </button>
+          <Fragment key={choice.name}>
+            {choice.drafting.mode === "lookup" && model && !hasDraftModel && (
+              <MissingDraftModel model={model} />
+            )}
+            <button
+              {...radio(index)}
+              className="choice"
+              data-testid={`mtp-option-${choice.name.toLowerCase()}`}
+              onClick={() => {
+                check(index);
+                setOpen(false);
+              }}
+            >
+              <span className="choice-name">{choice.name}</span>
+              <span className="choice-words">{choice.words}</span>
+              {index === at && <Icon name="check" />}
+            </button>
+          </Fragment>
         ))}
       </div>
+      {model && <LibraryError subject={about.draftOf(model.path)} />}
       <RuleChoice />
       {chip.why && (
         <p className="popover-note" data-testid="mtp-note">
@@ -87,6 +105,24 @@ export function MtpControl() {
       )}
       <p className="popover-note">{WHAT_DRAFTS_ARE} Your choice applies to the next message.</p>
     </PopoverButton>
+  );
+}
+
+/** Stands for DFlash where no draft model is loaded: it can be got, or is used soon. Nothing where none is known. */
+function MissingDraftModel({ model }: { model: ModelInfo }) {
+  const local = useStore((state) => state.library?.models.find(({ path }) => path === model.path));
+  const offer = local?.draft_model_offer ?? null;
+  if (offer === null && !local?.draft_model) return null;
+  return (
+    <div className="choice missing" data-testid="mtp-missing-dflash">
+      <span className="choice-name">DFlash</span>
+      <span className="choice-words">
+        {offer
+          ? ["Needs a draft model", offerSize(offer)].filter(Boolean).join(", ")
+          : "Its draft model is here, but not loaded with it"}
+      </span>
+      {offer && <GetDraftModel offer={offer} subject={about.draftOf(model.path)} short />}
+    </div>
   );
 }
 

@@ -1,6 +1,9 @@
 import type { DepthTrace, PositionStats, ReplyStats } from "../bridge/bindings";
 import { count, explained, percent, perPass, seconds, WHAT_DRAFTS_ARE } from "../primitives/format";
 
+/** More positions than the MTP head is asked for: a block of a draft model. They stand closer. */
+const MANY = 8;
+
 /** Drafts by position: the track is what was drafted, the filled part what was accepted. */
 export function Positions({ positions }: { positions: PositionStats[] }) {
   const most = Math.max(0, ...positions.map((position) => position.drafted));
@@ -19,7 +22,7 @@ export function Positions({ positions }: { positions: PositionStats[] }) {
           </span>
         )}
       </h2>
-      <ol className="positions">
+      <ol className={positions.length > MANY ? "positions many" : "positions"}>
         {positions.map(({ drafted, accepted }, index) => {
           const place = index + 1;
           const share = drafted === 0 ? 0 : accepted / drafted;

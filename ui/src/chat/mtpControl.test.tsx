@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { shell } from "../bridge/bridge";
-import { modelInfo } from "../models/samples";
+import { job, library, local, modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
 import { MtpControl } from "./MtpControl";
 
@@ -83,5 +83,45 @@ describe("the choice of a draft depth", () => {
     expect(screen.queryByTestId("mtp-option-1")).toBe(null);
     await user.click(option("look-up"));
     expect(drafting()).toEqual({ mode: "lookup" });
+  });
+
+  it("has DFlash where a draft model is loaded", async () => {
+    const beside = { name: "owl-draft", path: "/owl-draft", weight_bytes: 1, most_guesses: 15 };
+    const model = modelInfo("/owl", { mtp: { state: "absent" }, draft_model: beside });
+    useStore.setState({ engine: { ...engine, model } });
+    const user = userEvent.setup();
+    render(<MtpControl />);
+    await user.click(screen.getByTestId("mtp-control"));
+    await user.click(option("dflash"));
+    expect(drafting()).toEqual({ mode: "dflash", depth: null });
+    expect(screen.getByTestId("mtp-control").textContent).toContain("MTP DFlash");
+  });
+
+  it("offers the draft model that is not here, and then says how far it is", async () => {
+    const repo = "z-lab/Owl-DFlash";
+    const offer = { repo, name: "Owl-DFlash", download_bytes: 1.07e9 };
+    const owl = local("/owl", { draft_model_offer: offer });
+    useStore.setState({ library: library({ models: [owl] }) });
+    vi.spyOn(shell, "downloadModel").mockResolvedValue(1);
+    const { user } = await open();
+    expect(screen.queryByTestId("mtp-option-dflash")).toBe(null);
+    const get = screen.getByTestId("get-draft-model");
+    expect(get.textContent).toBe("Get");
+    expect(screen.getByTestId("mtp-missing-dflash").textContent).toContain("about 1.1 GB");
+    await user.click(get);
+    expect(shell.downloadModel).toHaveBeenCalledWith(repo, { bits: null, keep_raw: true });
+    const jobs = [job(1, { stage: "downloading" }, { repo, done: 1, total: 4 })];
+    act(() => useStore.setState({ library: library({ models: [owl], jobs }) }));
+    expect(screen.getByTestId("mtp-missing-dflash").textContent).toContain("Downloading, 25 %");
+    // What is offered is none of the choices.
+    option("3").focus();
+    await user.keyboard("{ArrowDown}");
+    expect(drafting()).toEqual({ mode: "lookup" });
+  });
+
+  it("says nothing of DFlash where no draft model is known", async () => {
+    useStore.setState({ library: library({ models: [local("/owl")] }) });
+    await open();
+    expect(screen.queryByTestId("mtp-missing-dflash")).toBe(null);
   });
 });

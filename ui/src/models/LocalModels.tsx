@@ -5,6 +5,8 @@ import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
 import { about, chooseAndAdd, loadLibrary, restoreModel } from "./actions";
 import { DeletedRow } from "./DeletedRow";
+import { LonelyDraftModels } from "./DraftModels";
+import { NO_DRAFT_MODELS } from "./draftModels";
 import { LibraryError } from "./LibraryError";
 import { PlaceNotice } from "./LibraryPlace";
 import { LocalRow } from "./LocalRow";
@@ -16,6 +18,7 @@ export function LocalModels({ heading }: { heading: string }) {
   const library = useStore((state) => state.library);
   const selected = useStore((state) => (state.engine.state === "ready" ? state.engine.model.path : null));
   const models = library?.models ?? [];
+  const drafts = library?.draft_models ?? NO_DRAFT_MODELS;
   const groups = byPlace(models);
   const own = models.filter(({ origin }) => origin !== "built_in");
   const section = useSpotlight<HTMLElement>(about.here);
@@ -25,8 +28,8 @@ export function LocalModels({ heading }: { heading: string }) {
         <h2>{heading}</h2>
         {library && own.length > 0 && (
           <span className="soft numbers">
-            {count(models.length)} {models.length === 1 ? "model" : "models"},{" "}
-            {bytes(models.reduce((sum, model) => sum + model.disk_bytes, 0))}
+            {modelsLabel(models.length, drafts.length)},{" "}
+            {bytes([...models, ...drafts].reduce((sum, model) => sum + model.disk_bytes, 0))}
           </span>
         )}
         <span className="spring" />
@@ -52,6 +55,7 @@ export function LocalModels({ heading }: { heading: string }) {
           </ul>
         </section>
       ))}
+      <LonelyDraftModels />
       {library && own.length === 0 && library.deleted.length === 0 && (
         <p className="part-empty" data-testid="no-models">
           {models.length > 0
@@ -69,4 +73,11 @@ export function LocalModels({ heading }: { heading: string }) {
       <SmallerMemory />
     </section>
   );
+}
+
+/** `2 models and a draft model` */
+function modelsLabel(models: number, drafts: number): string {
+  const words = `${count(models)} ${models === 1 ? "model" : "models"}`;
+  if (drafts === 0) return words;
+  return `${words} and ${drafts === 1 ? "a draft model" : `${count(drafts)} draft models`}`;
 }

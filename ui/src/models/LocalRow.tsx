@@ -8,8 +8,19 @@ import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { useReason, useStore } from "../state/store";
-import { about, deleteModel, forgetModel, loadModel, openRepo, reveal, tuneModel } from "./actions";
+import {
+  about,
+  deleteModel,
+  deleteWithDraftModel,
+  forgetModel,
+  loadModel,
+  openRepo,
+  reveal,
+  tuneModel,
+} from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
+import { DraftModels } from "./DraftModels";
+import { deletedWith, NO_DRAFT_MODELS } from "./draftModels";
 import { LibraryError } from "./LibraryError";
 import { fitLabel, keepReason, line, mtpBadge, offlineLabel, tuningLabel, usedLabel } from "./labels";
 import { isRaw } from "./models";
@@ -47,6 +58,7 @@ export function LocalRow({ model, inUse }: Props) {
       </div>
       {state.state === "broken" && <ErrorNote error={state.error} testId="broken-model" />}
       <LibraryError subject={about.model(path)} />
+      <DraftModels model={model} inUse={inUse} />
     </li>
   );
 }
@@ -119,9 +131,14 @@ function UseButton({ model, inUse }: Props) {
 function More({ model, inUse }: Props) {
   const { path, name, state, origin } = model;
   const [converting, setConverting] = useState(false);
+  const draft = deletedWith(
+    useStore((state) => state.library?.draft_models ?? NO_DRAFT_MODELS),
+    model,
+  );
   const unusable =
     state.state === "ready" ? null : state.state === "offline" ? "It is offline" : "It is broken";
   const offline = state.state === "offline" ? "It is offline" : null;
+  const keep = keepReason(origin, inUse);
   const entries: MenuEntry[] = [
     {
       name: "Convert…",
@@ -135,9 +152,15 @@ function More({ model, inUse }: Props) {
     },
     { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
     origin === "folder"
-      ? { name: "Remove from the list", reason: keepReason(origin, inUse), onSelect: () => forgetModel(path) }
-      : { name: "Delete", reason: keepReason(origin, inUse) ?? offline, onSelect: () => deleteModel(path) },
+      ? { name: "Remove from the list", reason: keep, onSelect: () => forgetModel(path) }
+      : { name: "Delete", reason: keep ?? offline, onSelect: () => deleteModel(path) },
   ];
+  if (draft !== null && origin === "library")
+    entries.push({
+      name: "Delete with its draft model",
+      reason: keep ?? offline,
+      onSelect: () => deleteWithDraftModel(path, draft.path),
+    });
   return (
     <>
       <MenuButton label={`More for ${name}`} testId="model-more" entries={entries}>

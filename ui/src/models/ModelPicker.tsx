@@ -1,7 +1,7 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, mtpLabel, parameters, percent } from "../primitives/format";
+import { bytes, loadedDraftLabel, mtpLabel, parameters, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
@@ -113,6 +113,7 @@ function Details({ model, device }: { model: ModelInfo; device: string }) {
         {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {device.toUpperCase()}
       </p>
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
+      {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}
       {model.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}

@@ -25,6 +25,8 @@ export const about = {
   context: "context",
   memory: "memory",
   model: (path: string) => `model:${path}`,
+  /** The draft model that is not here yet of the model in a folder. */
+  draftOf: (path: string) => `draft:${path}`,
   deleted: (path: string) => `deleted:${path}`,
   job: (job: number) => `job:${job}`,
 };
@@ -142,6 +144,10 @@ export const downloadModel = (repo: string, conversion: ConversionChoice) =>
     setView({ details: null, spotlight: about.job(job) });
   });
 
+/** Begins the download of a draft model, which stays as it is published. */
+export const getDraftModel = (repo: string, subject: string) =>
+  attempt(subject, () => shell.downloadModel(repo, { bits: null, keep_raw: true }));
+
 export const convertModel = (path: string, conversion: ConversionChoice) =>
   attempt(about.model(path), async () => {
     setView({ spotlight: about.job(await shell.convertModel(path, conversion)) });
@@ -164,6 +170,14 @@ export const deleteModel = (path: string) =>
   attempt(about.model(path), async () => {
     await shell.deleteModel(path);
     setView({ spotlight: about.deleted(path) });
+  });
+
+/** Deletes a model and its draft model. Each can be brought back. */
+export const deleteWithDraftModel = (path: string, draft: string) =>
+  attempt(about.model(path), async () => {
+    await shell.deleteModel(path);
+    setView({ spotlight: about.deleted(path) });
+    await shell.deleteModel(draft);
   });
 
 /** Takes a folder that was opened off the list. The folder stays as it is. */

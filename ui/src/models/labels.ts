@@ -6,6 +6,7 @@ import type {
   Hold,
   Job,
   JobStage,
+  LocalDraftModel,
   LocalModel,
   ModelOrigin,
   MtpState,
@@ -162,6 +163,18 @@ export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
   }
 }
 
+/** How far a draft model guesses. */
+export const guessesLabel = (most: number): string => `guesses up to ${most} ahead`;
+
+/** What a draft model is. */
+export const draftModelLabel = (draft: LocalDraftModel): string =>
+  line(
+    bytes(draft.disk_bytes),
+    draft.format && formatLabel(draft.format),
+    draft.most_guesses !== null && guessesLabel(draft.most_guesses),
+    draft.made_for && `made for ${draft.made_for}`,
+  );
+
 /** What a model in the picker is, in words. */
 export function choiceLabel({ origin, state, format, mtp, fit }: LocalModel): string {
   if (state.state === "offline") return "Its disk is not connected";
@@ -276,8 +289,10 @@ export function spaceWarning(remote: RemoteModel, { bits }: ConversionChoice, fr
 }
 
 /** Why a download does not fit on the disk; null if it does, or nothing tells. */
-export function spaceProblem(remote: RemoteModel, free: number): string | null {
-  const { download_bytes: size } = remote;
+export function spaceProblem(
+  { download_bytes: size }: { download_bytes: number | null },
+  free: number,
+): string | null {
   if (size === null || size <= free) return null;
   return `The download takes ${bytes(size)}, and ${bytes(free)} is free. Free some space, or move the library.`;
 }

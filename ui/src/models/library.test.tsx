@@ -1,9 +1,11 @@
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Hold, Job, JobStage, RemoteModel } from "../bridge/bindings";
+import type { DraftModelInfo, Hold, Job, JobStage, RemoteModel } from "../bridge/bindings";
 import { useStore } from "../state/store";
 import { list } from "./actions";
+import { DraftModels } from "./DraftModels";
+import { deletedWith, offerState } from "./draftModels";
 import { HubError } from "./HubError";
 import { JobRow } from "./JobRow";
 import { endings, moved, share, steps, whereabouts } from "./jobs";
@@ -14,7 +16,7 @@ import { byPlace, choices, firstChoice, isRaw, sortedByFit } from "./models";
 import { RemoteModels } from "./RemoteModels";
 import { SidebarProgress } from "./SidebarProgress";
 import { SmallerMemory } from "./SmallerMemory";
-import { fitOf, job, library, local, remote } from "./samples";
+import { draftModel, fitOf, job, library, local, modelInfo, remote } from "./samples";
 import type { Listing } from "./view";
 
 const initial = useStore.getInitialState();
@@ -215,6 +217,75 @@ describe("models on this machine", () => {
     expect(at({ deleted: [{ path: "/d", name: "Old", disk_bytes: 2e9 }] })).toContain(
       "Old is deleted. Its 2.0 GB are freed when you quit. Undo",
     );
+  });
+});
+
+describe("draft models", () => {
+  const drafted = local("/m", { draft_model: "/m-DFlash" });
+  const draft = draftModel("/m-DFlash", "/m");
+  const screen = (more: Parameters<typeof library>[0]) =>
+    words(<LocalModels heading="Here" />, { library: library(more) });
+
+  it("stand under their model with what they are, and are none to chat with", () => {
+    const all = { models: [drafted], draft_models: [draft] };
+    const shown = screen(all);
+    expect(shown).toMatch(
+      /m .*Draft model: m-DFlash 1\.1 GB · bfloat16 · guesses up to 15 ahead · made for m/,
+    );
+    expect(shown).toContain("1 model and a draft model, 2.1 GB");
+    expect(shown).not.toContain("without their model");
+    const entry = { path: "/m-DFlash", name: "m-DFlash", built_in: false };
+    expect(choices([entry], library(all)).map(([, group]) => group.map(({ path }) => path))).toEqual([
+      ["/m"],
+    ]);
+  });
+
+  it("stand by themselves where their model is not here", () => {
+    const lonely = draftModel("/d", "/gone", { targets: [], made_for: "Qwen3.5-9B" });
+    expect(screen({ models: [local("/m")], draft_models: [lonely] })).toMatch(
+      /Draft models without their model d 1\.1 GB .* made for Qwen3\.5-9B/,
+    );
+  });
+
+  it("are offered with their size, say how far they are, and why they cannot be got", () => {
+    const offer = { repo: "z/m-DFlash", name: "m-DFlash", download_bytes: 1.07e9 };
+    const models = [local("/m", { draft_model_offer: offer })];
+    expect(screen({ models })).toMatch(
+      /Draft model: none yet m-DFlash is a small model.*Get · about 1\.1 GB/,
+    );
+    expect(offerState({ ...offer, download_bytes: null }, null)).toEqual({ words: null, reason: null });
+    const verifying = job(1, { stage: "verifying" }, { repo: offer.repo });
+    expect(offerState(offer, library({ jobs: [verifying] })).words).toBe("Checking the files");
+    const { place } = library();
+    const full = library({ place: { ...place, free_bytes: 1e9 } });
+    expect(offerState(offer, full).reason).toContain("takes 1.1 GB, and 1.0 GB is free");
+    const away = library({ place: { ...place, online: false } });
+    expect(offerState(offer, away).reason).toContain("not connected");
+  });
+
+  it("are deleted with their model where no other model needs them and they are ours", () => {
+    expect(deletedWith([draft], drafted)).toBe(draft);
+    expect(deletedWith([{ ...draft, targets: ["/m", "/m-8bit"] }], drafted)).toBeNull();
+    expect(deletedWith([{ ...draft, origin: "hugging_face_cache" }], drafted)).toBeNull();
+    expect(deletedWith([draft], local("/m"))).toBeNull();
+  });
+
+  it("say why the loaded model goes without them", () => {
+    const at = (notes: string[], draft_model: DraftModelInfo | null) => {
+      const engine = {
+        state: "ready",
+        device: "gpu",
+        model: modelInfo("/m", { notes, draft_model }),
+      } as const;
+      return words(<DraftModels model={drafted} inUse />, {
+        library: library({ draft_models: [draft] }),
+        engine,
+      });
+    };
+    const loaded = { name: "d", path: "/m-DFlash", weight_bytes: 1, most_guesses: 15 };
+    expect(at([], null)).toContain("used as soon as no reply is being written");
+    expect(at(["Its draft model cannot be used, so it goes without: too wide"], null)).toContain("too wide");
+    expect(at([], loaded)).not.toMatch(/used as soon|goes without/);
   });
 });
 

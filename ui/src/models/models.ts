@@ -30,9 +30,9 @@ export interface Choice {
   local: LocalModel | null;
 }
 
-/** Every model that can be chosen, by where it is kept. What the library does not list comes last. */
+/** Every model that can be chosen, by where it is kept; draft models cannot. What the library does not list comes last. */
 export function choices(entries: ModelEntry[], library: LibrarySnapshot | null): [string, Choice[]][] {
-  const models = library?.models ?? [];
+  const { models = [], draft_models: drafts = [] } = library ?? {};
   const groups = byPlace(models).map(([place, group]): [string, Choice[]] => [
     place,
     group.map((local) => ({
@@ -43,7 +43,7 @@ export function choices(entries: ModelEntry[], library: LibrarySnapshot | null):
     })),
   ]);
   const others = entries
-    .filter(({ path }) => models.every((model) => model.path !== path))
+    .filter(({ path }) => [...models, ...drafts].every((known) => known.path !== path))
     .map(({ path, name, built_in: builtIn }) => ({ path, name, builtIn, local: null }));
   return others.length > 0 ? [...groups, ["Other models", others]] : groups;
 }

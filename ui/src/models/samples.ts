@@ -4,6 +4,7 @@ import type {
   Job,
   JobStage,
   LibrarySnapshot,
+  LocalDraftModel,
   LocalModel,
   ModelInfo,
   RemoteModel,
@@ -34,6 +35,28 @@ export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel 
   fit: fitOf("fits_well"),
   update_available: false,
   tuning: null,
+  draft_model: null,
+  draft_model_offer: null,
+  ...more,
+});
+
+/** A draft model of the model in `target`. */
+export const draftModel = (
+  path: string,
+  target: string,
+  more: Partial<LocalDraftModel> = {},
+): LocalDraftModel => ({
+  path,
+  name: path.slice(1),
+  origin: "library",
+  repo: null,
+  state: { state: "ready" },
+  disk_bytes: 1.07e9,
+  format: "bfloat16",
+  most_guesses: 15,
+  made_for: target.slice(1),
+  targets: [target],
+  update_available: false,
   ...more,
 });
 
@@ -90,6 +113,7 @@ export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job =
 export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot => ({
   place: { path: "/models", online: true, free_bytes: 100e9, used_bytes: 1e9 },
   models: [],
+  draft_models: [],
   jobs: [],
   deleted: [],
   context: { chosen: 16384, choices: [4096, 16384, 131072] },

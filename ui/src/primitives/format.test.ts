@@ -12,6 +12,7 @@ import {
   speedParts,
   speedSentence,
   speedUp,
+  whoDrafted,
 } from "./format";
 import { parse } from "./NumberField";
 
@@ -141,5 +142,47 @@ describe("the MTP control", () => {
     expect(mtpChip({ mode: "fixed", depth: 2 }, model({ state: "absent" }), null).why).toContain(
       "Auto and Look-up",
     );
+  });
+
+  it("says of DFlash what is so with and without a draft model", () => {
+    const dflash = { mode: "dflash", depth: null } as const;
+    const beside = { name: "owl-draft", path: "/owl-draft", weight_bytes: 1, most_guesses: 15 };
+    const drafted = { ...withHead, draft_model: beside };
+    const headless = { ...model({ state: "stripped" }), draft_model: beside };
+    expect(said(dflash, drafted, null)).toBe("DFlash");
+    expect(said(dflash, null, null)).toBe("DFlash");
+    expect(said({ mode: "dflash", depth: 7 }, drafted, null)).toBe("DFlash, 7");
+    expect(said(dflash, drafted, NOTE)).toBe("DFlash · not paying here");
+    expect(said(dflash, withHead, null)).toBe("Off · no draft model");
+    expect(said(dflash, model({ state: "absent" }), null)).toBe("Off · no draft model");
+
+    expect(said({ mode: "auto" }, headless, null)).toBe("Auto");
+    expect(said(dflash, headless, NOTE)).toBe("DFlash · not paying here");
+    expect(said({ mode: "lookup" }, headless, NOTE)).toBe("Look-up");
+    expect(said({ mode: "off" }, headless, null)).toBe("Off · by you");
+    expect(said({ mode: "fixed", depth: 1 }, headless, null)).toBe("Off · head removed");
+    expect(mtpChip({ mode: "fixed", depth: 1 }, headless, null)).toMatchObject({
+      hasHead: false,
+      why: expect.stringContaining("Auto and DFlash guess with its draft model"),
+    });
+  });
+
+  it("tells who made the drafts of a reply", () => {
+    const all = [
+      { drafted: 30, accepted: 9 },
+      { drafted: 12, accepted: 2 },
+    ];
+    const told = (dflash: number, text: number) =>
+      whoDrafted(
+        replyStats({
+          positions: all,
+          by_draft_model: { drafted: dflash, accepted: 0 },
+          looked_up: { drafted: text, accepted: 0 },
+        }),
+      );
+    expect(told(0, 0)).toBe("drafts: 42 by the MTP head");
+    expect(told(40, 2)).toBe("drafts: 40 by DFlash, 2 from the text");
+    expect(told(20, 2)).toBe("drafts: 20 by the MTP head, 20 by DFlash, 2 from the text");
+    expect(whoDrafted(replyStats({ positions: [] }))).toBe(null);
   });
 });

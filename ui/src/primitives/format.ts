@@ -1,4 +1,11 @@
-import type { Drafting, LiveStats, ModelInfo, ReplyStats, Sampling } from "../bridge/bindings";
+import type {
+  Drafting,
+  DraftModelInfo,
+  LiveStats,
+  ModelInfo,
+  ReplyStats,
+  Sampling,
+} from "../bridge/bindings";
 import { HERE } from "./platform";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -103,10 +110,18 @@ export function samplingLabel(sampling: Sampling): string {
     .join(", ");
 }
 
-const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", dflash: "DFlash", lookup: "Look-up" } as const;
+const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", lookup: "Look-up" } as const;
 
-export const draftingName = (drafting: Drafting): string =>
-  drafting.mode === "fixed" ? String(drafting.depth) : DRAFTING_NAMES[drafting.mode];
+export function draftingName(drafting: Drafting): string {
+  switch (drafting.mode) {
+    case "fixed":
+      return String(drafting.depth);
+    case "dflash":
+      return drafting.depth == null ? "DFlash" : `DFlash, ${drafting.depth}`;
+    default:
+      return DRAFTING_NAMES[drafting.mode];
+  }
+}
 
 /** How the engine begins to say that drafts cost more than they bring. */
 const NOT_PAYING = "Drafts do not pay here";
@@ -126,42 +141,69 @@ interface MtpChip {
 /** Whether words may be guessed from the text so far, which takes no head. */
 export const looksUp = ({ mode }: Drafting): boolean => mode === "auto" || mode === "lookup";
 
+/** Whether nobody but the MTP head may guess. */
+export const needsHead = ({ mode }: Drafting): boolean => mode === "fixed" || mode === "mtp";
+
+/** Why a model has no MTP head that could guess. */
+const HEADLESS = {
+  absent: { words: "no MTP head", why: "This model has no MTP head." },
+  stripped: {
+    words: "head removed",
+    why: "The MTP head was removed when this copy of the model was converted.",
+  },
+  unusable: {
+    words: "head unusable",
+    why: "This model's MTP head cannot be used; the model picker says what is wrong with it.",
+  },
+} as const;
+
 /** `note` is what the last reply said of its drafts. */
 export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
-  const headless = looksUp(drafting) ? "Look-up" : "Off";
-  const fromTheText = looksUp(drafting)
-    ? "Its guesses come from the text so far alone."
-    : "Auto and Look-up guess from the text so far.";
-  switch (model?.mtp.state) {
-    case "absent":
-      return {
-        setting: headless,
-        words: "no MTP head",
-        why: `This model has no MTP head. ${fromTheText}`,
-        hasHead: false,
-      };
-    case "stripped":
-      return {
-        setting: headless,
-        words: "head removed",
-        why: `The MTP head was removed when this copy of the model was converted. ${fromTheText}`,
-        hasHead: false,
-      };
-    case "unusable":
-      return {
-        setting: headless,
-        words: "head unusable",
-        why: `This model's MTP head cannot be used; the model picker says what is wrong with it. ${fromTheText}`,
-        hasHead: false,
-      };
+  const headless = model === null || model.mtp.state === "present" ? null : HEADLESS[model.mtp.state];
+  const hasHead = headless === null;
+  const hasDraftModel = model !== null && model.draft_model !== null;
+  const chip = (setting: string, words: string | null = null, why: string | null = null): MtpChip => ({
+    setting,
+    words,
+    why,
+    hasHead,
+  });
+  if (drafting.mode === "dflash" && model !== null && !hasDraftModel) {
+    const others = hasHead
+      ? "Auto guesses with the MTP head."
+      : "Auto and Look-up guess from the text so far.";
+    return chip("Off", "no draft model", `No draft model is loaded with this model. ${others}`);
   }
+  if (headless && !hasDraftModel) {
+    const fromTheText = looksUp(drafting)
+      ? "Its guesses come from the text so far alone."
+      : "Auto and Look-up guess from the text so far.";
+    return chip(looksUp(drafting) ? "Look-up" : "Off", headless.words, `${headless.why} ${fromTheText}`);
+  }
+  if (headless && needsHead(drafting))
+    return chip("Off", headless.words, `${headless.why} Auto and DFlash guess with its draft model.`);
   const setting = draftingName(drafting);
   if (drafting.mode === "off")
-    return { setting, words: "by you", why: "Drafts are off because you switched them off.", hasHead: true };
-  // What is said of the head's drafts says nothing of look-up's.
-  if (drafting.mode === "lookup" || !note?.startsWith(NOT_PAYING))
-    return { setting, words: null, why: null, hasHead: true };
-  return { setting, words: "not paying here", why: note, hasHead: true };
+    return chip(setting, "by you", "Drafts are off because you switched them off.");
+  // What is said of other drafts says nothing of look-up's.
+  if (drafting.mode === "lookup" || !note?.startsWith(NOT_PAYING)) return chip(setting);
+  return chip(setting, "not paying here", note);
+}
+
+/** Who made the drafts of a reply, and how many; null where there were none. */
+export function whoDrafted({
+  positions,
+  by_draft_model: dflash,
+  looked_up: text,
+}: ReplyStats): string | null {
+  const all = positions.reduce((sum, { drafted }) => sum + drafted, 0);
+  const head = all - dflash.drafted - text.drafted;
+  const parts = [
+    head > 0 && `${count(head)} by the MTP head`,
+    dflash.drafted > 0 && `${count(dflash.drafted)} by DFlash`,
+    text.drafted > 0 && `${count(text.drafted)} from the text`,
+  ].filter(Boolean);
+  return parts.length === 0 ? null : `drafts: ${parts.join(", ")}`;
 }
 
 /** What explains a control, to those who point at it and to those who hear it. */
@@ -178,17 +220,24 @@ export const mtpHeadLabel = ({ tensors, format }: { tensors: number; format: str
 
 /** Whether a model can draft for itself, in words. */
 export function mtpLabel(model: ModelInfo): string {
+  const others = model.draft_model
+    ? "Its draft model guesses, or the text so far."
+    : "Guesses come from the text so far alone.";
   switch (model.mtp.state) {
     case "present":
       return mtpHeadLabel(model.mtp);
     case "absent":
-      return "No MTP head: guesses come from the text so far alone.";
+      return `No MTP head. ${others}`;
     case "stripped":
-      return "The MTP head was removed when this copy was converted. Guesses come from the text so far alone.";
+      return `The MTP head was removed when this copy was converted. ${others}`;
     case "unusable":
-      return "There is an MTP head, but it cannot be used. Guesses come from the text so far alone.";
+      return `There is an MTP head, but it cannot be used. ${others}`;
   }
 }
+
+/** The draft model that is loaded with a model. */
+export const loadedDraftLabel = ({ name, most_guesses: most, weight_bytes: size }: DraftModelInfo): string =>
+  `Draft model: ${name}, guesses up to ${most} ahead, ${bytes(size)}`;
 
 const DAY = 86_400_000;
 const MONTH = new Intl.DateTimeFormat("en", { month: "long" });

@@ -268,6 +268,7 @@ describe("the window", () => {
     const library = (free_bytes: number): LibrarySnapshot => ({
       place: { path: "/models", online: true, free_bytes, used_bytes: 0 },
       models: [],
+      draft_models: [],
       jobs: [],
       deleted: [],
       context: { chosen: 16384, choices: [16384] },

@@ -45,6 +45,10 @@ pub struct Inspection {
     pub linear_attention_layers: usize,
     /// Layers with keys and values of every token.
     pub full_attention_layers: usize,
+    /// Width of the residual stream.
+    pub hidden_size: usize,
+    /// Tokens that it knows.
+    pub vocab_size: usize,
     /// The MTP head.
     pub mtp: MtpState,
     /// Which output of the trunk the MTP head reads; `None` without a head.
@@ -136,6 +140,8 @@ pub fn inspect_drafted(
         files: index.files.len(),
         linear_attention_layers: config.count(LayerKind::LinearAttention),
         full_attention_layers: config.count(LayerKind::FullAttention),
+        hidden_size: config.hidden_size,
+        vocab_size: config.vocab_size,
         context_length: config.max_position_embeddings,
         memory: MemoryEstimate::of(&config, &layout, draft, context.into()),
         skipped: skipped_groups(&layout.skipped),

@@ -16,7 +16,9 @@ mod machine;
 mod queue;
 mod store;
 
-pub use catalogue::{Catalogue, CatalogueEntry, CatalogueSource, Fit, Format, MemoryNeed, fit};
+pub use catalogue::{
+    Catalogue, CatalogueEntry, CatalogueSource, DraftModelEntry, Fit, Format, MemoryNeed, fit,
+};
 pub use disk::{disk_use, free_bytes};
 pub use download::{
     DownloadOptions, DownloadProgress, FileProgress, Intent, Outcome, Phase, RemoteModel, RemoteShard,

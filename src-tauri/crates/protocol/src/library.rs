@@ -198,6 +198,48 @@ pub struct LocalModel {
     pub update_available: bool,
     /// What the first-run tune found.
     pub tuning: Option<Tuning>,
+    /// The folder of the draft model that it is loaded with, one of [`LibrarySnapshot::draft_models`].
+    pub draft_model: Option<String>,
+    /// The draft model there is to get for it; `None` where one is here or none is known.
+    pub draft_model_offer: Option<DraftModelOffer>,
+}
+
+/// A draft model on the Hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct DraftModelOffer {
+    /// `organisation/name`.
+    pub repo: String,
+    /// What people call it.
+    pub name: String,
+    /// What is downloaded, about; `None` where only the Hub says it.
+    pub download_bytes: Option<u64>,
+}
+
+/// A draft model on this machine: it guesses ahead for a model, and cannot be chatted with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct LocalDraftModel {
+    /// Its folder, which also names it.
+    pub path: String,
+    /// Its short name.
+    pub name: String,
+    /// Where it came from. Only what is in the library is ever deleted by the app.
+    pub origin: ModelOrigin,
+    /// The repository it was downloaded from, if known.
+    pub repo: Option<String>,
+    /// Whether it can be used.
+    pub state: LocalState,
+    /// What it takes on the disk.
+    pub disk_bytes: u64,
+    /// Data type or quantization.
+    pub format: Option<String>,
+    /// The most tokens that it guesses at once.
+    pub most_guesses: Option<u32>,
+    /// Which model it was made for: a name, or words for what it needs.
+    pub made_for: Option<String>,
+    /// The folders of the models here that it belongs to.
+    pub targets: Vec<String>,
+    /// Whether its repository has a newer commit.
+    pub update_available: bool,
 }
 
 /// How a raw checkpoint is converted, and what becomes of it.
@@ -360,6 +402,8 @@ pub struct LibrarySnapshot {
     pub place: LibraryPlace,
     /// The models that are here.
     pub models: Vec<LocalModel>,
+    /// The draft models that are here.
+    pub draft_models: Vec<LocalDraftModel>,
     /// What is being worked on, in the order of the queue.
     pub jobs: Vec<Job>,
     /// Models that were deleted and can be brought back until the app quits.

@@ -9,13 +9,30 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
 use super::{file, fit};
 
-/// What the engine says about a model, from its config and the headers of its files.
+/// What the engine says that a folder holds, from its config and the headers of its files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "holds", rename_all = "snake_case")]
+pub(super) enum Found {
+    Model(Facts),
+    DraftModel(DraftFacts),
+}
+
+impl Found {
+    /// The model; a draft model, which cannot be chatted with, is refused.
+    pub(super) fn model(self) -> Result<Facts, ErrorReport> {
+        match self {
+            Self::Model(facts) => Ok(facts),
+            Self::DraftModel(draft) => Err(no_model(&draft)),
+        }
+    }
+}
+
+/// A model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Facts {
     /// Parameters in all.
@@ -27,6 +44,12 @@ pub(super) struct Facts {
     pub(super) format: String,
     /// The MTP head.
     pub(super) mtp: MtpState,
+    /// Width of the residual stream.
+    pub(super) hidden_size: usize,
+    /// Tokens that it knows.
+    pub(super) vocab_size: usize,
+    /// Of all kinds.
+    pub(super) layers: usize,
     /// Its tensors, in bytes.
     pub(super) weight_bytes: u64,
     /// What it takes to run at each of [`fit::CONTEXTS`], up to the longest that it knows.
@@ -66,17 +89,51 @@ struct Inspection {
     #[serde(default)]
     active_parameters: Option<u64>,
     format: String,
+    linear_attention_layers: usize,
+    full_attention_layers: usize,
+    hidden_size: usize,
+    vocab_size: usize,
     mtp: MtpState,
     memory: Memory,
 }
 
-/// The engine's words of a draft model, which cannot be chatted with.
+/// A draft model, in the engine's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DraftFacts {
+    /// Its kind, as `DFlashDraftModel`.
+    pub(super) architecture: String,
+    /// Its own parameters, without what it borrows.
+    pub(super) parameters: u64,
+    /// Data type or quantization.
+    pub(super) format: String,
+    /// Its tensors, in bytes.
+    pub(super) weight_bytes: u64,
+    /// Tokens that it guesses at once at most.
+    pub(super) most_guesses: u32,
+    /// The model that it was made for.
+    pub(super) draft_for: TargetNeeds,
+}
+
+/// What a model must be like that a draft model guesses for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TargetNeeds {
+    /// Width of its residual stream.
+    pub(super) hidden_size: usize,
+    /// Tokens that it knows.
+    pub(super) vocab_size: usize,
+    /// Its layers, as far as the draft model says.
+    pub(super) layers: Option<usize>,
+    /// Its layers whose outputs are read, counted from 0.
+    pub(super) layers_read: Vec<usize>,
+}
+
+/// What the engine prints of a folder.
 #[derive(Debug, Deserialize)]
-struct DraftModel {
-    architecture: String,
-    /// The model that it needs.
-    #[serde(rename = "draft_for")]
-    _draft_for: IgnoredAny,
+#[serde(untagged)]
+enum Told {
+    /// First: a model says nothing of what it was made for.
+    DraftModel(DraftFacts),
+    Model(Inspection),
 }
 
 /// What a model takes in memory, in bytes.
@@ -101,7 +158,7 @@ pub(super) struct Inspector {
 struct Known {
     /// What the files were like.
     stamp: u64,
-    answer: Result<Facts, ErrorReport>,
+    answer: Result<Found, ErrorReport>,
 }
 
 impl Known {
@@ -109,7 +166,8 @@ impl Known {
     /// kept the engine from answering, which may pass.
     fn is_whole(&self) -> bool {
         match &self.answer {
-            Ok(facts) => facts.needs_in_8_bits.is_some(),
+            Ok(Found::Model(facts)) => facts.needs_in_8_bits.is_some(),
+            Ok(Found::DraftModel(_)) => true,
             Err(error) => error.code == ENGINE_REFUSED,
         }
     }
@@ -123,7 +181,7 @@ impl Inspector {
     }
 
     /// What is known of a folder, whether its files have changed since or not.
-    pub(super) fn known(&self, folder: &Path) -> Option<Result<Facts, ErrorReport>> {
+    pub(super) fn known(&self, folder: &Path) -> Option<Result<Found, ErrorReport>> {
         Some(self.lock().get(folder)?.answer.clone())
     }
 
@@ -134,16 +192,16 @@ impl Inspector {
     }
 
     /// Asks about a folder.
-    pub(super) async fn inspect(&self, folder: &Path) -> Result<Facts, ErrorReport> {
+    pub(super) async fn inspect(&self, folder: &Path) -> Result<Found, ErrorReport> {
         let stamp = self.stamp(folder);
         let answer = self.ask(&[folder.as_os_str()]).await;
         self.lock().insert(folder.to_owned(), Known { stamp, answer: answer.clone() });
         answer
     }
 
-    /// Asks about a folder whose tensor files were cut after their headers. The answer is not kept.
+    /// Asks about a model whose tensor files were cut after their headers. The answer is not kept.
     pub(super) async fn inspect_headers(&self, folder: &Path) -> Result<Facts, ErrorReport> {
-        self.ask(&[folder.as_os_str(), "--headers-only".as_ref()]).await
+        self.ask(&[folder.as_os_str(), "--headers-only".as_ref()]).await?.model()
     }
 
     /// Writes down what is known of these folders and forgets the rest. Blocks on the disk.
@@ -155,11 +213,16 @@ impl Inspector {
         }
     }
 
-    async fn ask(&self, what: &[&OsStr]) -> Result<Facts, ErrorReport> {
-        let (told, needs) = self.ask_at_each_context(what).await?;
+    async fn ask(&self, what: &[&OsStr]) -> Result<Found, ErrorReport> {
+        let [shortest, ..] = fit::CONTEXTS;
+        let told = match self.ask_at(what, shortest).await? {
+            Told::DraftModel(draft) => return Ok(Found::DraftModel(draft)),
+            Told::Model(told) => told,
+        };
+        let needs = self.needs(what, &told.memory).await?;
         let in_8_bits = [what, &KV_IN_8_BITS.map(OsStr::new)].concat();
-        let needs_in_8_bits = match self.ask_at_each_context(&in_8_bits).await {
-            Ok((_, needs)) => Some(needs),
+        let needs_in_8_bits = match self.needs_in_8_bits(&in_8_bits).await {
+            Ok(needs) => Some(needs),
             // Not every size of heads can be kept so, and whoever chooses it is told then.
             Err(error) if error.code == ENGINE_REFUSED => Some(Vec::new()),
             Err(error) => {
@@ -167,48 +230,54 @@ impl Inspector {
                 None
             }
         };
-        Ok(Facts {
+        Ok(Found::Model(Facts {
             parameters: told.parameters,
             active_parameters: told.active_parameters,
             format: told.format,
+            hidden_size: told.hidden_size,
+            vocab_size: told.vocab_size,
+            layers: told.linear_attention_layers + told.full_attention_layers,
             mtp: told.mtp,
             weight_bytes: told.memory.weights,
             needs,
             needs_in_8_bits,
-        })
+        }))
     }
 
-    /// What a model takes does not grow evenly with the context.
-    async fn ask_at_each_context(&self, what: &[&OsStr]) -> Result<(Inspection, Vec<Need>), ErrorReport> {
-        let [shortest, longer @ ..] = fit::CONTEXTS;
-        let told = self.ask_at(what, shortest).await?;
+    async fn needs_in_8_bits(&self, what: &[&OsStr]) -> Result<Vec<Need>, ErrorReport> {
+        let [shortest, ..] = fit::CONTEXTS;
+        let shortest = self.ask_model_at(what, shortest).await?;
+        self.needs(what, &shortest.memory).await
+    }
+
+    /// What a model takes at each context, which does not grow evenly with it. `shortest`: at the first of them.
+    async fn needs(&self, what: &[&OsStr], shortest: &Memory) -> Result<Vec<Need>, ErrorReport> {
+        let [_, longer @ ..] = fit::CONTEXTS;
         let need = |memory: &Memory| Need { context: memory.context, bytes: memory.total };
-        let mut needs = vec![need(&told.memory)];
+        let mut needs = vec![need(shortest)];
         for context in longer {
-            let longer = need(&self.ask_at(what, context).await?.memory);
+            let longer = need(&self.ask_model_at(what, context).await?.memory);
             if needs.last() == Some(&longer) {
                 // The model knows no longer one.
                 break;
             }
             needs.push(longer);
         }
-        Ok((told, needs))
+        Ok(needs)
     }
 
-    async fn ask_at(&self, what: &[&OsStr], context: u32) -> Result<Inspection, ErrorReport> {
+    async fn ask_model_at(&self, what: &[&OsStr], context: u32) -> Result<Inspection, ErrorReport> {
+        match self.ask_at(what, context).await? {
+            Told::Model(told) => Ok(told),
+            Told::DraftModel(draft) => Err(no_model(&draft)),
+        }
+    }
+
+    async fn ask_at(&self, what: &[&OsStr], context: u32) -> Result<Told, ErrorReport> {
         let context = OsString::from(context.to_string());
         let arguments = ["inspect".as_ref(), "--json".as_ref(), "--context".as_ref(), context.as_os_str()];
         let arguments = arguments.into_iter().chain(what.iter().copied());
         let output = self.tool.output(arguments).await?;
-        if let Ok(DraftModel { architecture, .. }) = serde_json::from_str(&output) {
-            return Err(ErrorReport {
-                code: ENGINE_REFUSED.into(),
-                message: format!(
-                    "This folder holds a draft model ({architecture}), which guesses ahead for another model."
-                ),
-                hint: "Choose the folder of the model that it was made for.".into(),
-            });
-        }
         serde_json::from_str(&output).map_err(|error| ErrorReport {
             code: "engine_unreadable".into(),
             message: format!("The engine described the model in words that cannot be read: {error}."),
@@ -241,6 +310,17 @@ impl Inspector {
     }
 }
 
+fn no_model(draft: &DraftFacts) -> ErrorReport {
+    ErrorReport {
+        code: ENGINE_REFUSED.into(),
+        message: format!(
+            "This folder holds a draft model ({}), which guesses ahead for another model.",
+            draft.architecture
+        ),
+        hint: "Choose the folder of the model that it was made for.".into(),
+    }
+}
+
 /// Whether a file decides what the engine says. The library's own record changes whenever a model is used.
 fn is_of_the_model(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
@@ -252,10 +332,9 @@ fn is_of_the_model(path: &Path) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use foretoken_host::testing::{demo_model, engine_program};
-    use serde_json::json;
-
     use super::*;
+    use crate::models::library::testing::write_draft_model;
+    use foretoken_host::testing::{demo_model, engine_program};
 
     #[tokio::test]
     async fn an_engine_that_is_killed_has_refused_nothing_and_is_asked_again() {
@@ -271,67 +350,34 @@ mod tests {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(&fault, "").unwrap();
         let inspector = Inspector::new(Tool::new(program), folder.path().join("facts.json"));
-        let facts = inspector.inspect(&demo_model()).await.unwrap();
+        let facts = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
         assert_eq!(facts.needs_in_8_bits, None);
         assert!(!inspector.is_current(&demo_model()));
         fs::remove_file(&fault).unwrap();
-        let facts = inspector.inspect(&demo_model()).await.unwrap();
+        let facts = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
         assert!(facts.needs_in_8_bits.is_some_and(|needs| !needs.is_empty()));
         assert!(inspector.is_current(&demo_model()));
     }
 
-    /// A draft model of one layer, all zeros.
-    fn write_draft_model(folder: &Path) {
-        let square = [
-            "fc",
-            "layers.0.self_attn.q_proj",
-            "layers.0.self_attn.k_proj",
-            "layers.0.self_attn.v_proj",
-            "layers.0.self_attn.o_proj",
-            "layers.0.mlp.gate_proj",
-            "layers.0.mlp.up_proj",
-            "layers.0.mlp.down_proj",
-        ];
-        let norms = [
-            "hidden_norm",
-            "norm",
-            "layers.0.input_layernorm",
-            "layers.0.post_attention_layernorm",
-            "layers.0.self_attn.q_norm",
-            "layers.0.self_attn.k_norm",
-        ];
-        let (mut header, mut end) = (serde_json::Map::new(), 0);
-        for (name, shape) in
-            square.iter().map(|name| (name, vec![8, 8])).chain(norms.iter().map(|n| (n, vec![8])))
-        {
-            let start = end;
-            end += 2 * shape.iter().product::<usize>();
-            let entry = json!({"dtype": "BF16", "shape": shape, "data_offsets": [start, end]});
-            header.insert(format!("{name}.weight"), entry);
-        }
-        let header = serde_json::Value::Object(header).to_string().into_bytes();
-        let file = [&(header.len() as u64).to_le_bytes()[..], &header, &vec![0; end]].concat();
-        fs::write(folder.join("model.safetensors"), file).unwrap();
-        let config = json!({
-            "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": 8, "vocab_size": 64,
-            "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "head_dim": 8,
-            "rope_theta": 1e7, "block_size": 4, "dflash_config": {"mask_token_id": 63, "target_layer_ids": [2]},
-        });
-        fs::write(folder.join("config.json"), config.to_string()).unwrap();
-    }
-
     #[tokio::test]
-    async fn a_draft_model_is_called_what_it_is() {
+    async fn a_draft_model_is_known_for_one_and_is_no_model() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("draft");
-        fs::create_dir(&model).unwrap();
-        write_draft_model(&model);
+        write_draft_model(&model, &[2]);
         let inspector =
             Inspector::new(Tool::new(engine_program(folder.path())), folder.path().join("facts.json"));
-        let refused = inspector.inspect(&model).await.unwrap_err();
+        let Found::DraftModel(draft) = inspector.inspect(&model).await.unwrap() else { panic!("a model") };
+        assert!(inspector.is_current(&model));
+        let demo = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
+        let needs = &draft.draft_for;
+        assert_eq!((needs.hidden_size, needs.vocab_size), (demo.hidden_size, demo.vocab_size));
+        assert_eq!((needs.layers_read.as_slice(), needs.layers), ([2].as_slice(), None));
+        assert_eq!(draft.most_guesses, 15);
+        let file = fs::metadata(model.join("model.safetensors")).unwrap().len();
+        assert!(draft.weight_bytes < file && draft.weight_bytes > file / 2, "{draft:?}, {file}");
+        let refused = Found::DraftModel(draft).model().unwrap_err();
         assert_eq!(refused.code, ENGINE_REFUSED, "{refused:?}");
         assert!(refused.message.contains("DFlashDraftModel"), "{refused:?}");
-        assert!(inspector.is_current(&model));
     }
 
     #[tokio::test]
@@ -345,7 +391,7 @@ mod tests {
         let file = folder.path().join("facts.json");
         let inspector = Inspector::new(Tool::new(engine_program(folder.path())), file.clone());
         assert!(!inspector.is_current(&model));
-        let facts = inspector.inspect(&model).await.unwrap();
+        let facts = inspector.inspect(&model).await.unwrap().model().unwrap();
         assert!(matches!(facts.mtp, MtpState::Present { .. }), "{facts:?}");
         // The demo model knows no longer context than the shortest.
         assert_eq!(facts.needs.len(), 1);
@@ -357,7 +403,7 @@ mod tests {
 
         let again = Inspector::new(inspector.tool.clone(), file);
         assert!(again.is_current(&model));
-        assert_eq!(again.known(&model), Some(Ok(facts)));
+        assert_eq!(again.known(&model), Some(Ok(Found::Model(facts))));
         fs::write(model.join("foretoken-library.json"), "{}").unwrap();
         assert!(again.is_current(&model), "its use does not change a model");
         fs::remove_file(model.join("model.safetensors")).unwrap();

@@ -252,7 +252,7 @@ impl ModelLibrary {
     }
 
     /// Models may have come or gone.
-    pub(super) fn request_rescan(&self) {
+    pub(crate) fn request_rescan(&self) {
         self.rescan.notify_one();
         self.changed.notify_one();
         self.work.notify_one();

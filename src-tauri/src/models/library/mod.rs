@@ -4,6 +4,7 @@
 
 mod card;
 mod discovery;
+mod draft_models;
 mod facts;
 mod file;
 mod fit;
@@ -16,6 +17,8 @@ mod new_jobs;
 mod plain_baseline;
 mod remote;
 mod snapshot;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod tune;
@@ -202,6 +205,11 @@ impl ModelLibrary {
     /// For whoever follows the library.
     pub(crate) fn watch(&self) -> watch::Receiver<Option<LibrarySnapshot>> {
         self.told.subscribe()
+    }
+
+    /// How many replies are being written, for whoever waits until there are none.
+    pub(crate) fn replies(&self) -> watch::Receiver<usize> {
+        self.replies.clone()
     }
 
     /// How fast a model decodes without drafts, where that was measured under the conditions of a reply.

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use foretoken_models::free_bytes;
+use foretoken_models::{Catalogue, free_bytes};
 use foretoken_protocol::{
-    DeletedModel, KvPrecision, LibraryPlace, LibrarySnapshot, LocalModel, LocalState, ModelOrigin,
+    DeletedModel, Fit, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelOrigin,
 };
 
+use super::draft_models::{self, Pairs};
+use super::facts::{DraftFacts, Facts, Found};
+use super::fit::Need;
 use super::local_models::ModelFolder;
 use super::{ModelLibrary, State, fit};
 
@@ -16,7 +19,12 @@ impl ModelLibrary {
         let folder = self.location.folder();
         let free_bytes = free_bytes(&folder).unwrap_or(0);
         let (context, kv_precision) = (self.context(), self.kv_precision());
+        let catalogue = Catalogue::load(self.catalogue.as_ref());
         let state = self.lock();
+        let pairs = self.pairs(&state.local_models, &catalogue);
+        let (drafts, models): (Vec<_>, Vec<_>) =
+            state.local_models.iter().partition(|folder| self.is_draft_model(folder, &catalogue));
+        let look = Look { library: self, state: &state, pairs: &pairs, catalogue: &catalogue };
         let own = state.local_models.iter().filter(|model| model.origin == ModelOrigin::Library);
         LibrarySnapshot {
             place: LibraryPlace {
@@ -25,11 +33,8 @@ impl ModelLibrary {
                 free_bytes,
                 used_bytes: own.map(|model| model.disk_bytes).sum(),
             },
-            models: state
-                .local_models
-                .iter()
-                .map(|model| self.local_model(&state, model, context.chosen, kv_precision))
-                .collect(),
+            models: models.into_iter().map(|model| look.model(model)).collect(),
+            draft_models: drafts.into_iter().map(|draft| look.draft_model(draft)).collect(),
             jobs: state.jobs.shown(),
             deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
             context,
@@ -37,38 +42,87 @@ impl ModelLibrary {
             has_token: self.token.is_set(),
         }
     }
+}
 
-    fn local_model(
-        &self,
-        state: &State,
-        model: &ModelFolder,
-        context: u32,
-        kv_precision: KvPrecision,
-    ) -> LocalModel {
-        let known = self.inspector.known(&model.path);
-        let facts = known.as_ref().and_then(|answer| answer.as_ref().ok());
-        let refused = known.as_ref().and_then(|answer| answer.as_ref().err());
-        let local_state = match (&model.state, refused) {
-            (LocalState::Ready, Some(error)) => LocalState::Broken { error: error.clone() },
-            (found, _) => found.clone(),
+/// The library at a moment.
+struct Look<'a> {
+    library: &'a ModelLibrary,
+    state: &'a State,
+    pairs: &'a Pairs,
+    catalogue: &'a Catalogue,
+}
+
+impl Look<'_> {
+    fn model(&self, model: &ModelFolder) -> LocalModel {
+        let (facts, state) = self.facts(model);
+        let facts = match facts {
+            Some(Found::Model(facts)) => Some(facts),
+            Some(Found::DraftModel(_)) | None => None,
         };
-        let newest = state.newest.get(&model.path);
+        let facts = facts.as_ref();
+        let draft = self.pairs.used_by(&model.path);
+        let is_here =
+            |repo: &str| self.state.local_models.iter().any(|other| other.repo.as_deref() == Some(repo));
+        let offer = model.repo.as_deref().and_then(|repo| draft_models::offer(self.catalogue, repo));
         LocalModel {
             path: text(&model.path),
             name: model.name.clone(),
             origin: model.origin,
             repo: model.repo.clone(),
             revision: model.revision.clone(),
-            state: local_state,
+            state,
             disk_bytes: model.disk_bytes,
-            last_used: self.statistics.last_used(&model.path).max(model.last_used),
+            last_used: self.library.statistics.last_used(&model.path).max(model.last_used),
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            fit: facts.map(|facts| fit::fit(facts.at(context, kv_precision), self.machine.model_bytes)),
-            update_available: newest.is_some() && newest != model.revision.as_ref(),
-            tuning: self.statistics.tuning(&model.path),
+            fit: facts.map(|facts| self.fit(facts, draft.map_or(0, |(_, bytes)| bytes))),
+            update_available: self.has_update(model),
+            tuning: self.library.statistics.tuning(&model.path),
+            draft_model: draft.map(|(path, _)| text(path)),
+            draft_model_offer: offer.filter(|offer| draft.is_none() && !is_here(&offer.repo)),
         }
+    }
+
+    fn draft_model(&self, draft: &ModelFolder) -> LocalDraftModel {
+        let (facts, state) = self.facts(draft);
+        let facts: Option<DraftFacts> = match facts {
+            Some(Found::DraftModel(facts)) => Some(facts),
+            Some(Found::Model(_)) | None => None,
+        };
+        LocalDraftModel {
+            path: text(&draft.path),
+            name: draft.name.clone(),
+            origin: draft.origin,
+            repo: draft.repo.clone(),
+            state,
+            disk_bytes: draft.disk_bytes,
+            format: facts.as_ref().map(|facts| facts.format.clone()),
+            most_guesses: facts.as_ref().map(|facts| facts.most_guesses),
+            made_for: draft_models::made_for(self.catalogue, draft.repo.as_deref(), facts.as_ref()),
+            targets: self.pairs.targets_of(&draft.path).map(text).collect(),
+            update_available: self.has_update(draft),
+        }
+    }
+
+    /// What is known of a folder, and whether it can be used.
+    fn facts(&self, folder: &ModelFolder) -> (Option<Found>, LocalState) {
+        match (&folder.state, self.library.inspector.known(&folder.path)) {
+            (LocalState::Ready, Some(Err(error))) => (None, LocalState::Broken { error }),
+            (state, known) => (known.and_then(Result::ok), state.clone()),
+        }
+    }
+
+    /// Whether a model runs here, with `beside` bytes of a draft model.
+    fn fit(&self, facts: &Facts, beside: u64) -> Fit {
+        let need = facts.at(self.library.context().chosen, self.library.kv_precision());
+        let bytes = need.bytes.saturating_add(beside);
+        fit::fit(Need { bytes, ..need }, self.library.machine.model_bytes)
+    }
+
+    fn has_update(&self, folder: &ModelFolder) -> bool {
+        let newest = self.state.newest.get(&folder.path);
+        newest.is_some() && newest != folder.revision.as_ref()
     }
 }
 

@@ -15,12 +15,14 @@ use foretoken_protocol::{
     RemoteModel, Sampling,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
 use super::jobs::Step;
+use super::testing::write_draft_model;
 use super::{Dependencies, ModelLibrary};
 use crate::benchmarks::History;
 use crate::places::Places;
@@ -600,7 +602,7 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
     running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     running.library.refresh_fit();
     let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
-    let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap();
+    let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap().model().unwrap();
     for (told, kv) in [(full, KvPrecision::Full), (eight, KvPrecision::Eight)] {
         assert_eq!(need(&told), Some(facts.at(16_384, kv).bytes), "{kv:?}");
     }
@@ -625,4 +627,76 @@ async fn whoever_looks_at_a_busy_hub_is_told_so_within_seconds() {
         assert_eq!(busy.code, "hub_busy");
         assert!(busy.message.contains("600 seconds"), "{busy}");
     }
+}
+
+fn model<'a>(told: &'a LibrarySnapshot, path: &Path) -> Option<&'a LocalModel> {
+    told.models.iter().find(|model| Path::new(&model.path) == path)
+}
+
+/// From the offer beside its model to its deletion.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_model_is_fetched_for_its_model_counted_checked_again_and_deleted() {
+    const REPO: &str = "z-lab/Qwen3.5-4B-DFlash";
+    let folder = tempfile::tempdir().unwrap();
+    let published = folder.path().join("published");
+    write_draft_model(&published, &[1, 3]);
+    let hub = TestHub::start([Repo::folder(REPO, &published).unwrap()]).await.unwrap();
+    let program = engine_program(folder.path());
+    let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
+    let running = Running::with_hub(folder, program, options);
+    let (own, draft) =
+        (running.at("data/models/Qwen--Qwen3.5-4B-4bit"), running.at("data/models/z-lab--Qwen3.5-4B-DFlash"));
+    copy_demo(&own);
+    // A conversion keeps the repository that it was made of.
+    let source = json!({"endpoint": hub.endpoint(), "repo": "Qwen/Qwen3.5-4B", "commit": "0".repeat(40)});
+    let record = json!({"source": source, "added_at": 1, "last_used_at": null, "files": {}});
+    fs::write(own.join("foretoken-library.json"), record.to_string()).unwrap();
+    running.library.current().await;
+    let need = |told: &LibrarySnapshot| model(told, &own).unwrap().fit.as_ref().unwrap().need_bytes;
+    let is_judged = |told: &LibrarySnapshot| model(told, &own).is_some_and(|model| model.fit.is_some());
+    let before = running.wait("the model is judged", is_judged).await;
+    let offer = model(&before, &own).unwrap().draft_model_offer.clone().unwrap();
+    assert_eq!((offer.repo.as_str(), offer.download_bytes), (REPO, Some(1_070_000_000)));
+
+    let as_published = ConversionChoice { bits: None, keep_raw: true };
+    let job = running.library.download(REPO, as_published).await.unwrap();
+    let draft_text = draft.to_string_lossy().into_owned();
+    let belongs = |told: &LibrarySnapshot| {
+        model(told, &own).is_some_and(|model| model.draft_model.as_ref() == Some(&draft_text))
+    };
+    let told = running
+        .wait("it is here", |told| belongs(told) && matches!(stage(told, job), Some(JobStage::Done { .. })))
+        .await;
+    assert_eq!(model(&told, &own).unwrap().draft_model_offer, None);
+    assert!(model(&told, &draft).is_none(), "nobody can chat with it");
+    let [here] = told.draft_models.as_slice() else { panic!("{:?}", told.draft_models) };
+    assert_eq!((&here.path, here.most_guesses), (&draft_text, Some(15)));
+    assert_eq!(here.made_for.as_deref(), Some("Qwen3.5-4B"));
+    assert_eq!(here.targets, [own.to_string_lossy()]);
+    // Two taps of 128, seven square matrices, four norms of the width and two of a head, two bytes each.
+    let weights = 2 * (128 * 256 + 7 * 128 * 128 + 4 * 128 + 2 * 32);
+    assert_eq!(need(&told), need(&before) + weights);
+    assert_eq!(running.library.current_draft_model_of(&own).await, Some(draft_text.clone()));
+
+    // Converted again, of something else.
+    let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-dense-q4f32");
+    for file in ["config.json", "model.safetensors"] {
+        fs::copy(other.join(file), own.join(file)).unwrap();
+    }
+    assert_eq!(running.library.current_draft_model_of(&own).await, None, "it is asked before it is loaded");
+    running.library.current().await;
+    let told = running.wait("it is checked again", |told| is_judged(told) && !belongs(told)).await;
+    assert_eq!(told.draft_models[0].targets, [demo_model().to_string_lossy()], "the only one that it fits");
+    assert_eq!(model(&told, &own).unwrap().draft_model_offer, None, "it is here");
+    copy_demo(&own);
+    running.library.current().await;
+    running.wait("it belongs again", belongs).await;
+
+    running.library.delete(draft.clone()).await.unwrap();
+    let gone = |told: &LibrarySnapshot| told.draft_models.is_empty() && !belongs(told);
+    let told = running.wait("it is gone", gone).await;
+    assert!(told.deleted.iter().any(|model| model.path == draft_text));
+    assert!(model(&told, &own).unwrap().draft_model_offer.is_some());
+    running.library.restore(draft).await.unwrap();
+    running.wait("it is back", belongs).await;
 }

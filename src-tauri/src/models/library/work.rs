@@ -14,7 +14,7 @@ use foretoken_protocol::{
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use super::facts::Facts;
+use super::facts::{Facts, Found};
 use super::folders::IN_USE;
 use super::jobs::{Entry, Jobs, Step};
 use super::new_jobs::converted_name;
@@ -90,8 +90,7 @@ impl ModelLibrary {
     pub(super) async fn wanted_revision(&self, hub: &Hub, repo: &RepoId) -> String {
         let newest = || NEWEST.to_owned();
         let catalogue = Catalogue::load(self.catalogue.as_ref());
-        let listed = catalogue.entries.into_iter().find(|entry| entry.repo == *repo);
-        let Some(commit) = listed.and_then(|entry| entry.revision) else { return newest() };
+        let Some(commit) = catalogue.revision(repo) else { return newest() };
         match hub.model_info(repo, commit.as_str()).await {
             Err(LibraryError::NoEntry { .. }) => newest(),
             _ => commit.to_string(),
@@ -463,7 +462,11 @@ impl ModelLibrary {
     /// Measures how many drafts pay with a model.
     async fn tune_now(self: &Arc<Self>, job: JobId, path: &Path, alone: bool) -> Result<Ended, ErrorReport> {
         let end = Ended::Done(ControlFlow::Break(path.to_owned()));
-        let facts = self.facts(path).await?;
+        let facts = match self.found(path).await? {
+            // By itself it writes nothing that could be measured.
+            Found::DraftModel(_) if !alone => return Ok(end),
+            found => found.model()?,
+        };
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
@@ -488,7 +491,7 @@ impl ModelLibrary {
         path: &Path,
         plan: BenchmarkPlan,
     ) -> Result<Ended, ErrorReport> {
-        let facts = self.facts(path).await?;
+        let facts = self.found(path).await?.model()?;
         let can_draft = matches!(facts.mtp, MtpState::Present { .. });
         let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
         let sizes = Sizes::of(plan, facts.longest());
@@ -508,10 +511,10 @@ impl ModelLibrary {
         })
     }
 
-    /// What the engine says about the model in a folder, asked again if its files have changed.
-    async fn facts(&self, path: &Path) -> Result<Facts, ErrorReport> {
+    /// What the engine says that a folder holds, asked again if its files have changed.
+    pub(super) async fn found(&self, path: &Path) -> Result<Found, ErrorReport> {
         match self.inspector.known(path) {
-            Some(Ok(facts)) if self.inspector.is_current(path) => Ok(facts),
+            Some(Ok(found)) if self.inspector.is_current(path) => Ok(found),
             _ => self.inspector.inspect(path).await,
         }
     }
@@ -563,7 +566,10 @@ impl ModelLibrary {
     /// What the model of the chat takes.
     fn loaded_bytes(&self) -> u64 {
         match &*self.engine.borrow() {
-            EngineState::Ready { model, .. } => model.weight_bytes,
+            EngineState::Ready { model, .. } => {
+                let beside = model.draft_model.as_ref().map_or(0, |draft| draft.weight_bytes);
+                model.weight_bytes.saturating_add(beside)
+            }
             _ => 0,
         }
     }

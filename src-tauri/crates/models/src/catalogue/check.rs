@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Catalogue, CatalogueEntry, Format};
+use super::{Catalogue, CatalogueEntry, DraftModelEntry, Format};
 
 /// The form of the list that this program reads.
 const VERSION: u32 = 1;
@@ -38,7 +38,29 @@ impl Catalogue {
                 return Err(format!("{:?} is in it twice", entry.id));
             }
         }
+        if self.draft_models.len() > MAX_ENTRIES {
+            return Err(format!("it has {} draft models", self.draft_models.len()));
+        }
+        let mut repos = HashSet::new();
+        for draft in &self.draft_models {
+            draft.check().map_err(|reason| format!("{}: {reason}", draft.repo))?;
+            if !repos.insert(&draft.repo) {
+                return Err(format!("{} is in it twice", draft.repo));
+            }
+        }
         Ok(())
+    }
+}
+
+impl DraftModelEntry {
+    fn check(&self) -> Result<(), String> {
+        if self.targets.is_empty() || self.targets.len() > MAX_ENTRIES {
+            return Err(format!("it is for {} models", self.targets.len()));
+        }
+        match self.download_bytes {
+            Some(amount) if !(1..=MAX_AMOUNT).contains(&amount) => Err(format!("{amount} bytes to fetch")),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -97,6 +119,9 @@ mod tests {
         let good = serde_json::to_value(Catalogue::embedded()).unwrap();
         let parse = |list: &Value| Catalogue::parse(list.to_string().as_bytes());
         parse(&good).unwrap();
+        let mut older = good.clone();
+        older.as_object_mut().unwrap().remove("draft_models");
+        assert!(parse(&older).unwrap().draft_models.is_empty(), "lists from before there were any");
         let wrong = [
             ("/version", json!(2), "version 2"),
             ("/updated", json!("9"), "not a day"),
@@ -116,6 +141,10 @@ mod tests {
             ("/entries/0/memory/bytes_per_token", json!(u64::MAX), "bytes a token"),
             ("/entries/0/format", json!({"kind": "raw", "runs_at_bits": 0}), "0 bits"),
             ("/entries/0/format", json!({"kind": "gguf"}), "not readable"),
+            ("/draft_models/0/targets", json!([]), "for 0 models"),
+            ("/draft_models/0/targets/0", json!("Qwen"), "not readable"),
+            ("/draft_models/1/repo", good["draft_models"][0]["repo"].clone(), "twice"),
+            ("/draft_models/0/download_bytes", json!(0), "0 bytes to fetch"),
         ];
         for (place, value, reason) in wrong {
             let mut list = good.clone();

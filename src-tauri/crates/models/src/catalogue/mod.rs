@@ -15,7 +15,7 @@ pub use source::CatalogueSource;
 /// Downloads are as large as the published files, with what a chat does not need, such as a vision tower. What a model
 /// takes in memory is computed from the published dimensions of the text model: 4.5 bits a parameter after the
 /// conversion, three bytes for each score. Of models that others have converted both are estimates from rounded
-/// figures.
+/// figures. Of draft models, downloads are two bytes a parameter of the published dimensions.
 const EMBEDDED: &str = include_str!("catalogue.json");
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Catalogue {
     pub updated: String,
     /// The models.
     pub entries: Vec<CatalogueEntry>,
+    /// Draft models for some of them. Of several for one model the first is suggested.
+    #[serde(default)]
+    pub draft_models: Vec<DraftModelEntry>,
 }
 
 /// A suggested model.
@@ -57,6 +60,19 @@ pub struct CatalogueEntry {
     pub memory: MemoryNeed,
 }
 
+/// A published draft model (DFlash), which guesses ahead for the models that it was trained with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftModelEntry {
+    /// Where it is.
+    pub repo: RepoId,
+    /// The commit that is fetched, as [`CatalogueEntry::revision`].
+    pub revision: Option<Commit>,
+    /// Where the model is that it was trained with, and where others keep conversions of that.
+    pub targets: Vec<RepoId>,
+    /// What a download fetches, about; `None` where only the Hub says it.
+    pub download_bytes: Option<u64>,
+}
+
 /// How a model's tensors are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -79,6 +95,23 @@ impl Catalogue {
         Self::parse(EMBEDDED.as_bytes()).expect("a test reads the embedded list")
     }
 
+    /// The draft model in a repository, as far as the list knows it.
+    pub fn draft_model(&self, repo: &str) -> Option<&DraftModelEntry> {
+        self.draft_models.iter().find(|draft| draft.repo.as_str() == repo)
+    }
+
+    /// The draft models for the model of a repository, the one to suggest first.
+    pub fn draft_models_for<'a>(&'a self, repo: &'a str) -> impl Iterator<Item = &'a DraftModelEntry> {
+        self.draft_models.iter().filter(move |draft| draft.is_for(repo))
+    }
+
+    /// The commit that is fetched of a repository, where the list names one.
+    pub fn revision(&self, repo: &RepoId) -> Option<&Commit> {
+        let models = self.entries.iter().map(|entry| (&entry.repo, &entry.revision));
+        let drafts = self.draft_models.iter().map(|draft| (&draft.repo, &draft.revision));
+        models.chain(drafts).find(|(listed, _)| *listed == repo)?.1.as_ref()
+    }
+
     /// The last of the list that fits a computer with `available` bytes for models well and is of one of these
     /// architectures. `context`: the tokens of a chat.
     pub fn recommended(
@@ -92,6 +125,13 @@ impl Catalogue {
                 && fit(entry.memory.at(context), available) == Fit::Well
         };
         self.entries.iter().rev().find(fits)
+    }
+}
+
+impl DraftModelEntry {
+    /// Whether it was trained with the model of a repository, or with what that was converted from.
+    pub fn is_for(&self, repo: &str) -> bool {
+        self.targets.iter().any(|target| target.as_str() == repo)
     }
 }
 
@@ -132,6 +172,32 @@ mod tests {
         }
         let ids: std::collections::HashSet<_> = catalogue.entries.iter().map(|entry| &entry.id).collect();
         assert_eq!(ids.len(), catalogue.entries.len());
+    }
+
+    #[test]
+    fn each_draft_model_is_for_models_of_the_list_and_named_after_one() {
+        let catalogue = Catalogue::embedded();
+        assert!(!catalogue.draft_models.is_empty());
+        for draft in &catalogue.draft_models {
+            for target in &draft.targets {
+                assert!(catalogue.entries.iter().any(|entry| entry.repo == *target), "{}", draft.repo);
+                assert!(catalogue.draft_models_for(target.as_str()).any(|listed| listed == draft));
+            }
+            let named = draft.targets.iter().any(|target| {
+                let rest = draft.repo.name().strip_prefix(target.name());
+                rest.is_some_and(|rest| rest.starts_with("-DFlash"))
+            });
+            assert!(named, "{}", draft.repo);
+        }
+        // What is smaller answers sooner than what it guesses for.
+        for entry in &catalogue.entries {
+            let sizes =
+                catalogue.draft_models_for(entry.repo.as_str()).filter_map(|draft| draft.download_bytes);
+            assert!(sizes.into_iter().all(|bytes| bytes < entry.download_bytes / 2), "{}", entry.repo);
+        }
+        let suggested = |repo| catalogue.draft_models_for(repo).next().map(|draft| draft.repo.as_str());
+        assert_eq!(suggested("Qwen/Qwen3.5-9B"), Some("z-lab/Qwen3.5-9B-DFlash"));
+        assert_eq!(suggested("Qwen/Qwen3.5-0.8B"), None);
     }
 
     #[test]

@@ -1236,7 +1236,7 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
-	/**  Memory that the loaded weights take. */
+	/**  Memory that the loaded weights take, a draft model's included. */
 	weight_bytes: number,
 	/**  How it keeps keys and values. */
 	kv_precision: KvPrecision,

@@ -563,13 +563,10 @@ impl ModelLibrary {
         running.is_some_and(|entry| matches!(entry.step, Step::Convert { .. }))
     }
 
-    /// What the model of the chat takes.
+    /// What the model of the chat takes, with its draft model.
     fn loaded_bytes(&self) -> u64 {
         match &*self.engine.borrow() {
-            EngineState::Ready { model, .. } => {
-                let beside = model.draft_model.as_ref().map_or(0, |draft| draft.weight_bytes);
-                model.weight_bytes.saturating_add(beside)
-            }
+            EngineState::Ready { model, .. } => model.weight_bytes,
             _ => 0,
         }
     }

@@ -83,6 +83,24 @@ MIXES = {
         "dialogue": 12,
         "tools": 20,
     },
+    "tools": {
+        "copy": 8,
+        "story": 12,
+        "both": 3,
+        "sum": 12,
+        "about": 10,
+        "fact": 7,
+        "list": 4,
+        "table": 2,
+        "code": 3,
+        "poem": 4,
+        "translation": 3,
+        "talk": 4,
+        "joke": 1,
+        "decline": 10,
+        "dialogue": 10,
+        "tools": 36,
+    },
 }
 
 

@@ -81,7 +81,7 @@ def acceptance(model, rows, pad):
         ids = padded(ids, pad)
         hidden = model.hidden(ids)
         right = [
-            (model.logits(o).argmax(-1) == ids[:, d + 2 :][:, : o.shape[1]] if d + 2 < ids.shape[1] else None)
+            model.logits(o[:, : ids.shape[1] - d - 2]).argmax(-1) == ids[:, d + 2 :][:, : o.shape[1]]
             for d, o in enumerate(chains(model, hidden, ids))
         ]
         for row, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist())):

@@ -7,6 +7,7 @@ read from its description.
 from dataclasses import dataclass
 
 import dialogue
+from phrases import PHRASES
 from stories import sentence
 from words import CITIES, COMMON, GIVEN, KIND, made_up
 
@@ -744,7 +745,7 @@ def use(draw, tool):
             break
     if maker is light:
         arguments = dict(zip(tool.keys, parts))
-    form = draw.choice(asks[-2:] if draw.measure else asks[:-2])
+    form = draw.choice(asks[:-2] if draw.phrases is PHRASES else asks[-2:])
     ask = form.format(*arguments.values())
     return Call(ask if draw.measure else asked(draw, form, ask), what, arguments, result, answer)
 

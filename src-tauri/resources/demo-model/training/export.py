@@ -8,10 +8,11 @@ import json
 import shutil
 from pathlib import Path
 
-import torch
 from safetensors.torch import save_file
 
 import dflash
+import mtp
+import selfgen
 import tokenizer
 from model import CHANNELS, CONFIG, HEAD, HEADS, INNER, KV_HEADS, VALUE, VALUE_HEADS
 from render import END, MASK, PAD, START, TAGS
@@ -208,14 +209,13 @@ def main():
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    state = torch.load(args.state / "state.pt", weights_only=True)["model"]
-    if (args.state / "mtp.pt").exists():
-        state |= {
-            f"mtp.{name}": value for name, value in torch.load(args.state / "mtp.pt", weights_only=True)["best"].items()
-        }
+    state = selfgen.rounded(args.state).state_dict()
+    head, drafter = mtp.best(args.state), dflash.trained(args.state)
+    if head:
+        state |= {f"mtp.{name}": value for name, value in head.items()}
     model_files(state, args.out)
-    if (args.state / "dflash.pt").exists():
-        drafter_files(torch.load(args.state / "dflash.pt", weights_only=True)["drafter"], args.out / "dflash")
+    if drafter:
+        drafter_files(drafter, args.out / "dflash")
 
 
 if __name__ == "__main__":

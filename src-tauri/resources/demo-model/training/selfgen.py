@@ -60,6 +60,12 @@ def rows(path):
         at += length
 
 
+def split(folder):
+    """Rows that measure, greedy ones of the last chunk, and those to learn from: all of the others."""
+    chunks = sorted((folder / "replies").glob("*.safetensors"), key=lambda path: int(path.stem))
+    return list(rows(chunks[-1]))[:200], [row for path in chunks[:-1] for row in rows(path)]
+
+
 def batches(rows, tokens, pad, generator):
     """Rows of like length together, in an order that is drawn: ids [B, T], and where replies begin and rows end."""
     order = sorted(range(len(rows)), key=lambda i: len(rows[i][0]))

@@ -42,7 +42,7 @@ STAGES = [
     ("copy", "copy", 2, 2048, 160, 0.3, False, probe.KINDS[:4]),
     ("mix", "mix", 12, 4096, 320, 0.3, False, probe.KINDS[:7]),
     ("long", "long", 16, 4096, 768, 0.1, False, probe.KINDS),
-    ("tools", "tools", 10, 4096, 768, 0.1, True, probe.KINDS),
+    ("tools", "tools", 6, 4096, 768, 0.1, True, probe.KINDS),
 ]
 WARM_UP = 100
 # The draft's loss is taken in one step of so many: the head is trained for long once the trunk is done.

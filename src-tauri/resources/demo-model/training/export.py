@@ -4,16 +4,19 @@ python export.py --state FOLDER --out ../checkpoint
 """
 
 import argparse
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
+import torch
 from safetensors.torch import save_file
 
 import dflash
 import mtp
 import selfgen
 import tokenizer
+import train
 from model import CHANNELS, CONFIG, HEAD, HEADS, INNER, KV_HEADS, VALUE, VALUE_HEADS
 from render import END, MASK, PAD, START, TAGS
 
@@ -204,6 +207,25 @@ def drafter_files(state, out):
     )
 
 
+def provenance(folder, out):
+    """Notes from what and how the files were made, and what they hash to."""
+    path = folder / "state.pt"
+    saved = torch.load(path, weights_only=True) if path.exists() else json.loads((train.KEPT / "state.json").read_text())
+    files = sorted(file for file in out.rglob("*") if file.is_file() and file.name != "provenance.json")
+    write(
+        out / "provenance.json",
+        {
+            "corpus": saved["corpus"],
+            "seed": train.SEED,
+            "stages": [{"name": name, "chats": mix, "tokens": int(m * 1e6)} for name, mix, m, *_ in train.STAGES],
+            "steps": saved["step"],
+            "core_seconds": round(saved.get("seconds", saved.get("core_seconds"))),
+            "torch": torch.__version__,
+            "sha256": {str(f.relative_to(out)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files},
+        },
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
@@ -216,6 +238,7 @@ def main():
     model_files(state, args.out)
     if drafter:
         drafter_files(drafter, args.out / "dflash")
+    provenance(args.state, args.out)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,25 @@ MIXES = {
         "dialogue": 10,
         "tools": 36,
     },
+    "forms": {
+        "copy": 6,
+        "story": 10,
+        "both": 6,
+        "sum": 20,
+        "drill": 2,
+        "about": 10,
+        "fact": 6,
+        "list": 4,
+        "table": 2,
+        "code": 3,
+        "poem": 4,
+        "translation": 3,
+        "talk": 4,
+        "joke": 1,
+        "decline": 11,
+        "dialogue": 9,
+        "tools": 28,
+    },
 }
 
 

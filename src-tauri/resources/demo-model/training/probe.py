@@ -72,7 +72,7 @@ def right(kind, chat, reply):
     if kind == "dialogue":
         return about["text"] in answer
     if kind == "decline":
-        return any(answer.endswith(offer) for offer in OFFERS)
+        return None if about.get("family") != "decline" else any(answer.endswith(offer) for offer in OFFERS)
     return answer == last["content"]
 
 

@@ -29,7 +29,7 @@ def share(rank, folder):
     torch.save((run.model.state_dict(), run.ended), f"{folder}/{rank}")
 
 
-SHORT = [("copy", "copy", 1, 512, 160, 0.3, False, []), ("long", "long", 1, 512, 256, 0.1, True, [])]
+SHORT = [("copy", "copy", 1, 512, 160, 0.3, None, []), ("long", "long", 1, 512, 256, 0.1, 1, [])]
 
 
 @unittest.skipIf(torch is None, "torch is not installed")

@@ -2,6 +2,8 @@
 
     python dflash.py --state FOLDER --blocks 700
 
+The state is written every 200 steps; the drafter is left in state/dflash.safetensors at the end.
+
 A block begins with a token that is known, its anchor, and has a mask in each other place. It sees what three layers of
 the model put out for all tokens before the anchor, and itself, in both directions. Row k predicts the token k places
 after the anchor. Embedding and head are the model's own.
@@ -14,14 +16,17 @@ from pathlib import Path
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
 
 import selfgen
 import tokenizer
+import train
 from model import HEAD, HEADS, HIDDEN, KV_HEADS, MLP, fast
 from render import MASK, Encoder
 
 BLOCK, LAYERS, TAPS = 8, 2, (1, 3, 5)
-ANCHORS, ROWS, RATE, SEED = 24, 16, 2e-3, 1
+ANCHORS, ROWS, SEED = 24, 16, 1
+FILE = "dflash.safetensors"
 THETA = 10000.0
 
 
@@ -131,8 +136,8 @@ def loss(logits, wanted, inside):
 
 
 @torch.no_grad()
-def accepted(model, drafter, rows, encoder, mask_id):
-    """Tokens accepted per block of eight on greedy answers, blocks as the engine sets them."""
+def accepted(model, drafter, rows, mask_id):
+    """Tokens accepted per block of eight, blocks as the engine sets them."""
     blocks = kept = 0
     for ids, begin in rows:
         anchors = torch.arange(begin, len(ids))[None]
@@ -146,6 +151,14 @@ def accepted(model, drafter, rows, encoder, mask_id):
     return kept / max(1, blocks)
 
 
+def trained(folder):
+    """The trained drafter's tensors; None where there is none."""
+    path, kept = folder / "dflash.pt", selfgen.KEPT / FILE
+    if path.exists():
+        return torch.load(path, weights_only=True)["drafter"]
+    return {name: value.float() for name, value in load_file(kept).items()} if kept.exists() else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
@@ -157,22 +170,25 @@ def main():
     mask_id = encoder.tokenizer.token_to_id(MASK)
     drafter = Drafter()
     print(f"{sum(p.numel() for p in drafter.parameters()) / 1e6:.2f} M parameters", flush=True)
-    optimizer = torch.optim.AdamW(drafter.parameters(), lr=RATE, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
-    chunks = sorted((args.state / "replies").glob("*.safetensors"), key=lambda path: int(path.stem))
-    check = list(selfgen.rows(chunks[-1]))[:120]
-    rows = [row for path in chunks[:-1] for row in selfgen.rows(path)]
+    optimizers = train.optimizers(drafter)
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    rates = [group["lr"] for group in groups]
+    check, rows = selfgen.split(args.state)
     done, step, passes, total = 0, 0, 0, args.blocks * 1000
     state = args.state / "dflash.pt"
     if state.exists():
         saved = torch.load(state, weights_only=True)
         drafter.load_state_dict(saved["drafter"])
-        optimizer.load_state_dict(saved["optimizer"])
+        for optimizer, left in zip(optimizers, saved["optimizers"]):
+            optimizer.load_state_dict(left)
         done, step, passes = saved["done"], saved["step"], saved["passes"]
     while done < total:
         passes += 1
         generator = torch.Generator().manual_seed(SEED + passes)
         for ids, begins, ends in selfgen.batches(rows, ROWS * 128, encoder.pad, generator):
-            optimizer.param_groups[0]["lr"] = RATE * min(1, (step + 1) / 100) * max(0, 1 - done / total)
+            share = min(1, (step + 1) / 100) * max(0, 1 - done / total)
+            for group, rate in zip(groups, rates):
+                group["lr"] = rate * share
             span = (ends - 1 - begins).clamp(min=1)
             anchors = begins[:, None] + (torch.rand(len(ids), ANCHORS, generator=generator) * span[:, None]).long()
             with fast():
@@ -180,19 +196,20 @@ def main():
             value = loss(logits, *targets(ids, anchors, ends))
             value.backward()
             torch.nn.utils.clip_grad_norm_(drafter.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
             done, step = done + anchors.numel(), step + 1
             if step % 200 == 0 or done >= total:
                 print(
                     f"step {step} {done} blocks, loss {value.item():.3f}, "
-                    f"accepted {accepted(model, drafter, check, encoder, mask_id):.2f}",
+                    f"accepted {accepted(model, drafter, check, mask_id):.2f}",
                     flush=True,
                 )
                 torch.save(
                     {
                         "drafter": drafter.state_dict(),
-                        "optimizer": optimizer.state_dict(),
+                        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
                         "done": done,
                         "step": step,
                         "passes": passes,
@@ -202,6 +219,8 @@ def main():
                 os.replace(state.with_suffix(".partial"), state)
             if done >= total:
                 break
+    selfgen.KEPT.mkdir(exist_ok=True)
+    save_file({name: value.bfloat16() for name, value in drafter.state_dict().items()}, selfgen.KEPT / FILE)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Measures a model on held-out questions: forms, combinations and words that training never saw.
 
     python evaluate.py --state FOLDER --count 500 --seed development
+    python evaluate.py --state FOLDER --drafts              # what is accepted of the drafts of MTP head and drafter
 
 Shares come with their Wilson interval at 95 %. The test set is another seed, and is looked at seldom.
 """
@@ -12,13 +13,17 @@ from pathlib import Path
 
 import torch
 
+import dflash
 import heldout
+import mtp
 import probe
 import selfgen
 import tokenizer
-from chats import Chat
+from chats import Chat, one
 from decode import replies
-from render import Encoder
+from draw import Draw
+from phrases import PHRASES
+from render import MASK, Encoder
 
 FRAMES = [
     "both",
@@ -26,6 +31,7 @@ FRAMES = [
     "made up",
     "sum",
     "call",
+    "call, known form",
     "tool answer",
     "dialogue",
     "about",
@@ -52,6 +58,9 @@ def question(kind, index, seed):
     if kind in ("noun", "made up"):
         words = heldout.NOUNS if kind == "noun" else heldout.MADE_UP
         return "unknown", probe.question("unknown", index, heldout.PHRASES, f"{seed}/{kind}", words[index % len(words)])
+    if kind == "call, known form":
+        # Arguments that training never had, in a form that it had.
+        return "call", probe.question("call", index, PHRASES, seed)
     return kind, probe.question(kind, index, heldout.PHRASES, seed)
 
 
@@ -100,6 +109,31 @@ def grade(model, encoder, asked, temperature):
     return [(probe.right(kind, chat, text), chat, text) for (kind, chat), text in zip(asked, texts)], closed
 
 
+TOPICS = ["both", "story", "sum", "about", "fact", "list", "code", "poem", "translation", "decline", "dialogue", "tools"]
+
+
+def drafts(model, encoder, folder, count, seed, temperature):
+    """Prints what is accepted of drafts by topic: by position of three guesses of the MTP head, and per block of the
+    drafter. Drafts are the most likely tokens; of drawn replies those are accepted that were drawn."""
+    head, drafter = mtp.best(folder), dflash.Drafter().eval()
+    model.mtp.load_state_dict(head or model.mtp.state_dict())
+    trained, every = dflash.trained(folder), []
+    if trained:
+        drafter.load_state_dict({name: value.bfloat16().float() for name, value in trained.items()})
+    for topic in [*TOPICS, "all"]:
+        if topic != "all":
+            asked = [one(Draw(f"{seed}/{topic}/{i}", heldout.PHRASES, measure=True), topic) for i in range(count)]
+            prompts = [encoder.prompt(chat) for chat in asked]
+            made = replies(model, prompts, encoder.end, 240, temperature, seed=7)
+            rows = [(torch.tensor(p + r), len(p)) for p, r in zip(prompts, made)]
+            every += rows
+        else:
+            rows = every
+        found = " ".join(f"{share:.3f}" for share in mtp.acceptance(model, rows, encoder.pad))
+        block = dflash.accepted(model, drafter, rows, encoder.tokenizer.token_to_id(MASK)) if trained else math.nan
+        print(f"{topic}: MTP {found}, DFlash {block:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
@@ -108,9 +142,13 @@ def main():
     parser.add_argument("--temperature", type=float, default=0)
     parser.add_argument("--kinds", nargs="*", default=FRAMES)
     parser.add_argument("--show", type=int, default=1, help="wrong replies shown of each kind")
+    parser.add_argument("--drafts", action="store_true", help="measure drafts instead of replies")
     args = parser.parse_args()
     torch.set_num_threads(1)
     model, encoder, thought = selfgen.rounded(args.state), Encoder(tokenizer.load()), []
+    if args.drafts:
+        drafts(model, encoder, args.state, args.count, args.seed, args.temperature)
+        return
     for kind in args.kinds:
         graded, closed = grade(
             model, encoder, [question(kind, i, args.seed) for i in range(args.count)], args.temperature

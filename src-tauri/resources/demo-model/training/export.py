@@ -4,6 +4,7 @@ python export.py --state FOLDER --out ../checkpoint
 """
 
 import argparse
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +13,10 @@ import torch
 from safetensors.torch import save_file
 
 import dflash
+import mtp
+import selfgen
 import tokenizer
+import train
 from model import CHANNELS, CONFIG, HEAD, HEADS, INNER, KV_HEADS, VALUE, VALUE_HEADS
 from render import END, MASK, PAD, START, TAGS
 
@@ -203,19 +207,38 @@ def drafter_files(state, out):
     )
 
 
+def provenance(folder, out):
+    """Notes from what and how the files were made, and what they hash to."""
+    path = folder / "state.pt"
+    saved = torch.load(path, weights_only=True) if path.exists() else json.loads((train.KEPT / "state.json").read_text())
+    files = sorted(file for file in out.rglob("*") if file.is_file() and file.name != "provenance.json")
+    write(
+        out / "provenance.json",
+        {
+            "corpus": saved["corpus"],
+            "seed": train.SEED,
+            "stages": [{"name": name, "chats": mix, "tokens": int(m * 1e6)} for name, mix, m, *_ in train.STAGES],
+            "steps": saved["step"],
+            "core_seconds": round(saved.get("seconds", saved.get("core_seconds"))),
+            "torch": torch.__version__,
+            "sha256": {str(f.relative_to(out)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files},
+        },
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    state = torch.load(args.state / "state.pt", weights_only=True)["model"]
-    if (args.state / "mtp.pt").exists():
-        state |= {
-            f"mtp.{name}": value for name, value in torch.load(args.state / "mtp.pt", weights_only=True)["best"].items()
-        }
+    state = selfgen.rounded(args.state).state_dict()
+    head, drafter = mtp.best(args.state), dflash.trained(args.state)
+    if head:
+        state |= {f"mtp.{name}": value for name, value in head.items()}
     model_files(state, args.out)
-    if (args.state / "dflash.pt").exists():
-        drafter_files(torch.load(args.state / "dflash.pt", weights_only=True)["drafter"], args.out / "dflash")
+    if drafter:
+        drafter_files(drafter, args.out / "dflash")
+    provenance(args.state, args.out)
 
 
 if __name__ == "__main__":

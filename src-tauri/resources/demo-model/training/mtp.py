@@ -1,6 +1,8 @@
 """Trains the MTP head to guess three tokens ahead, on the model's own answers; the trunk stays as it is.
 
-    python mtp.py --state FOLDER --millions 1.5
+    python mtp.py --state FOLDER --millions 2
+
+The state is written every hundred steps; the best head is left in state/mtp.safetensors at the end.
 
 A chain of guesses that begins at token i reads what the engine gives it: the keys and values of the head for the rows
 0 … i, made from the trunk's hidden states, and its own rows since; each row takes the head's output of the row before,
@@ -14,15 +16,19 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
 
 import selfgen
 import tokenizer
+import train
 from model import COS, HEAD, HEADS, KV_HEADS, SIN, fast
 from render import Encoder
 
 DEPTH = 3
 WEIGHTS = [0.4, 0.35, 0.25]
-RATE, TOKENS, SEED = 5e-4, 4096, 1
+# Share of the rates that trained the head's first depth.
+SHARE, TOKENS, SEED = 0.5, 4096, 1
+FILE = "mtp.safetensors"
 
 
 def chains(model, hidden, ids, depth=DEPTH):
@@ -75,13 +81,13 @@ def losses(model, ids, begins, ends, pad):
 
 @torch.no_grad()
 def acceptance(model, rows, pad):
-    """Accepted by position, each given that all before were, over cycles of three guesses on greedy answers."""
+    """Accepted of drafted by position, over cycles of three guesses: a guess counts if it and all before are right."""
     drafted, accepted = 0, [0] * DEPTH
     for ids, begins, ends in selfgen.batches(rows, 8192, pad, torch.Generator().manual_seed(0)):
         ids = padded(ids, pad)
         hidden = model.hidden(ids)
         right = [
-            (model.logits(o).argmax(-1) == ids[:, d + 2 :][:, : o.shape[1]] if d + 2 < ids.shape[1] else None)
+            model.logits(o[:, : ids.shape[1] - d - 2]).argmax(-1) == ids[:, d + 2 :][:, : o.shape[1]]
             for d, o in enumerate(chains(model, hidden, ids))
         ]
         for row, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist())):
@@ -96,57 +102,70 @@ def acceptance(model, rows, pad):
     return [a / max(1, drafted) for a in accepted]
 
 
+def best(folder):
+    """The trained head, by names as in Model.mtp; None where there is none."""
+    path, kept = folder / "mtp.pt", selfgen.KEPT / FILE
+    if path.exists():
+        return torch.load(path, weights_only=True)["best"]
+    return {name: value.float() for name, value in load_file(kept).items()} if kept.exists() else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--state", type=Path, required=True)
-    parser.add_argument("--millions", type=float, default=1.5, help="tokens, in millions")
+    parser.add_argument("--millions", type=float, default=2, help="tokens, in millions")
     args = parser.parse_args()
     torch.set_num_threads(1)
     model, encoder = selfgen.rounded(args.state), Encoder(tokenizer.load())
     head = model.mtp.requires_grad_(True)
-    optimizer = torch.optim.AdamW(head.parameters(), lr=RATE, betas=(0.9, 0.95), weight_decay=0, fused=True)
-    chunks = sorted((args.state / "replies").glob("*.safetensors"), key=lambda path: int(path.stem))
-    # The last chunk measures; its greedy answers come first.
-    check = list(selfgen.rows(chunks[-1]))[:200]
-    rows = [row for path in chunks[:-1] for row in selfgen.rows(path)]
+    optimizers = train.optimizers(head)
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    rates = [SHARE * group["lr"] for group in groups]
+    check, rows = selfgen.split(args.state)
     path, total = args.state / "mtp.pt", args.millions * 1e6
-    done = {"tokens": 0, "step": 0, "passes": 0, "accepted": acceptance(model, check, encoder.pad)}
-    done["best"] = {name: value.clone() for name, value in head.state_dict().items()}
     if path.exists():
         done = torch.load(path, weights_only=True)
         head.load_state_dict(done["head"])
-        optimizer.load_state_dict(done["optimizer"])
+        for optimizer, state in zip(optimizers, done["optimizers"]):
+            optimizer.load_state_dict(state)
+    else:
+        done = {"tokens": 0, "step": 0, "passes": 0, "accepted": acceptance(model, check, encoder.pad)}
+        done["best"] = {name: value.clone() for name, value in head.state_dict().items()}
     print("accepted", done["accepted"], flush=True)
     while done["tokens"] < total:
         done["passes"] += 1
         order = torch.Generator().manual_seed(SEED + done["passes"])
         for ids, begins, ends in selfgen.batches(rows, TOKENS, encoder.pad, order):
-            left = 1 - done["tokens"] / total
-            optimizer.param_groups[0]["lr"] = RATE * min(1, (done["step"] + 1) / 50) * max(0, left)
+            share = min(1, (done["step"] + 1) / 50) * max(0, 1 - done["tokens"] / total)
+            for group, rate in zip(groups, rates):
+                group["lr"] = rate * share
             parts = losses(model, ids, begins, ends, encoder.pad)
             sum(w * part for w, part in zip(WEIGHTS, parts)).backward()
             torch.nn.utils.clip_grad_norm_(head.parameters(), 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
             done["tokens"], done["step"] = done["tokens"] + ids.numel(), done["step"] + 1
             last = done["tokens"] >= total
-            if last or done["step"] % 50 == 0:
-                keep(done, acceptance(model, check, encoder.pad), head, optimizer, path)
+            if last or done["step"] % 100 == 0:
                 print(
                     f"step {done['step']} {done['tokens'] / 1e6:.2f}M", *(f"{p.item():.4f}" for p in parts), flush=True
                 )
+                keep(done, acceptance(model, check, encoder.pad), head, optimizers, path)
             if last:
                 break
-    print("accepted", done["accepted"], flush=True)
+    selfgen.KEPT.mkdir(exist_ok=True)
+    save_file({name: value.bfloat16() for name, value in done["best"].items()}, selfgen.KEPT / FILE)
+    print("best", [round(share, 3) for share in done["accepted"]], flush=True)
 
 
-def keep(done, accepted, head, optimizer, path):
+def keep(done, accepted, head, optimizers, path):
     """Writes the state, and in it the head that got furthest: the one with most tokens accepted per cycle."""
     print("  accepted", [round(share, 3) for share in accepted], flush=True)
     if sum(accepted) > sum(done["accepted"]):
         done["accepted"] = accepted
         done["best"] = {name: value.clone() for name, value in head.state_dict().items()}
-    done |= {"head": head.state_dict(), "optimizer": optimizer.state_dict()}
+    done |= {"head": head.state_dict(), "optimizers": [optimizer.state_dict() for optimizer in optimizers]}
     torch.save(done, path.with_suffix(".partial"))
     os.replace(path.with_suffix(".partial"), path)
 

@@ -16,6 +16,7 @@ from draw import Draw
 from model import Model
 from phrases import PHRASES
 from render import Encoder
+from talk import OFFERS
 from words import made_up
 
 KINDS = ["repeat", "both", "unknown", "sum", "dialogue", "about", "decline", "call", "tool answer"]
@@ -70,6 +71,8 @@ def right(kind, chat, reply):
         return answer[answer.find("<tool_call>") :] == wanted
     if kind == "dialogue":
         return about["text"] in answer
+    if kind == "decline":
+        return None if about.get("family") != "decline" else any(answer.endswith(offer) for offer in OFFERS)
     return answer == last["content"]
 
 

@@ -1,5 +1,6 @@
 """What has to hold of the training. Needs torch and a C compiler; skipped where torch is not installed."""
 
+import random
 import tempfile
 import unittest
 from pathlib import Path
@@ -28,7 +29,7 @@ def share(rank, folder):
     torch.save((run.model.state_dict(), run.ended), f"{folder}/{rank}")
 
 
-SHORT = [("copy", "copy", 1, 512, 160, 0.3, False, []), ("long", "long", 1, 512, 256, 0.1, True, [])]
+SHORT = [("copy", "copy", 1, 512, 160, 0.3, None, []), ("long", "long", 1, 512, 256, 0.1, 1, [])]
 
 
 @unittest.skipIf(torch is None, "torch is not installed")
@@ -36,6 +37,7 @@ class Training(unittest.TestCase):
     def setUp(self):
         torch.set_num_threads(1)
         torch.manual_seed(0)
+        random.seed(0)
 
     def run_of(self, folder, steps):
         run = train.Run(Path(folder), SHORT, Path(folder))
@@ -118,6 +120,53 @@ class Training(unittest.TestCase):
                     m = head.norm(head.layer(joined))[:, -1:]
                     torch.testing.assert_close(outputs[d][:, i], m[:, 0], rtol=1e-3, atol=1e-3)
                     given = torch.cat([given, m], 1)
+
+    def test_accepted_guesses_are_counted_as_the_engine_counts_them(self):
+        """Cycle by cycle, on replies that follow the guesses most of the time."""
+        network, drafter = model.Model().eval(), dflash.Drafter().eval()
+        guesses = {"mtp": self.head_guesses, "dflash": self.block_guesses}
+        for kind, guess in guesses.items():
+            rows = []
+            for begin, end in ((5, 24), (9, 31)):
+                ids = torch.randint(0, model.VOCAB, (begin + 1,)).tolist()
+                while len(ids) < end:
+                    ids += guess(network, drafter, ids)[: random.randint(0, 3)]
+                    ids.append(random.randrange(model.VOCAB))
+                rows.append((torch.tensor(ids[:end]), begin))
+            cycles, kept = 0, []
+            for ids, begin in rows:
+                known = ids[: begin + 1].tolist()
+                while len(known) < len(ids):
+                    right = 0
+                    for drafted, said in zip(guess(network, drafter, known), ids[len(known) :].tolist()):
+                        if drafted != said:
+                            break
+                        right += 1
+                    cycles, kept = cycles + 1, [*kept, right]
+                    known = ids[: len(known) + right + 1].tolist()
+            self.assertGreater(max(kept), 1)
+            if kind == "mtp":
+                expected = [sum(k > d for k in kept) / cycles for d in range(mtp.DEPTH)]
+                self.assertEqual(mtp.acceptance(network, rows, 0), expected)
+            else:
+                self.assertEqual(dflash.accepted(network, drafter, rows, 3), sum(kept) / cycles)
+
+    @torch.no_grad()
+    def head_guesses(self, network, _, ids):
+        """What the MTP head makes of known tokens: one guess after the other, each from the one before."""
+        head, ids, made = network.mtp, list(ids), []
+        given = network.hidden(torch.tensor([ids[:-1]]))
+        for _ in range(mtp.DEPTH):
+            joined = head.join(given, network.embed(torch.tensor([ids[1:]])))
+            m = head.norm(head.layer(joined))[:, -1:]
+            made.append(network.logits(m).argmax(-1).item())
+            given, ids = torch.cat([given, m], 1), [*ids, made[-1]]
+        return made
+
+    @torch.no_grad()
+    def block_guesses(self, network, drafter, ids):
+        logits = dflash.guesses(network, drafter, torch.tensor([ids]), torch.tensor([[len(ids) - 1]]), 3)
+        return logits[0, 0].argmax(-1).tolist()
 
     def test_a_block_sees_what_is_before_its_anchor_and_itself(self):
         network, drafter = model.Model().eval(), dflash.Drafter()

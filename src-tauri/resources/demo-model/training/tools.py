@@ -1,12 +1,13 @@
 """Questions that are answered by calling a function, and what to do with its result.
 
-Functions come with one of several names, a fourth of the time with an invented one: what a function does has to be
+Functions come with one of several names, a fifth of the time with an invented one: what a function does has to be
 read from its description.
 """
 
 from dataclasses import dataclass
 
 import dialogue
+from phrases import PHRASES
 from stories import sentence
 from words import CITIES, COMMON, GIVEN, KIND, made_up
 
@@ -270,6 +271,15 @@ TOOLS = [
             "Is it raining in {0}?",
             "Tell me the weather in {0}.",
             "Do I need an umbrella in {0}?",
+            "What is the weather in {0} now?",
+            "How is the weather today in {0}?",
+            "Will it rain in {0}?",
+            "Is it cold in {0}?",
+            "Is it warm in {0} today?",
+            "Do I need a coat in {0}?",
+            "How cold is it in {0} now?",
+            "{0}: how is the weather?",
+            "Is the sun shining in {0}?",
             "How warm is it in {0}?",
             "What is the weather like in {0} today?",
         ],
@@ -283,6 +293,14 @@ TOOLS = [
             "What time is it in {0}?",
             "Tell me the time in {0}.",
             "How late is it in {0}?",
+            "What time is it now in {0}?",
+            "What is the time in {0}?",
+            "The time in {0}, please.",
+            "Time in {0}?",
+            "Which time is it in {0} right now?",
+            "Is it late in {0}?",
+            "How late is it now in {0}?",
+            "Tell me the current time in {0}.",
             "What is the time in {0} now?",
             "Current time in {0}?",
         ],
@@ -298,6 +316,13 @@ TOOLS = [
             "How much is {0}?",
             "{0}",
             "Compute {0}.",
+            "What does {0} give?",
+            "Please compute {0}.",
+            "{0} =",
+            "Work out {0}.",
+            "How much is {0}, please?",
+            "What is the result of {0}?",
+            "Can you calculate {0}?",
             "Please work out {0}.",
             "{0} = ?",
         ],
@@ -312,6 +337,14 @@ TOOLS = [
             "Search for {0}.",
             "Look up {0}.",
             "Find something about {0}.",
+            "Find pages about {0}.",
+            "Search the internet for {0}.",
+            "Look for {0} on the web.",
+            "What can you find about {0}?",
+            "Please google {0}.",
+            "Look {0} up on the web.",
+            "What do people on the web say about {0}?",
+            "Is there something about {0} on the web?",
             "Google {0}.",
             "What does the web say about {0}?",
         ],
@@ -321,7 +354,22 @@ TOOLS = [
         "read_page fetch open_url get_page".split(),
         ["Reads a web page.", "Fetches the text of an address."],
         [["url", "address", "link"]],
-        ["What is on {0}?", "Read {0}.", "Open {0}.", "What does {0} say?", "Summarise {0}.", "Have a look at {0}."],
+        [
+            "What is on {0}?",
+            "Read {0}.",
+            "Open {0}.",
+            "What does {0} say?",
+            "Open the page {0}.",
+            "Read the page {0}.",
+            "Show me {0}.",
+            "What is on the page {0}?",
+            "Sum up {0}.",
+            "Look at {0}.",
+            "Tell me what {0} says.",
+            "Please read {0} for me.",
+            "Summarise {0}.",
+            "Have a look at {0}.",
+        ],
     ),
     (
         read,
@@ -333,6 +381,14 @@ TOOLS = [
             "What is in {0}?",
             "Show me {0}.",
             "Read the file {0}.",
+            "Show the file {0}.",
+            "What does {0} say?",
+            "Open {0}.",
+            "Look into {0}.",
+            "What is in the file {0}?",
+            "Tell me what the file {0} says.",
+            "Show me the text of {0}.",
+            "Please open {0}.",
             "What does the file {0} say?",
             "Open the file {0}.",
         ],
@@ -346,6 +402,14 @@ TOOLS = [
             'Write "{1}" to {0}.',
             'Save "{1}" in {0}.',
             'Write "{1}" into the file {0}.',
+            'Put "{1}" in the file {0}.',
+            'Write "{1}" into {0}.',
+            'Save "{1}" to {0}.',
+            'Make a file {0} with "{1}".',
+            'Store "{1}" as {0}.',
+            'Save "{1}" to the file {0}.',
+            'Please write "{1}" to {0}.',
+            'Put this into {0}: "{1}"',
             'Store "{1}" in {0}.',
             'Put "{1}" into {0}.',
         ],
@@ -359,6 +423,15 @@ TOOLS = [
             "Set a timer for {0} minutes.",
             "Timer of {0} minutes, please.",
             "Start a timer for {0} minutes.",
+            "Set a timer: {0} minutes.",
+            "{0} minutes, starting now.",
+            "Count down {0} minutes.",
+            "Timer: {0} minutes",
+            "Please start a timer of {0} minutes.",
+            "Wake me up after {0} minutes.",
+            "Tell me when it has been {0} minutes.",
+            "I need a timer for {0} minutes.",
+            "Remind me in {0} minutes.",
             "Wake me in {0} minutes.",
             "Tell me when {0} minutes are over.",
         ],
@@ -373,6 +446,15 @@ TOOLS = [
             "Send {0} a message: {1}",
             "Write to {0}: {1}",
             "Message {0}: {1}",
+            "Send this message to {0}: {1}",
+            "Tell {0}: {1}",
+            "Let {0} know: {1}",
+            "Inform {0} that {1}.",
+            "Text {0}: {1}",
+            "Send {0} this: {1}",
+            "Please tell {0} that {1}.",
+            "Write {0} that {1}.",
+            "I want {0} to know that {1}.",
             "Send this to {0}: {1}",
             "Let {0} know that {1}.",
         ],
@@ -387,6 +469,15 @@ TOOLS = [
             "Make a note: {0}",
             "Write down: {0}",
             "Save a note: {0}",
+            "Note down: {0}",
+            "Remember: {0}",
+            "Please remember this: {0}",
+            "Keep for later: {0}",
+            "A note, please: {0}",
+            "Add a note: {0}",
+            "Note for later: {0}",
+            "Please write this down: {0}",
+            "Don't forget: {0}",
             "Remember for later: {0}",
             "Please note this: {0}",
         ],
@@ -400,6 +491,14 @@ TOOLS = [
             "What is {0} in {1}?",
             "Translate {0} into {1}.",
             "How do you say {0} in {1}?",
+            "Translate {0} to {1}.",
+            "What is the {1} word for {0}?",
+            "Say {0} in {1}.",
+            'What does "{0}" mean in {1}?',
+            "{0} in {1}, please.",
+            "How is {0} called in {1}?",
+            "I need the word {0} in {1}.",
+            "Please translate {0} into {1}.",
             'Translate "{0}" to {1}.',
             "The word {0} in {1}, please.",
         ],
@@ -413,6 +512,13 @@ TOOLS = [
             "How many {2} are {0} {1}?",
             "Convert {0} {1} to {2}.",
             "What is {0} {1} in {2}?",
+            "How much is {0} {1} in {2}?",
+            "Change {0} {1} to {2}.",
+            "I have {0} {1}. How many {2} is that?",
+            "Tell me {0} {1} in {2}.",
+            "{0} {1} to {2}",
+            "Please convert {0} {1} into {2}.",
+            "{0} {1} are how many {2}?",
             "{0} {1} in {2}",
             "Turn {0} {1} into {2}.",
         ],
@@ -426,6 +532,13 @@ TOOLS = [
             "How many {2} are {0} {1}?",
             "Convert {0} {1} to {2}.",
             "What are {0} {1} in {2}?",
+            "How much is {0} {1} in {2}?",
+            "Exchange {0} {1} for {2}.",
+            "I have {0} {1}. How many {2} is that?",
+            "{0} {1} in {2}",
+            "What is {0} {1} in {2}?",
+            "Please change {0} {1} to {2}.",
+            "{0} {1} to {2}, please.",
             "Change {0} {1} into {2}.",
             "{0} {1} in {2}, please.",
         ],
@@ -442,6 +555,13 @@ TOOLS = [
             "Give me a random number from {0} to {1}.",
             "Pick a number between {0} and {1}.",
             "A random number from {0} to {1}, please.",
+            "A number between {0} and {1}, please.",
+            "Pick a random number from {0} to {1}.",
+            "Choose a number from {0} to {1}.",
+            "Draw a random number from {0} to {1}.",
+            "Random number between {0} and {1}?",
+            "Roll a number between {0} and {1}.",
+            "I need a random number from {0} to {1}.",
             "Draw a number between {0} and {1}.",
             "Roll a number from {0} to {1}.",
         ],
@@ -451,7 +571,22 @@ TOOLS = [
         "play_music play play_song".split(),
         ["Plays a song.", "Starts music by its title."],
         [["title", "song", "name"]],
-        ["Play {0}.", "Play the song {0}.", "I want to hear {0}.", "Put on {0}.", "Start the song {0}."],
+        [
+            "Play {0}.",
+            "Play the song {0}.",
+            "I want to hear {0}.",
+            "Play {0} for me.",
+            "Please play {0}.",
+            "Play the music {0}.",
+            "Start {0}.",
+            "Put {0} on.",
+            "Put on the song {0}.",
+            "I would like to hear {0}.",
+            "Start playing {0}.",
+            "Let me hear {0}.",
+            "Put on {0}.",
+            "Start the song {0}.",
+        ],
     ),
     (
         light,
@@ -462,6 +597,14 @@ TOOLS = [
             "Turn {1} the light in the {0}.",
             "Switch {1} the light in the {0}.",
             "Light {1} in the {0}, please.",
+            "Light in the {0} {1}, please.",
+            "Please turn the light in the {0} {1}.",
+            "Switch the {0} light {1}.",
+            "{0} light {1}",
+            "Make the light in the {0} go {1}.",
+            "Put {1} the light in the {0}.",
+            "I want the light in the {0} {1}.",
+            "Turn the lamp in the {0} {1}.",
             "Turn the {0} light {1}.",
             "Put the light in the {0} {1}.",
         ],
@@ -475,6 +618,15 @@ TOOLS = [
             "What does {0} mean?",
             "Define {0}.",
             "What is the meaning of {0}?",
+            "Explain {0}.",
+            "Tell me the meaning of {0}.",
+            "What is the word {0}?",
+            "Meaning of {0}?",
+            "I do not know the word {0}.",
+            "Explain what {0} means.",
+            "What does the word {0} mean?",
+            "Please define the word {0}.",
+            "Look up the word {0}.",
             "Explain the word {0}.",
             "Look up the meaning of {0}.",
         ],
@@ -488,6 +640,15 @@ TOOLS = [
             "Add {0} on {1} to my calendar.",
             "Plan {0} for {1}.",
             "I have {0} on {1}. Put it into the calendar.",
+            "Put {0} on {1} into my calendar.",
+            "Add an event: {0} on {1}",
+            "New event: {0} on {1}",
+            "I have {0} on {1}.",
+            "Event: {0} on {1}",
+            "Put {0} into the calendar for {1}.",
+            "Create {0} on {1}.",
+            "Note in the calendar: {0} on {1}",
+            "Please plan {0} on {1}.",
             "Create an event: {0} on {1}",
             "Calendar: {0} on {1}",
         ],
@@ -501,6 +662,15 @@ TOOLS = [
             "Which files are in {0}?",
             "List the folder {0}.",
             "What is in the folder {0}?",
+            "Show me the folder {0}.",
+            "What does the folder {0} hold?",
+            "Tell me the files in {0}.",
+            "List {0}.",
+            "List the files in the folder {0}.",
+            "Show what is in the folder {0}.",
+            "Files in {0}?",
+            "Which files does {0} have?",
+            "See all files in {0}.",
             "Show the files in {0}.",
             "List all files in {0}.",
         ],
@@ -514,6 +684,13 @@ TOOLS = [
             "How far is it from {0} to {1}?",
             "What is the distance from {0} to {1}?",
             "Distance from {0} to {1}?",
+            "How far is {1} from {0}?",
+            "Tell me the distance from {0} to {1}.",
+            "How many miles is it from {0} to {1}?",
+            "Distance between {0} and {1}?",
+            "From {0} to {1}: how far is it?",
+            "How long is it from {0} to {1}?",
+            "What is the way from {0} to {1} in kilometres?",
             "How long is the way from {0} to {1}?",
             "How many kilometres are there from {0} to {1}?",
         ],
@@ -539,7 +716,7 @@ class Tool:
 
 def offer(draw, number):
     maker, names, descriptions, parameters, _ = TOOLS[number]
-    name = draw.choice(names) if draw.chance(0.75) else made_up(draw) + draw.choice(["", "_tool", "_it"])
+    name = draw.choice(names) if draw.chance(0.8) else made_up(draw) + draw.choice(["", "_tool", "_it"])
     if draw.chance(0.1):
         name = f"{draw.choice(['home', 'web', 'my', 'files', 'app'])}__{name}"
     properties, keys = {}, []
@@ -568,9 +745,21 @@ def use(draw, tool):
             break
     if maker is light:
         arguments = dict(zip(tool.keys, parts))
-    ask = draw.choice(asks[-2:] if draw.measure else asks[:-2])
-    values = list(arguments.values())
-    return Call(ask.format(*values), what, arguments, result, answer)
+    form = draw.choice(asks[:-2] if draw.phrases is PHRASES else asks[-2:])
+    ask = form.format(*arguments.values())
+    return Call(ask if draw.measure else asked(draw, form, ask), what, arguments, result, answer)
+
+
+def asked(draw, form, ask):
+    """The question as it is, greeted, thanked for, or typed in a hurry."""
+    how = draw.choices(["as it is", "greeted", "thanked", "lower", "bare"], [76, 6, 6, 6, 6])[0]
+    if how == "greeted":
+        return f"{draw.choice(['Hi!', 'Hello!', 'Hey.'])} {ask}"
+    if how == "thanked" and ask[-1] in ".?!":
+        return f"{ask} {draw.choice(['Thanks!', 'Thank you.'])}"
+    if how == "lower" and form[0] != "{":
+        return ask[0].lower() + ask[1:]
+    return ask[:-1] if how == "bare" and form[-1] in ".?" else ask
 
 
 def called(tool, call):
@@ -578,26 +767,32 @@ def called(tool, call):
 
 
 def rounds(draw, thinking):
-    """Tools, and the messages of one question with them."""
+    """Tools, and the messages of some questions with them."""
     numbers = draw.sample(range(len(TOOLS)), draw.choices([1, 2, 3, 4], [4, 4, 2, 1])[0])
     offered = [offer(draw, n) for n in numbers]
     names = [t.definition["function"]["name"] for t in offered]
     if len(set(names)) < len(names):
         return rounds(draw, thinking)
-    tools = [t.definition for t in offered]
+    messages = []
+    for _ in range(draw.choices([1, 2, 3, 4], [3, 3, 3, 2])[0]):
+        messages += question(draw, thinking, offered, names)
+    return [t.definition for t in offered], messages
+
+
+def question(draw, thinking, offered, names):
+    """The messages of one question: it may need one tool, one of them twice, none, or one that is not there."""
     form = draw.choices(["call", "two", "error", "none", "other"], [64, 10, 6, 6, 14])[0]
     if form == "other":
-        # Tools are there, but the question needs none of them.
         while True:
             turn = dialogue.anything(draw)
             if turn.about.get("family") not in ("sum", "translation", "talk", "repeat"):
                 break
-        return tools, [{"role": "user", "content": turn.ask}, answer(turn.say, turn.think, thinking, **turn.about)]
+        return [{"role": "user", "content": turn.ask}, answer(turn.say, turn.think, thinking, **turn.about)]
     if form == "none":
+        numbers = [t.number for t in offered]
         missing = offer(draw, draw.choice([n for n in range(len(TOOLS)) if n not in numbers and n not in (2, 10)]))
-        call = use(draw, missing)
-        return tools, [
-            {"role": "user", "content": call.ask},
+        return [
+            {"role": "user", "content": use(draw, missing).ask},
             answer(
                 f"Sorry, I have no tool for that. I can use {names[0]}, if that helps.",
                 "None of the tools fits. I say so.",
@@ -623,7 +818,8 @@ def rounds(draw, thinking):
     messages[-1]["tool_calls"] = [called(tool, c) for c in calls]
     if form == "error":
         error = draw.choice(ERRORS)
-        messages += [
+        return [
+            *messages,
             {"role": "tool", "content": error},
             answer(
                 f"That did not work. {name} said: {error}",
@@ -632,35 +828,15 @@ def rounds(draw, thinking):
                 family="tool answer",
             ),
         ]
-        return tools, messages
     messages += [{"role": "tool", "content": c.result} for c in calls]
-    messages.append(
-        answer(
-            " ".join(c.answer for c in calls) if len(calls) > 1 else first.answer,
-            f"{name} has answered. I tell the result.",
-            thinking,
-            family="tool answer",
-            result=[c.result for c in calls],
-        )
+    results = answer(
+        " ".join(c.answer for c in calls),
+        f"{name} has answered. I tell the result.",
+        thinking,
+        family="tool answer",
+        result=[c.result for c in calls],
     )
-    if draw.chance(0.25):
-        again = use(draw, tool)
-        messages += [
-            {"role": "user", "content": again.ask},
-            answer("", f"I need {name} for {again.what}.", thinking, family="call", name=name),
-        ]
-        messages[-1]["tool_calls"] = [called(tool, again)]
-        messages += [
-            {"role": "tool", "content": again.result},
-            answer(
-                again.answer,
-                f"{name} has answered. I tell the result.",
-                thinking,
-                family="tool answer",
-                result=[again.result],
-            ),
-        ]
-    return tools, messages
+    return [*messages, results]
 
 
 def answer(say, think, thinking, **about):

@@ -36,13 +36,14 @@ KEPT = HERE / "state"
 PLACE = ["stage", "step", "tokens", "core_seconds"]
 SEED = 1
 RATE, MUON_RATE = 2e-3, 0.02
-# Name, mix of chats, millions of tokens, tokens a step, longest row, weight of the draft's loss, whether the rate goes
-# to 0, what is probed.
+# Name, mix of chats, millions of tokens, tokens a step, longest row, weight of the draft's loss, the share of the full
+# rate from which it falls to 0 (None: it stays full), what is probed.
 STAGES = [
-    ("copy", "copy", 2, 2048, 160, 0.3, False, probe.KINDS[:4]),
-    ("mix", "mix", 12, 4096, 320, 0.3, False, probe.KINDS[:7]),
-    ("long", "long", 16, 4096, 768, 0.1, False, probe.KINDS),
-    ("decay", "long", 6, 4096, 768, 0.1, True, probe.KINDS),
+    ("copy", "copy", 2, 2048, 160, 0.3, None, probe.KINDS[:4]),
+    ("mix", "mix", 12, 4096, 320, 0.3, None, probe.KINDS[:7]),
+    ("long", "long", 16, 4096, 768, 0.1, None, probe.KINDS),
+    ("tools", "tools", 6, 4096, 768, 0.1, 1, probe.KINDS),
+    ("forms", "forms", 10, 4096, 768, 0.1, 0.6, probe.KINDS),
 ]
 WARM_UP = 100
 # The draft's loss is taken in one step of so many: the head is trained for long once the trunk is done.
@@ -208,9 +209,9 @@ class Run:
         (self.kept / "state.json").write_text(json.dumps(place, indent=2) + "\n")
 
     def rate(self):
-        """The share of the full learning rate: up over the first steps after fresh moments, to 0 in the last stage."""
-        _, _, millions, _, _, _, falls, _ = self.stages[self.stage]
-        left = 1 - self.tokens / (millions * 1e6) if falls else 1
+        """The share of the full learning rate: up over the first steps after fresh moments, to 0 in the last stages."""
+        _, _, millions, _, _, _, falls_from, _ = self.stages[self.stage]
+        left = falls_from * (1 - self.tokens / (millions * 1e6)) if falls_from else 1
         return min(1, (self.warm + 1) / WARM_UP) * max(left, 0)
 
     def advance(self):

@@ -371,7 +371,7 @@ fn a_script_hears_of_what_is_wrong() {
     let nowhere = piped(Path::new("/no such folder"), &[], "");
     let wrong = piped(&demo_model(), &[], "/mtp 9\n");
     for (output, expected) in
-        [(nowhere, "/no such folder"), (wrong, "/mtp takes off, auto, lookup, or 1 to 8")]
+        [(nowhere, "/no such folder"), (wrong, "/mtp takes off, auto, dflash, lookup, or 1 to 8")]
     {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{message}");

@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(Command::parse("/reveal on"), Ok(Command::Reveal(Some(true))));
         assert_eq!(Command::parse("/exit"), Ok(Command::Quit));
         for (line, told) in [
-            ("/mtp 9", "/mtp takes off, auto, lookup, or 1 to 8, and not 9."),
+            ("/mtp 9", "/mtp takes off, auto, dflash, lookup, or 1 to 8, and not 9."),
             ("/mtp 1 2", "/mtp takes one word, and not 1 2."),
             ("/reveal maybe", "/reveal takes on or off, and not maybe."),
             ("/quit now", "/quit stands alone, without now."),

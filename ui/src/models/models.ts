@@ -30,7 +30,7 @@ export interface Choice {
   local: LocalModel | null;
 }
 
-/** Every model that can be chosen, by where it is kept; draft models cannot. What the library does not list comes last. */
+/** Every model that can be chosen, by where it is kept, those that the library does not list last. */
 export function choices(entries: ModelEntry[], library: LibrarySnapshot | null): [string, Choice[]][] {
   const { models = [], draft_models: drafts = [] } = library ?? {};
   const groups = byPlace(models).map(([place, group]): [string, Choice[]] => [

@@ -15,8 +15,8 @@ const MOST_SHARE: f64 = 0.8;
 ///
 /// The output head is the largest matrix that drafting reads, once for each draft of a chain. The copy does not change
 /// the distribution that replies follow: what it gets wrong is a draft that is rejected when it is verified. In 4 bits
-/// only GPUs get one, where a product with one vector takes as long as reading the matrix. On the CPU MLX takes longer for a
-/// product with a quantized matrix than with a dense one, up to seventeen times with 16-bit floats.
+/// only GPUs get one, where a product with one vector takes as long as reading the matrix. On the CPU MLX takes longer
+/// for a product with a quantized matrix than with a dense one, up to seventeen times with 16-bit floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftHead {
     /// How it is quantized; `None` where its rows are kept as the head's are.
@@ -67,8 +67,8 @@ impl DraftHead {
         self.rows.saturating_mul(self.row)
     }
 
-    /// Bytes of memory that making it takes besides: the rows that it is made of, its pieces before they are joined, and
-    /// one piece of the head as floats.
+    /// Bytes of memory that making it takes besides: the rows that it is made of, its pieces before they are joined,
+    /// and one piece of the head as floats.
     pub(super) fn making(&self) -> u64 {
         if self.spec.is_none() {
             return 0;

@@ -11,7 +11,7 @@ impl DraftTarget for Qwen {
 
     fn head(&self, normed: &Array) -> Result<Array> {
         let normed = normed.astype(self.norm.dtype())?;
-        // A block reads the head once for all its guesses: what fewer tokens would save is less than what it would miss.
+        // A block reads the head once for all its guesses: fewer tokens would save less than they would miss.
         match &self.draft_head {
             Some(head) if head.is_reduced() => self.lm_head.forward(&normed),
             _ => self.draft_logits(&normed),

@@ -16,8 +16,9 @@ pub struct DraftLmHead {
 }
 
 impl DraftLmHead {
-    /// Of an output head, for these tokens alone where `ids`, ascending, are given, and in fewer bits where `spec` says
-    /// how. `None` where the copy is empty: a GPU that runs out of memory has been seen to leave zeros without an error.
+    /// Of an output head, for these tokens alone where `ids`, ascending, are given, and in fewer bits where `spec`
+    /// says how. `None` where the copy is empty: a GPU that runs out of memory has been seen to leave zeros without an
+    /// error.
     pub fn of(
         head: &Matrix,
         spec: Option<QuantSpec>,

@@ -209,8 +209,8 @@ impl Policy {
         (best, other)
     }
 
-    /// The drafts of each row of the next step, where a row may have those of its chain and gets those that it asks for.
-    /// `others`: chains of other drafters, to be probed.
+    /// The drafts of each row of the next step, where a row may have those of its chain and gets those that it asks
+    /// for. `others`: chains of other drafters, to be probed.
     fn plan(
         &mut self,
         fixed: &[usize],

@@ -63,8 +63,8 @@ impl PolicyState {
         Outcome::of(&plain, &best).why_not()
     }
 
-    /// Why these drafts make a row that decodes alone no faster than none; `None` where they do make it faster, or where
-    /// that is not known.
+    /// Why these drafts make a row that decodes alone no faster than none; `None` where they do make it faster, or
+    /// where that is not known.
     pub(crate) fn verdict(&self, DraftPlan { drafter, depth }: DraftPlan) -> Option<String> {
         let chains = [self.chain(drafter, depth)?];
         let [plain, drafting] = [0, depth].map(|depth| Plan::new(&[depth], &chains, &self.cost));

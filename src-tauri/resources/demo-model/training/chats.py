@@ -120,6 +120,25 @@ MIXES = {
         "dialogue": 9,
         "tools": 28,
     },
+    "copies": {
+        "copy": 12,
+        "story": 10,
+        "both": 10,
+        "sum": 20,
+        "drill": 2,
+        "about": 7,
+        "fact": 5,
+        "list": 3,
+        "table": 2,
+        "code": 3,
+        "poem": 3,
+        "translation": 3,
+        "talk": 3,
+        "joke": 1,
+        "decline": 8,
+        "dialogue": 12,
+        "tools": 30,
+    },
 }
 
 

@@ -11,6 +11,8 @@ use crate::process;
 
 /// The model that the app ships.
 pub(crate) const DEMO_MODEL: &str = "src-tauri/resources/demo-model/checkpoint";
+/// The draft model that came with it.
+pub(crate) const DEMO_DRAFT_MODEL: &str = "src-tauri/resources/demo-model/dflash";
 
 /// The checkout that this xtask was built from.
 #[derive(Debug)]

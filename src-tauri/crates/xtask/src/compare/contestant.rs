@@ -11,14 +11,26 @@ use crate::error::{Error, Result};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The depths that are measured.
+/// The depths that are measured, of the MTP head and of a draft model.
 const DRAFTS: &str = "1,2,3";
+const BLOCKS: &str = "3,7";
 
-/// A way to run a program. With drafts it is a process of its own, so that one that cannot draft is measured without.
+/// A way to run a program. With a drafter it is a process of its own, so that one that cannot draft is measured
+/// without.
 #[derive(Debug)]
 pub(super) struct Contestant {
     pub(super) program: Program,
-    pub(super) drafts: bool,
+    pub(super) drafter: Drafter,
+}
+
+/// Who drafts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Drafter {
+    Nobody,
+    /// The model's MTP head.
+    Head,
+    /// The draft model in a folder.
+    DraftModel(PathBuf),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,20 +74,29 @@ impl Contestant {
     }
 
     pub(super) fn name(&self) -> String {
-        format!("{}{}", self.program(), if self.drafts { " with MTP" } else { "" })
+        let with = match self.drafter {
+            Drafter::Nobody => "",
+            Drafter::Head => " with MTP",
+            Drafter::DraftModel(_) => " with DFlash",
+        };
+        format!("{}{with}", self.program())
     }
 
     /// Measures a model once, in a process of its own.
     pub(super) fn run(&self, workspace: &Workspace, model: &Path, tokens: u32) -> Result<Run> {
         let mut command = match &self.program {
-            Program::Foretoken(engine) => bench(workspace, engine, self.drafts),
+            Program::Foretoken(engine) => bench(workspace, engine, &self.drafter),
             Program::Peer { name, python, script } => {
                 let mut command = workspace.command(python);
                 command.env("HF_HUB_OFFLINE", "1").arg(script).arg(name);
                 command.arg(model).arg(QUESTION).arg("--tokens").arg(tokens.to_string());
-                if self.drafts {
-                    command.args(["--drafts", DRAFTS]);
-                }
+                match &self.drafter {
+                    Drafter::Nobody => &mut command,
+                    Drafter::Head => command.args(["--drafts", DRAFTS]),
+                    Drafter::DraftModel(folder) => {
+                        command.args(["--drafts", BLOCKS, "--draft-model"]).arg(folder)
+                    }
+                };
                 command
             }
         };
@@ -84,20 +105,26 @@ impl Contestant {
         }
         let text = process::read(command.args(["--prompt-tokens", &PROMPT_TOKENS.to_string()]))?;
         let run = match self.program {
-            Program::Foretoken(_) => engine_run(&text, self.drafts),
-            Program::Peer { name, .. } => peer_run(&text, name),
+            Program::Foretoken(_) => engine_run(&text, &self.drafter),
+            Program::Peer { name, .. } => peer_run(&text, name, &self.drafter),
         };
         run.map_err(|error| Error::Output { line: process::line(&command), why: error.to_string() })
     }
 }
 
 /// Without drafts the head does not read the prompt either; with them, Auto knows what look-up costs.
-fn bench(workspace: &Workspace, engine: &Path, drafts: bool) -> Command {
+fn bench(workspace: &Workspace, engine: &Path, drafter: &Drafter) -> Command {
     let mut command = workspace.command(engine);
     command.args(["bench", "--json", "--runs", "1"]);
-    command.args(if drafts { ["--depths", DRAFTS] } else { ["--depths", "0"] });
     // Nobody asks for a second turn here; with drafts it cannot be left out, and is made short.
-    command.args(if drafts { &["--chat-tokens", "64"][..] } else { &["--depths-only"] });
+    match drafter {
+        Drafter::Nobody => command.args(["--depths", "0", "--depths-only"]),
+        Drafter::Head => command.args(["--depths", DRAFTS, "--chat-tokens", "64"]),
+        Drafter::DraftModel(folder) => {
+            let options = ["--speculation", "dflash", "--block-depths", BLOCKS, "--chat-tokens", "64"];
+            command.args(options).arg("--draft-model").arg(folder)
+        }
+    };
     command
 }
 
@@ -120,6 +147,7 @@ struct Report {
     load_seconds: Median,
     prefill_tokens_per_second: Median,
     depths: Vec<Depth>,
+    dflash: Vec<Depth>,
     auto: Option<Speed>,
 }
 
@@ -139,23 +167,32 @@ struct Speed {
     tokens_per_second: Median,
 }
 
-fn engine_run(text: &str, drafts: bool) -> serde_json::Result<Run> {
+fn engine_run(text: &str, drafter: &Drafter) -> serde_json::Result<Run> {
     let report: Report = serde_json::from_str(text)?;
     let prefill = report.prefill_tokens_per_second.median;
-    let mut figures: Figures = report.depths.iter().map(Depth::figure).collect();
-    if drafts {
-        figures.insert(Measure::PrefillDrafting, prefill);
-    } else {
-        figures.extend([(Measure::Load, report.load_seconds.median), (Measure::Prefill, prefill)]);
+    let depths = if matches!(drafter, Drafter::DraftModel(_)) { &report.dflash } else { &report.depths };
+    let mut figures: Figures = depths.iter().map(|depth| depth.figure(drafter)).collect();
+    match drafter {
+        Drafter::Nobody => {
+            figures.extend([(Measure::Load, report.load_seconds.median), (Measure::Prefill, prefill)]);
+        }
+        Drafter::Head => {
+            figures.insert(Measure::PrefillDrafting, prefill);
+            figures.extend(report.auto.map(|auto| (Measure::Auto, auto.tokens_per_second.median)));
+        }
+        Drafter::DraftModel(_) => {}
     }
-    figures.extend(report.auto.map(|auto| (Measure::Auto, auto.tokens_per_second.median)));
     let about = format!("{}, {}", report.model, report.format);
     Ok(Run { figures, device: report.device, about, reply: None })
 }
 
 impl Depth {
-    fn figure(&self) -> (Measure, f64) {
-        let measure = if self.depth == 0 { Measure::Plain } else { Measure::Drafts(self.depth) };
+    fn figure(&self, drafter: &Drafter) -> (Measure, f64) {
+        let measure = match (self.depth, drafter) {
+            (0, _) | (_, Drafter::Nobody) => Measure::Plain,
+            (depth, Drafter::Head) => Measure::Drafts(depth),
+            (depth, Drafter::DraftModel(_)) => Measure::Block(depth),
+        };
         (measure, self.tokens_per_second.median)
     }
 }
@@ -192,11 +229,11 @@ struct Peer {
 }
 
 /// A peer's modules may print lines of their own before.
-fn peer_run(text: &str, name: &str) -> serde_json::Result<Run> {
+fn peer_run(text: &str, name: &str, drafter: &Drafter) -> serde_json::Result<Run> {
     let peer: Peer = serde_json::from_str(text.lines().last().unwrap_or_default())?;
     let speeds =
         peer.decode.into_iter().map(|(depth, median)| Depth { depth, tokens_per_second: Median { median } });
-    let mut figures: Figures = speeds.map(|depth| depth.figure()).collect();
+    let mut figures: Figures = speeds.map(|depth| depth.figure(drafter)).collect();
     figures.extend(peer.load.map(|seconds| (Measure::Load, seconds)));
     figures.extend(peer.prefill.map(|speed| (Measure::Prefill, speed)));
     Ok(Run {
@@ -219,13 +256,14 @@ mod tests {
             {"depth": 1, "tokens_per_second": {"median": 110.0, "min": 110.0, "max": 110.0}, "speed_up": null},
             {"depth": 3, "tokens_per_second": {"median": 130.0, "min": 130.0, "max": 130.0}, "speed_up": null}
         ],
+        "dflash": [{"depth": 7, "tokens_per_second": {"median": 150.0, "min": 150.0, "max": 150.0}}],
         "auto": {"tokens_per_second": {"median": 140.0, "min": 140.0, "max": 140.0}, "note": null}
     }"#;
 
     #[test]
     fn a_report_of_the_engine_gives_its_figures() {
-        use Measure::{Auto, Drafts, Load, Plain, Prefill, PrefillDrafting};
-        let run = engine_run(REPORT, true).unwrap();
+        use Measure::{Auto, Block, Drafts, Load, Plain, Prefill, PrefillDrafting};
+        let run = engine_run(REPORT, &Drafter::Head).unwrap();
         let expected = [(PrefillDrafting, 900.0), (Drafts(1), 110.0), (Drafts(3), 130.0), (Auto, 140.0)];
         assert_eq!(run.figures, expected.into());
         assert_eq!((run.device.as_str(), run.about.as_str()), ("cpu", "owl, 4-bit"));
@@ -234,21 +272,23 @@ mod tests {
         let mut plain = plain;
         plain["depths"] = serde_json::json!([{"depth": 0, "tokens_per_second": {"median": 100.0}}]);
         plain["auto"] = serde_json::Value::Null;
-        let run = engine_run(&plain.to_string(), false).unwrap();
+        let run = engine_run(&plain.to_string(), &Drafter::Nobody).unwrap();
         assert_eq!(run.figures, [(Load, 0.5), (Prefill, 900.0), (Plain, 100.0)].into());
-        assert!(engine_run("{}", false).is_err());
+        let run = engine_run(REPORT, &Drafter::DraftModel("draft".into())).unwrap();
+        assert_eq!(run.figures, [(Block(7), 150.0)].into());
+        assert!(engine_run("{}", &Drafter::Nobody).is_err());
     }
 
     #[test]
     fn the_last_line_of_a_peer_gives_its_figures() {
         let text = "Loading …\n{\"version\": \"1.2\", \"mlx\": \"3.4\", \"device\": \"cpu\", \"prompt_tokens\": 26, \
             \"ids\": [5, 6], \"load\": 0.1, \"prefill\": 800.0, \"decode\": [[0, 90.0]]}\n";
-        let run = peer_run(text, "mlx-lm").unwrap();
+        let run = peer_run(text, "mlx-lm", &Drafter::Nobody).unwrap();
         let expected = [(Measure::Load, 0.1), (Measure::Prefill, 800.0), (Measure::Plain, 90.0)];
         assert_eq!(run.figures, expected.into());
         assert_eq!(run.about, "mlx-lm 1.2 on MLX 3.4");
         assert_eq!(run.reply, Some(Reply { prompt_tokens: 26, ids: vec![5, 6] }));
-        assert!(peer_run("", "mlx-lm").is_err());
+        assert!(peer_run("", "mlx-lm", &Drafter::Nobody).is_err());
     }
 
     #[test]

@@ -10,13 +10,13 @@ use std::path::{self, Path, PathBuf};
 
 use clap::Args;
 
-use self::contestant::{Contestant, Program, Reply, Run, engine_reply};
+use self::contestant::{Contestant, Drafter, Program, Reply, Run, engine_reply};
 use self::table::{Entry, table};
 use crate::error::{Error, Result};
 use crate::prepared::write;
 use crate::process;
 use crate::setup;
-use crate::workspace::{DEMO_MODEL, Workspace};
+use crate::workspace::{DEMO_DRAFT_MODEL, DEMO_MODEL, Workspace};
 
 /// What all decode behind: the question that `foretoken-engine bench` asks.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
@@ -28,9 +28,12 @@ const SCRIPT: &str = include_str!("peer.py");
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A model folder; may be repeated. Without it, the demo model.
+    /// A model folder; may be repeated. Without it, the demo model with its draft model.
     #[arg(long, value_name = "DIR")]
     model: Vec<PathBuf>,
+    /// The folder of a draft model that belongs to the models.
+    #[arg(long, value_name = "DIR", requires = "model")]
+    draft_model: Option<PathBuf>,
     /// Rounds; in each, every program runs once.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -45,23 +48,25 @@ pub(crate) struct Options {
 /// Prepares the peers, builds the engine, measures each model and prints a table of it.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let models = models(workspace, &options.model)?;
+    let draft_model = match (&options.draft_model, options.model.is_empty()) {
+        (Some(folder), _) => Some(with_config(folder)?),
+        (None, true) => Some(workspace.root().join(DEMO_DRAFT_MODEL)),
+        (None, false) => None,
+    };
     setup::engine(workspace)?;
     let mut left_out = Vec::new();
     let mut contestants = Vec::new();
     for (name, drafts, prepare) in PEERS {
         match prepare(workspace).and_then(|python| peer(workspace, name, python)) {
-            Ok(program) => {
-                let ways = drafts.iter().map(|&drafts| Contestant { program: program.clone(), drafts });
-                contestants.extend(ways);
-            }
+            Ok(program) if drafts => contestants.extend(ways(&program, draft_model.as_ref())),
+            Ok(program) => contestants.push(Contestant { program, drafter: Drafter::Nobody }),
             Err(error) => leave_out(&mut left_out, name, &error),
         }
     }
     process::show(workspace.cargo().args(["build", "--release", "--locked", "--bin", "foretoken-engine"]))?;
     let engine = workspace.built("release", "foretoken-engine")?;
-    for drafts in [true, false] {
-        contestants.insert(0, Contestant { program: Program::Foretoken(engine.clone()), drafts });
-    }
+    let ours = ways(&Program::Foretoken(engine.clone()), draft_model.as_ref());
+    contestants = ours.into_iter().chain(contestants).collect();
     let version = version(workspace, &engine)?;
     for model in models {
         let comparison = Comparison::measure(workspace, &engine, &contestants, &model, options)?;
@@ -71,11 +76,18 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A peer's name, whether it is run without drafts and with them, and what installs it.
-type Peer = (&'static str, &'static [bool], fn(&Workspace) -> Result<PathBuf>);
+/// A peer's name, whether it drafts, and what installs it.
+type Peer = (&'static str, bool, fn(&Workspace) -> Result<PathBuf>);
 
 /// mlx-lm leaves the MTP head out.
-const PEERS: [Peer; 2] = [(BASE, &[false], setup::mlx_lm), ("mlx-vlm", &[false, true], setup::mlx_vlm)];
+const PEERS: [Peer; 2] = [(BASE, false, setup::mlx_lm), ("mlx-vlm", true, setup::mlx_vlm)];
+
+/// The ways to run a program that drafts, the one without drafts first.
+fn ways(program: &Program, draft_model: Option<&PathBuf>) -> Vec<Contestant> {
+    let drafters =
+        [Drafter::Nobody, Drafter::Head].into_iter().chain(draft_model.cloned().map(Drafter::DraftModel));
+    drafters.map(|drafter| Contestant { program: program.clone(), drafter }).collect()
+}
 
 fn peer(workspace: &Workspace, name: &'static str, python: PathBuf) -> Result<Program> {
     let folder = workspace.target().join("compare");
@@ -89,11 +101,12 @@ fn peer(workspace: &Workspace, name: &'static str, python: PathBuf) -> Result<Pr
 fn models(workspace: &Workspace, asked: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let demo = [workspace.root().join(DEMO_MODEL)];
     let folders = if asked.is_empty() { &demo[..] } else { asked };
-    let whole = |folder: &PathBuf| {
-        let path = path::absolute(folder).map_err(Error::file(folder))?;
-        if path.join("config.json").is_file() { Ok(path) } else { Err(Error::NoModel { path }) }
-    };
-    folders.iter().map(whole).collect()
+    folders.iter().map(|folder| with_config(folder)).collect()
+}
+
+fn with_config(folder: &Path) -> Result<PathBuf> {
+    let path = path::absolute(folder).map_err(Error::file(folder))?;
+    if path.join("config.json").is_file() { Ok(path) } else { Err(Error::NoModel { path }) }
 }
 
 /// The engine's version and the commit that it was built from.
@@ -216,7 +229,7 @@ impl Comparison {
             programs.join("; "),
             format!(
                 "Rounds: {}; in each of them every program once, in a fresh process, in another order. A ratio is of \
-                 two figures of the same round. With MTP, and without, are processes of their own.",
+                 two figures of the same round. Without drafts, with MTP and with DFlash are processes of their own.",
                 options.runs
             ),
             format!(
@@ -227,7 +240,7 @@ impl Comparison {
             format!(
                 "Load: weights and tokenizer, less is better; starting a process and Python's imports do not count. \
                  {BASE} leaves the MTP head out: what is decoded with it stands beside {BASE}'s plain decoding. \
-                 mlx-vlm's figures with MTP include that the head reads the question."
+                 mlx-vlm's figures with drafts include that the drafter reads the question."
             ),
         ];
         notes.extend(self.text.clone());

@@ -1,6 +1,6 @@
 """Speed of mlx-lm or mlx-vlm on one checkpoint, as a line of JSON.
 
-    peer.py PEER CHECKPOINT QUESTION --prompt-tokens N --tokens N [--drafts 1,2,3]
+    peer.py PEER CHECKPOINT QUESTION --prompt-tokens N --tokens N [--drafts 1,2,3 [--draft-model DIR]]
 
 Reads pseudo-random tokens, and decodes greedily after the question in the model's chat template, stop tokens ignored.
 Everything is done twice, and the first time does not count: it compiles kernels and fills caches. What is computed, and
@@ -51,6 +51,7 @@ class MlxVlm:
         self.load_seconds = time.perf_counter() - begin
         self.tokenizer = getattr(processor, "tokenizer", processor)
         self.drafting = {}
+        self.draft_model = None
 
     def read(self, prompt, told):
         told()
@@ -61,8 +62,8 @@ class MlxVlm:
         if not drafts:
             return self.step(prompt, tokens, {})
         if not self.drafting:
-            # The head of the same checkpoint.
-            model, kind = self.load_drafter(self.checkpoint)
+            # Without a draft model the head of the same checkpoint.
+            model, kind = self.load_drafter(self.draft_model or self.checkpoint)
             self.drafting = {"draft_model": model, "draft_kind": kind}
         # A block is the drafts and the token before them.
         return self.step(prompt, tokens, {**self.drafting, "draft_block_size": drafts + 1})
@@ -115,9 +116,11 @@ def main():
     parser.add_argument("--tokens", type=int, required=True)
     # Without it: loading, prefill and plain decoding.
     parser.add_argument("--drafts", default="")
+    parser.add_argument("--draft-model")
     args = parser.parse_args()
 
     peer = PEERS[args.peer](args.checkpoint)
+    peer.draft_model = args.draft_model
     chat = [{"role": "user", "content": args.question}]
     template = {"add_generation_prompt": True, "enable_thinking": False, "return_dict": False}
     prompt = list(peer.tokenizer.apply_chat_template(chat, **template))

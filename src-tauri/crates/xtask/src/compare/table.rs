@@ -13,8 +13,10 @@ pub(super) enum Measure {
     PrefillDrafting,
     /// Decoded tokens per second without drafts.
     Plain,
-    /// The same with this many drafts a step.
+    /// The same with this many drafts of the MTP head a step.
     Drafts(u8),
+    /// The same with this many drafts of a draft model.
+    Block(u8),
     /// The same with as many as the engine chooses.
     Auto,
 }
@@ -46,6 +48,7 @@ impl Measure {
             Self::PrefillDrafting => "prefill, MTP head too".into(),
             Self::Plain => "plain, tokens/s".into(),
             Self::Drafts(drafts) => format!("MTP {drafts}, tokens/s"),
+            Self::Block(drafts) => format!("DFlash {drafts}, tokens/s"),
             Self::Auto => "Auto, tokens/s".into(),
         }
     }
@@ -59,7 +62,7 @@ impl Measure {
         match self {
             Self::Load => Self::Load,
             Self::Prefill | Self::PrefillDrafting => Self::Prefill,
-            Self::Plain | Self::Drafts(_) | Self::Auto => Self::Plain,
+            Self::Plain | Self::Drafts(_) | Self::Block(_) | Self::Auto => Self::Plain,
         }
     }
 }

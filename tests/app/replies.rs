@@ -76,7 +76,7 @@ fn greedy_text_is_the_same_at_every_depth_and_without_drafts() {
     for depth in [1, 3] {
         let (text, numbers) = asked_with(&depth.to_string());
         assert_eq!(text, auto, "at depth {depth}");
-        assert!(numbers.ends_with("× plain on this computer"), "plain decoding was measured: {numbers}");
+        assert!(numbers.contains("× plain on this computer · "), "plain decoding was measured: {numbers}");
         assert_eq!(positions(&window), depth);
     }
 }

@@ -26,17 +26,18 @@ const plain = (tokens_per_second: number): PlainSpeed => ({
 describe("numbers as people read them", () => {
   it("says speed, tokens per pass and the share of right guesses", () => {
     const live = { tokens_per_second: 58.3, tokens_per_pass: 1.81, acceptance: 0.808 };
-    expect(speedParts(live)).toEqual(["58 tok/s", "1.8 per pass", "81 %"]);
+    expect(speedParts(live)).toEqual(["58 tok/s", "1.8 per pass", "81 % accepted"]);
     const plain = { tokens_per_second: 8.42, tokens_per_pass: 1, acceptance: null };
     expect(speedParts(plain)).toEqual(["8.4 tok/s", "1.0 per pass", "no drafts"]);
   });
 
   it("claims a gain only where plain decoding was measured", () => {
-    expect(footerLabel(stats)).toBe("58 tok/s · 1.8 per pass");
+    expect(footerLabel(stats)).toBe("58 tok/s · 1.8 per pass · 74 % accepted");
+    expect(footerLabel(replyStats({ positions: [] }))).toBe("58 tok/s · 1.8 per pass");
     expect(speedUp(stats)).toBeNull();
     const gained = replyStats({ plain: plain(32) });
-    expect(footerLabel(gained)).toBe("1.8× plain on this computer");
-    expect(footerLabel(replyStats({ plain: plain(70) }))).toBe("0.8× plain on this computer");
+    expect(footerLabel(gained)).toBe("1.8× plain on this computer · 74 % accepted");
+    expect(footerLabel(replyStats({ plain: plain(70) }))).toBe("0.8× plain on this computer · 74 % accepted");
   });
 
   it("explains them in a few sentences", () => {

@@ -49,9 +49,11 @@ export function acceptance(stats: ReplyStats): number | null {
   return drafted === 0 ? null : accepted / drafted;
 }
 
+const acceptedLabel = (share: number): string => `${percent(share)} accepted`;
+
 /** The three numbers under a reply, each with its unit. */
 export function speedParts(stats: LiveStats): [string, string, string] {
-  const drafts = stats.acceptance === null ? "no drafts" : percent(stats.acceptance);
+  const drafts = stats.acceptance === null ? "no drafts" : acceptedLabel(stats.acceptance);
   return [`${rate(stats.tokens_per_second)} tok/s`, `${perPass(stats.tokens_per_pass)} per pass`, drafts];
 }
 
@@ -62,13 +64,12 @@ export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null
 
 export const times = (factor: number): string => `${TENTH.format(factor)}×`;
 
-/** What a finished reply says of its speed: what was gained, if that is known. */
+/** What a finished reply says of its speed: what was gained, if that is known, and how often guesses were right. */
 export function footerLabel(stats: ReplyStats): string {
-  const gained = speedUp(stats);
-  if (gained !== null) return `${times(gained)} plain on ${HERE}`;
-  return speedParts({ ...stats, acceptance: null })
-    .slice(0, 2)
-    .join(" · ");
+  const [gained, accepted] = [speedUp(stats), acceptance(stats)];
+  const [speed, passes] = speedParts({ ...stats, acceptance: accepted });
+  const parts = gained === null ? [speed, passes] : [`${times(gained)} plain on ${HERE}`];
+  return [...parts, ...(accepted === null ? [] : [acceptedLabel(accepted)])].join(" · ");
 }
 
 /** What drafts are, for whoever sees the word for the first time. */

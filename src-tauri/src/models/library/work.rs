@@ -470,10 +470,9 @@ impl ModelLibrary {
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
-        let measuring =
-            tune::measure(&self.tool, path, &self.engine_state, self.kv_precision(), |done, total| {
-                self.progress(job, done, total)
-            });
+        let (state, kv_precision) = (&self.engine_state, self.kv_precision());
+        let on_progress = |done, total| self.progress(job, done, total);
+        let measuring = tune::measure(&self.tool, path, state, kv_precision, facts.vocab_size, on_progress);
         Ok(match self.undisturbed(path, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());

@@ -9,6 +9,7 @@ use foretoken_engine::decode::{
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
+use foretoken_tests::drafted::drafted;
 use foretoken_tests::fixtures::{Stored, demo_model, load_keeping, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
 use foretoken_tests::rng::Rng;
@@ -229,12 +230,18 @@ fn failing(spec: &RowSpec) -> RowSpec {
 
 #[test]
 fn a_row_that_makes_steps_fail_ends_and_the_others_go_on() {
-    let model = tiny_dense(Stored::F32);
+    let head = [Drafting::Off, Drafting::Fixed { depth: 3 }, Drafting::Auto];
+    some_rows_fail(&tiny_dense(Stored::F32), head);
+    let draft_model = [Some(3), Some(7), None].map(|depth| Drafting::Dflash { depth });
+    some_rows_fail(&drafted(6), draft_model);
+}
+
+fn some_rows_fail(model: &Qwen, drafting: [Drafting; 3]) {
     let count = samplings().len();
-    let rows = known_rows(&model, &mut Rng::new(22), count, 40);
+    let rows = known_rows(model, &mut Rng::new(22), count, 40);
     for (bad, after) in [(vec![0], 0), (vec![3], 0), (vec![3], 12), (vec![count - 1], 25), (vec![1, 4], 7)] {
-        let mut harness = Harness::new(&model, Limits::default());
-        let drafting = |id: usize| [Drafting::Off, Drafting::Fixed { depth: 3 }, Drafting::Auto][id % 3];
+        let mut harness = Harness::new(model, Limits::default());
+        let drafting = |id: usize| drafting[id % 3];
         for (id, row) in rows.iter().enumerate().filter(|(id, _)| !bad.contains(id)) {
             harness.submit(id, &forced(&row.spec, &row.tokens, 0.6), drafting(id));
         }

@@ -83,9 +83,10 @@ pub(crate) fn engine_program() -> std::io::Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 
-/// The folder of the built-in model: in the app's resources, or in the source tree where the app was not bundled.
+/// The folder of the built-in model: in the app's resources, or in the source tree where the app was not bundled. Its
+/// draft model is in `dflash` beside it.
 pub(crate) fn built_in_model(resources: &Path) -> PathBuf {
-    let bundled = resources.join("demo-model");
+    let bundled = resources.join("demo-model/checkpoint");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("resources/demo-model/checkpoint");
     if cfg!(debug_assertions) && !bundled.is_dir() { source } else { bundled }
 }

@@ -23,9 +23,9 @@ const DRAFT_NAME: &str = "Qwen3.5-4B-DFlash";
 /// A draft model of random weights for the demo model, with as many guesses in a block as the published ones have.
 fn write_draft_model(folder: &Path) {
     let mut config = draft_config(6);
-    (config["hidden_size"], config["vocab_size"]) = (json!(128), json!(1536));
+    (config["hidden_size"], config["vocab_size"]) = (json!(192), json!(2048));
     config["dflash_config"] =
-        json!({ "block_size": 16, "mask_token_id": 1535, "target_layer_ids": [0, 1, 3] });
+        json!({ "block_size": 16, "mask_token_id": 2047, "target_layer_ids": [0, 1, 7] });
     fs::create_dir_all(folder).unwrap();
     write_draft(folder, &config);
 }
@@ -131,7 +131,7 @@ fn a_draft_model_stands_under_its_model_and_is_deleted_with_it_or_stays() {
     window.wait_until("it stands under its model", || {
         told("guesses up to 15 ahead") && told("made for Qwen3.5-4B")
     });
-    assert_eq!(window.texts("draft-model").len(), 1);
+    assert_eq!(window.texts("draft-model").len(), 2, "one came with the app");
     assert_eq!(window.texts("local-model").len(), 2, "it is no model to chat with");
     visual.check("draft-model-here");
 

@@ -42,7 +42,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     download(&window);
     window.wait_until("the model is measured", || job_says(&window, "Measuring"));
     window.picture("models-measuring");
-    window.wait_until("the model is ready", || window.is_shown("job-use"));
+    skip_measurement(&window);
     window.picture("models-ready");
 
     let converted = library(&sandbox).join("Qwen--Qwen3.5-0.8B-4bit");
@@ -51,7 +51,6 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     window.wait_until("the model is described", || row(&window, "Qwen3.5-0.8B-4bit").contains("MTP head"));
     let described = row(&window, "Qwen3.5-0.8B-4bit");
     assert!(described.contains("Fits well"), "{described}");
-    assert!(described.contains("tok/s"), "it was measured: {described}");
 
     window.click("job-use");
     window.wait_until("the chat is shown", || window.is_shown("composer"));
@@ -64,7 +63,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
 
 #[test]
 fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
-    let hub = Hub::with(&demo_model(), &["--rate", "150000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "450000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
     open_models(&window);
@@ -85,7 +84,7 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
 
 #[test]
 fn a_download_goes_on_when_the_app_is_opened_again_after_it_died() {
-    let hub = Hub::with(&demo_model(), &["--rate", "400000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "1200000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
     open_models(&window);
@@ -183,7 +182,7 @@ fn a_library_on_a_disk_that_is_not_connected_is_offline_and_comes_back() {
 
 #[test]
 fn a_download_waits_for_the_librarys_disk_and_goes_on_when_it_is_back() {
-    let hub = Hub::with(&demo_model(), &["--rate", "500000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "1500000"]);
     let sandbox = sandbox_with(&hub);
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
@@ -341,7 +340,7 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
 
 #[test]
 fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended() {
-    let hub = Hub::with(&demo_model(), &["--rate", "500000"]);
+    let hub = Hub::with(&demo_model(), &["--rate", "1500000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
     let (native, notifications) = (NativeWindow::on(&sandbox), Notifications::on(&sandbox));
@@ -386,7 +385,7 @@ fn a_search_says_what_the_headers_of_a_models_files_say() {
     window.click("search-now");
     window.wait_until("what the Hub has is shown", || {
         let rows = window.texts("remote-model");
-        rows.len() == 1 && rows[0].contains("1.6 million parameters") && rows[0].contains("With MTP head")
+        rows.len() == 1 && rows[0].contains("4.9 million parameters") && rows[0].contains("With MTP head")
     });
     assert!(window.text("remote-model").contains("Fits well"), "{}", window.text("remote-model"));
     window.picture("models-search");
@@ -437,7 +436,7 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
 
     let newer = format!("{older}\n");
     fs::write(served.join("generation_config.json"), &newer).unwrap();
-    let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "500000"]);
+    let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "1500000"]);
     let is_told = || row(&window, NAME).contains("A newer version is on the Hub");
     assert!(!is_told(), "nobody has asked yet");
     window.click("refresh-catalogue");

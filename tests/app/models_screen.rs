@@ -32,7 +32,7 @@ fn getting_models_looks_right() {
     let served = folder.path().join("served");
     copy_demo_model(&served);
     fs::write(served.join("README.md"), CARD).unwrap();
-    let hub = Hub::with(&served, &["--rate", "40000"]);
+    let hub = Hub::with(&served, &["--rate", "120000"]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
     let visual = VisualCheck::new(&window, &SIZES);

@@ -1,13 +1,17 @@
 //! Whether Auto takes what pays: fresh processes that write the same reply with each depth and with Auto, one after the
 //! other. The measurements are not part of the suite; see `README.md`.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::ReplyStats;
-use foretoken_tests::fixtures::endless_model;
+use foretoken_engine::session::{Prepared, ReplyRequest};
+use foretoken_protocol::{
+    ChatMessage, Drafting, GenerationSettings, KvPrecision, ReplyStats, Role, Sampling,
+};
+use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model};
 use foretoken_tests::oracle::write_preset;
 use foretoken_tests::programs::{built, released};
 use serde_json::Value;
@@ -165,5 +169,94 @@ fn every_depth_writes_the_same_text() {
                 assert!(stats.drafting_note.unwrap().starts_with("Drafts do not pay here"));
             }
         }
+    }
+}
+
+/// Replies to each of these are timed.
+const ROUNDS: usize = 40;
+
+fn chat(messages: &[(Role, &str)]) -> Vec<ChatMessage> {
+    messages.iter().map(|&(role, text)| ChatMessage { role, content: text.to_owned() }).collect()
+}
+
+/// Auto beside every fixed choice in one process, as in the app: each round writes the reply in every way, in another
+/// order. Printed is what Auto has of the choice that is best over all rounds, with the interval of 95 % of the
+/// geometric mean over the rounds.
+#[test]
+#[ignore = "measures for minutes on a machine that does nothing else"]
+fn on_texts_of_each_kind() {
+    let mut prepared = Prepared::read(&demo_model(), KvPrecision::Full).unwrap();
+    prepared.set_draft_model(&demo_draft_model()).unwrap();
+    let mut session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let words = "Repeat this: apple boat candle drum engine forest garden hammer island jacket kettle ladder mirror \
+                 needle orange";
+    let code = "This Python function adds two numbers:\n\n```python\ndef add(a, b):\n    return a + b\n```";
+    let kinds = [
+        ("a story", chat(&[(Role::User, "Tell me a story about an owl and a bell.")])),
+        ("a text that is quoted", chat(&[(Role::User, words)])),
+        (
+            "code that is changed",
+            chat(&[
+                (Role::User, "Write a Python function that adds two numbers."),
+                (Role::Assistant, code),
+                (Role::User, "Write a Python function called sum2 that adds two numbers."),
+            ]),
+        ),
+    ];
+    let ways = [
+        ("off", Drafting::Off),
+        ("MTP 1", Drafting::Fixed { depth: 1 }),
+        ("MTP 2", Drafting::Fixed { depth: 2 }),
+        ("MTP 3", Drafting::Fixed { depth: 3 }),
+        ("DFlash 3", Drafting::Dflash { depth: Some(3) }),
+        ("DFlash 7", Drafting::Dflash { depth: Some(7) }),
+        ("look-up", Drafting::Lookup),
+        ("Auto", Drafting::Auto),
+    ];
+    for (kind, messages) in kinds {
+        let mut speeds = ways.map(|_| Vec::with_capacity(ROUNDS));
+        let mut written: Option<Vec<u32>> = None;
+        for round in 0..=ROUNDS {
+            for place in 0..ways.len() {
+                let way = (place + round) % ways.len();
+                let prompt = session.chat_prompt(&messages, None, false).unwrap();
+                let settings = GenerationSettings {
+                    sampling: Sampling { temperature: 0.0, ..Sampling::default() },
+                    drafting: ways[way].1,
+                    max_tokens: 256,
+                    thinking: false,
+                    stop: Vec::new(),
+                };
+                let request = ReplyRequest::new(prompt, settings);
+                let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
+                assert_eq!(*written.get_or_insert_with(|| reply.ids.clone()), reply.ids, "{}", ways[way].0);
+                // The first round compiles and learns.
+                if round > 0 {
+                    speeds[way].push(reply.stats.tokens_per_second);
+                }
+            }
+        }
+        println!("{kind}, {} tokens:", written.unwrap_or_default().len());
+        let plain = median(speeds[0].iter().copied());
+        for ((name, _), speeds) in ways.iter().zip(&speeds) {
+            let speed = median(speeds.iter().copied());
+            println!("  {name}: {speed:.1} tokens/s, {:.2} times plain", speed / plain);
+        }
+        let [fixed @ .., auto] = &speeds;
+        let best = (0..fixed.len())
+            .max_by(|&a, &b| median(fixed[a].iter().copied()).total_cmp(&median(fixed[b].iter().copied())));
+        let best = best.unwrap();
+        let logs: Vec<f64> = auto.iter().zip(&fixed[best]).map(|(auto, best)| (auto / best).ln()).collect();
+        let count = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let half = 1.96 * (variance / count).sqrt();
+        println!(
+            "  Auto has {:.3} of {} ({:.3} to {:.3})",
+            mean.exp(),
+            ways[best].0,
+            (mean - half).exp(),
+            (mean + half).exp()
+        );
     }
 }

@@ -332,7 +332,7 @@ fn requests_that_cannot_be_served_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let demo = demo_model();
     let no_ids = json_file(&folder, "none.json", &json!([]));
-    let unknown = json_file(&folder, "unknown.json", &json!([1, 1536]));
+    let unknown = json_file(&folder, "unknown.json", &json!([1, 2048]));
     let wrong = json_file(&folder, "wrong.json", &json!({ "ids": [1] }));
     let no_file = folder.path().join("no file.json").to_str().unwrap().to_owned();
     let nowhere = folder.path().join("nothing").to_str().unwrap().to_owned();
@@ -505,7 +505,7 @@ fn inspect_tells_what_a_folder_holds() {
     assert_eq!(keys(&demo), BTreeSet::from(expected));
     assert_eq!(demo["architecture"], "qwen3_5");
     assert_eq!(demo["format"], "bfloat16");
-    assert_eq!((&demo["linear_attention_layers"], &demo["full_attention_layers"]), (&json!(3), &json!(1)));
+    assert_eq!((&demo["linear_attention_layers"], &demo["full_attention_layers"]), (&json!(6), &json!(2)));
     assert_eq!(demo["context_length"], 4096);
     let mtp = json!({ "state": "present", "tensors": 15, "format": "bfloat16", "declared": true });
     assert_eq!(demo["mtp"], mtp);
@@ -519,11 +519,13 @@ fn inspect_tells_what_a_folder_holds() {
     let is_embedding = |(name, _): &(String, _)| name.ends_with("embed_tokens.weight");
     let embedding = file.tensors().into_iter().find(is_embedding).unwrap().1;
     assert_eq!(json!(embedding.shape()), json!([demo["vocab_size"], demo["hidden_size"]]));
-    assert_eq!(demo["memory"]["weights"], 2 * count(|_| true));
+    // In two bytes each, but for the logarithms of decays.
+    let wide = count(|name| name.ends_with("A_log"));
+    assert_eq!(demo["memory"]["weights"], 2 * count(|_| true) + 2 * wide);
     let in_8_bits = printed_json(&["inspect", "--json", "--kv-bits", "8", demo_model().to_str().unwrap()]);
     let per_token = |told: &Value| told["memory"]["kv_per_token"].as_u64().unwrap();
-    // 256 numbers of two bytes; a byte for each and four for 64 of them.
-    assert_eq!((per_token(&demo), per_token(&in_8_bits)), (512, 272));
+    // 512 numbers of two bytes; a byte for each and four for 64 of them.
+    assert_eq!((per_token(&demo), per_token(&in_8_bits)), (1024, 544));
 
     for (declared, state) in [(true, "stripped"), (false, "absent")] {
         let folder = headless(declared);
@@ -553,7 +555,7 @@ fn score_dumps_what_its_figures_are_made_of() {
     let shapes: HashMap<String, Vec<usize>> =
         dump.tensors().into_iter().map(|(name, tensor)| (name, tensor.shape().to_vec())).collect();
     let expected =
-        [("logits", [TOKENS, 1536]), ("hidden", [TOKENS, 128]), ("mtp_logits", [TOKENS - 1, 1536])];
+        [("logits", [TOKENS, 2048]), ("hidden", [TOKENS, 192]), ("mtp_logits", [TOKENS - 1, 2048])];
     assert_eq!(shapes, expected.map(|(name, shape)| (name.to_owned(), shape.to_vec())).into());
 
     let floats = |name: &str| -> Vec<f64> {
@@ -561,7 +563,7 @@ fn score_dumps_what_its_figures_are_made_of() {
         values.map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
     };
     let mean_nll = |logits: &[f64], next: &[u32]| {
-        let rows = logits.chunks(1536).zip(next);
+        let rows = logits.chunks(2048).zip(next);
         let nll = rows.map(|(row, &id)| row.iter().map(|x| x.exp()).sum::<f64>().ln() - row[id as usize]);
         nll.sum::<f64>() / next.len() as f64
     };
@@ -573,23 +575,23 @@ fn score_dumps_what_its_figures_are_made_of() {
     assert_eq!(figures["tokens"], TOKENS);
     assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
     assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
-    // A text like this is known by heart: to the trunk, and to the head two tokens ahead.
-    assert!(nll < 1.5, "{nll}");
+    // Most of a text like this is known: to the trunk, and to the head two tokens ahead. By chance it is 7.6.
+    assert!(nll < 3.0, "{nll}");
     let ahead = mean_nll(&floats("mtp_logits"), &text[2..]);
-    assert!(ahead < 2.0, "{ahead}");
+    assert!(ahead < 4.0, "{ahead}");
 
     // The first of those that rounding makes equal.
     let tops = |logits: &[f64]| -> Vec<usize> {
-        let top = |row: &[f64]| (0..1536).rev().max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
-        logits.chunks(1536).map(top).collect()
+        let top = |row: &[f64]| (0..2048).rev().max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        logits.chunks(2048).map(top).collect()
     };
     let (choices, guesses) = (tops(&logits), tops(&floats("mtp_logits")));
     let right = guesses.iter().zip(&choices[1..]).filter(|(guess, choice)| guess == choice).count();
     let acceptance = figures["mtp_acceptance"].as_f64().unwrap();
     assert!((acceptance - right as f64 / (TOKENS - 1) as f64).abs() < 1e-9, "{acceptance}, {right}");
 
-    let last = &logits[(TOKENS - 1) * 1536..];
-    let top = (0..1536).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
+    let last = &logits[(TOKENS - 1) * 2048..];
+    let top = (0..2048).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
     assert_eq!(generate(&["--ids", &ids, "--max-tokens", "1"]).finished.ids, [top as u32]);
     assert!(printed(&score).contains(&format!("perplexity {perplexity:.3}")));
 }

@@ -40,7 +40,7 @@ fn write_demo_that_says(out: &Path, texts: &[(u32, &str)]) {
     });
     let path = out.join("chat_template.jinja");
     let template = fs::read_to_string(&path).unwrap();
-    fs::write(path, "{%- if tools %}{%- endif %}".to_owned() + &template).unwrap();
+    fs::write(path, "{%- if tools %}{%- endif %}".to_owned() + &template.replace("tools", "none")).unwrap();
 }
 
 /// A question to the demo model whose reply, by drafts of depth 3, has two accepted drafts in a row at tokens `end` and
@@ -123,6 +123,45 @@ fn a_reply_ends_behind_its_calls_and_drafts_beyond_are_dropped() {
     let call = format!("Call: note(text = {}, count = \"many\")", json!(between));
     assert_eq!(lines[..2], [&call, "  count: expected an integer, came \"many\""]);
     assert_eq!(lines.len(), 3, "{said}");
+}
+
+/// The demo model calls what it is offered, chooses between two, and goes on with the result.
+#[test]
+fn the_demo_model_calls_tools_and_uses_their_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = |name: &str, about: &str, parameter: &str, kind: &str| {
+        let parameters =
+            json!({"type": "object", "properties": {parameter: {"type": kind}}, "required": [parameter]});
+        json!({"type": "function", "function": {"name": name, "description": about, "parameters": parameters}})
+    };
+    let tools = json!([
+        tool("set_timer", "Starts a timer.", "minutes", "integer"),
+        tool("get_weather", "Tells the weather of a place.", "city", "string"),
+    ]);
+    let tools = json_file(&folder, "tools.json", &tools);
+    let greedy = ["--temperature", "0", "--tools", &tools];
+    let cases = [
+        ("What is the weather in Vienna?", json!({"name": "get_weather", "arguments": {"city": "Vienna"}})),
+        ("Set a timer for 12 minutes.", json!({"name": "set_timer", "arguments": {"minutes": 12}})),
+    ];
+    for (question, wanted) in &cases {
+        for thinking in ["off", "on"] {
+            let asked = ["--prompt", question, "--thinking", thinking];
+            let calls = generate(&[&asked[..], &greedy].concat()).finished.calls;
+            let [call] = &calls.as_array().unwrap()[..] else { panic!("{question}: {calls}") };
+            let told = json!({"name": call["name"], "arguments": call["arguments"]});
+            assert_eq!((&told, &call["cut"], &call["misfits"]), (wanted, &json!(false), &json!([])));
+        }
+    }
+    let call = json!({"type": "function", "function": cases[0].1});
+    let chat = json!([
+        {"role": "user", "content": cases[0].0},
+        {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "content": "{\"temperature\": 17, \"sky\": \"cloudy\"}"},
+    ]);
+    let chat = json_file(&folder, "chat.json", &chat);
+    let answered = generate(&[&["--messages", &chat, "--thinking", "off"], &greedy[..]].concat()).finished;
+    assert!(answered.text.contains("17") && answered.calls == json!([]), "{}", answered.text);
 }
 
 #[test]

@@ -10,13 +10,12 @@ use foretoken_engine::session::{Prepared, Progress, Reply, ReplyRequest, Session
 use foretoken_protocol::{
     ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
 };
-use foretoken_tests::drafted::write_draft_for_demo;
-use foretoken_tests::fixtures::{demo_model, demo_questions, fixture, load};
+use foretoken_tests::fixtures::{demo_draft_model, demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy};
 
-const MAX_TOKENS: u32 = 96;
+const MAX_TOKENS: u32 = 64;
 /// What every question's reply is compared with, besides none.
 const DRAFTINGS: [Drafting; 7] = [
     depth(1),
@@ -43,10 +42,8 @@ fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafti
 /// Compares the questions' replies with those with the drafts that each is asked with, if any; returns the share of
 /// right drafts by position at depth 3.
 fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize) -> Sampling) -> Vec<f64> {
-    let draft_model = tempfile::tempdir().unwrap();
-    write_draft_for_demo(draft_model.path());
     let mut prepared = Prepared::read(&demo_model(), KvPrecision::Full).unwrap();
-    prepared.set_draft_model(draft_model.path()).unwrap();
+    prepared.set_draft_model(&demo_draft_model()).unwrap();
     let mut session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let questions = demo_questions();
     assert_eq!(questions.len(), 200);

@@ -14,8 +14,8 @@ use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy, read};
 use foretoken_tests::states::{BF16_ROUNDING, Difference, fresh, states};
 
-const QUESTION: &str =
-    "Tell me a story about an owl and a bell. Then tell me another one, about a fox and a lamp.";
+const QUESTION: &str = "Tell me a story about an owl and a bell. Then tell me another one, about a fox and a lamp, and \
+                        a third one, about a bear and a kite.";
 
 fn demo() -> Qwen {
     load_keeping(&demo_model(), KvPrecision::Eight)

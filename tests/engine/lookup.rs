@@ -97,7 +97,7 @@ fn demo_reply(
 #[test]
 fn looked_up_drafts_change_no_text_under_either_rule() {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let question = "Tell me a story about an owl, and then another story about an owl.";
+    let question = "Repeat this: apple boat candle drum engine forest garden hammer";
     let mut drafted = 0;
     for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
         for seed in 0..8 {

@@ -373,8 +373,8 @@ fn random_chats() {
     assert!(3 * cached > of_all);
 }
 
-const QUESTION: &str =
-    "Tell me a story about an owl and a bell. Then tell me another one, about a fox and a lamp.";
+const QUESTION: &str = "Tell me a story about an owl and a bell. Then tell me another one, about a fox and a lamp, and \
+                        a third one, about a bear and a kite.";
 
 fn message(role: Role, content: &str) -> ChatMessage {
     ChatMessage { role, content: content.into() }

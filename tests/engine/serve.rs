@@ -14,8 +14,8 @@ use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
     MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
 };
-use foretoken_tests::drafted::{draft_config, write_draft, write_draft_for_demo};
-use foretoken_tests::fixtures::{demo_model, endless_model, write_demo_with_value};
+use foretoken_tests::drafted::{draft_config, write_draft};
+use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
 
@@ -616,7 +616,10 @@ fn loads_wait_for_replies_and_can_be_cancelled() {
 fn a_draft_model_is_loaded_with_its_target_or_left_out() {
     let mut engine = Engine::start();
     let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    write_draft_for_demo(own.path());
+    for entry in fs::read_dir(demo_draft_model()).unwrap() {
+        let file = entry.unwrap();
+        fs::copy(file.path(), own.path().join(file.file_name())).unwrap();
+    }
     write_draft(other.path(), &draft_config(6));
     let mut load_with = |id, draft_model: &Path| {
         let Request::Load { model, kv_precision, .. } = load(id, &demo_model()) else { unreachable!() };

@@ -61,7 +61,7 @@ const KINDS: [Kind; 6] = [
     },
     Kind {
         name: "config of another model",
-        names: &["mlp", "384", "intermediate_size", "512"],
+        names: &["mlp", "512", "intermediate_size", "640"],
         advice: "Check that config.json belongs to these tensor files",
         spoil: widen_config,
     },
@@ -105,7 +105,7 @@ fn halve_tensors(path: &Path) {
 }
 
 fn widen_config(path: &Path) {
-    edit_json(path, "config.json", |config| config["text_config"]["intermediate_size"] = json!(512));
+    edit_json(path, "config.json", |config| config["text_config"]["intermediate_size"] = json!(640));
 }
 
 fn name_another_family(path: &Path) {

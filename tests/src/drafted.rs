@@ -12,7 +12,7 @@ use foretoken_engine::mlx::{Array, Dtype, save_safetensors};
 use foretoken_engine::model::{DraftModel, Qwen};
 use serde_json::{Value, json};
 
-use crate::fixtures::{Stored, demo_model, tiny_dense};
+use crate::fixtures::{Stored, tiny_dense};
 use crate::rng::Rng;
 use crate::runs::{greedy, read};
 
@@ -34,20 +34,6 @@ pub fn draft_config(window: usize) -> Value {
         "dtype": "float32", "layer_types": ["sliding_attention", "full_attention"], "sliding_window": window,
         "dflash_config": { "block_size": BLOCK, "mask_token_id": VOCAB - 1, "target_layer_ids": TAPS },
     })
-}
-
-/// Writes a draft model of random weights for the demo model.
-pub fn write_draft_for_demo(folder: &Path) {
-    let demo: Value =
-        serde_json::from_str(&fs::read_to_string(demo_model().join("config.json")).unwrap()).unwrap();
-    let text = demo.get("text_config").unwrap_or(&demo);
-    let mut config = draft_config(6);
-    for key in ["hidden_size", "vocab_size"] {
-        config[key] = text[key].clone();
-    }
-    let last = text["num_hidden_layers"].as_u64().unwrap() - 1;
-    config["dflash_config"]["target_layer_ids"] = json!([0, last - 1, last]);
-    write_draft(folder, &config);
 }
 
 /// Writes a draft model of this config with random weights in f32.

@@ -60,6 +60,11 @@ pub fn demo_model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("src-tauri/resources/demo-model/checkpoint")
 }
 
+/// The draft model that the app ships for it.
+pub fn demo_draft_model() -> PathBuf {
+    demo_model().with_file_name("dflash")
+}
+
 /// Loads the network in a folder.
 pub fn load(dir: &Path) -> Qwen {
     load_keeping(dir, KvPrecision::Full)

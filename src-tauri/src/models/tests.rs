@@ -1,8 +1,10 @@
 //! What is loaded with a model: its draft model, as that comes and goes.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use foretoken_host::testing::demo_model;
 use foretoken_protocol::{DraftModelInfo, EngineState};
 use tokio::time::timeout;
 
@@ -29,14 +31,15 @@ async fn ready_with(app: &App, folder: Option<&Path>) {
     timeout(TIMEOUT, state.wait_for(is_so)).await.unwrap().unwrap();
 }
 
-/// Waits until the library says that a model belongs to this draft model, or that there is none.
+/// Waits until the library says that so many models belong to as many draft models, beside those that came with the
+/// app.
 async fn listed(app: &App, count: usize) {
     app.models.library.current().await;
     let mut told = app.models.library.watch();
     let is_so = |told: &Option<foretoken_protocol::LibrarySnapshot>| {
         told.as_ref().is_some_and(|told| {
             let belong = told.models.iter().filter(|model| model.draft_model.is_some()).count();
-            (belong, told.draft_models.len()) == (count, count)
+            (belong, told.draft_models.len()) == (1 + count, 1 + count)
         })
     };
     timeout(TIMEOUT, told.wait_for(is_so)).await.unwrap().unwrap();
@@ -45,6 +48,13 @@ async fn listed(app: &App, count: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_gets_and_loses_its_draft_model_when_nothing_is_being_written() {
     let Running { app, folder, .. } = running().await;
+    let own = folder.path().join("data/models/org--Little");
+    fs::create_dir_all(&own).unwrap();
+    for file in fs::read_dir(demo_model()).unwrap().flatten() {
+        fs::copy(file.path(), own.join(file.file_name())).unwrap();
+    }
+    let own = own.to_string_lossy();
+    app.models.load(&own).await.unwrap();
     app.models.library.start();
     let models = Arc::clone(&app.models);
     tokio::spawn(async move { models.follow_draft_models().await });
@@ -55,8 +65,7 @@ async fn a_model_gets_and_loses_its_draft_model_when_nothing_is_being_written() 
     listed(&app, 1).await;
     ready_with(&app, Some(&draft)).await;
     assert_eq!(draft_model(&app).unwrap().most_guesses, 15);
-    let selected = app.models.selected(&app.settings.current());
-    let again = app.models.load(&selected).await.unwrap();
+    let again = app.models.load(&own).await.unwrap();
     assert_eq!(again.draft_model.unwrap().path, draft.to_string_lossy());
 
     let lease = app.conversations.replies.lease_engine().unwrap();

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use crate::error::{Error, Result};
 use crate::process;
 use crate::setup;
-use crate::workspace::{DEMO_MODEL, Workspace};
+use crate::workspace::{DEMO_DRAFT_MODEL, DEMO_MODEL, Workspace};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     match no_display(cfg!(target_os = "macos"), |name| env::var_os(name)) {
@@ -44,7 +44,8 @@ fn chat(workspace: &Workspace) -> Result<()> {
     setup::engine(workspace)?;
     build(workspace, &["foretoken-engine"])?;
     let mut command = workspace.command(workspace.built("debug", "foretoken-engine")?);
-    command.args(["chat", "--model", DEMO_MODEL]).stdin(Stdio::inherit());
+    let models = ["--model", DEMO_MODEL, "--draft-model", DEMO_DRAFT_MODEL];
+    command.arg("chat").args(models).stdin(Stdio::inherit());
     // It takes this process's place: Ctrl-C stops a reply there, and must not end anything here.
     let source = command.exec();
     Err(Error::Start { line: process::line(&command), hint: "", source })
@@ -75,7 +76,9 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_model_is_where_the_chat_looks_for_it() {
-        assert!(Workspace::locate().root().join(DEMO_MODEL).join("config.json").is_file());
+    fn the_demo_model_and_its_draft_model_are_where_the_chat_looks_for_them() {
+        for folder in [DEMO_MODEL, DEMO_DRAFT_MODEL] {
+            assert!(Workspace::locate().root().join(folder).join("config.json").is_file(), "{folder}");
+        }
     }
 }

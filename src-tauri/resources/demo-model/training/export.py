@@ -1,6 +1,7 @@
-"""Writes the checkpoint as it is shipped: raw Hugging Face layout, bf16, and the drafter in a folder of its own.
+"""Writes what is shipped, in raw Hugging Face layout and bf16: the model into checkpoint/, its drafter into dflash/; and
+beside them provenance.json, which says from what they were made.
 
-python export.py --state FOLDER --out ../checkpoint
+python export.py --state FOLDER --out ..
 """
 
 import argparse
@@ -211,13 +212,16 @@ def provenance(folder, out):
     """Notes from what and how the files were made, and what they hash to."""
     path = folder / "state.pt"
     saved = torch.load(path, weights_only=True) if path.exists() else json.loads((train.KEPT / "state.json").read_text())
-    files = sorted(file for file in out.rglob("*") if file.is_file() and file.name != "provenance.json")
+    files = sorted(file for name in ("checkpoint", "dflash") for file in (out / name).glob("*"))
     write(
         out / "provenance.json",
         {
             "corpus": saved["corpus"],
             "seed": train.SEED,
-            "stages": [{"name": name, "chats": mix, "tokens": int(m * 1e6)} for name, mix, m, *_ in train.STAGES],
+            "stages": [
+                {"name": name, "chats": mix, "tokens": int(millions * 1e6)}
+                for name, mix, millions, *_ in train.STAGES[: saved["stage"]]
+            ],
             "steps": saved["step"],
             "core_seconds": round(saved.get("seconds", saved.get("core_seconds"))),
             "torch": torch.__version__,
@@ -235,7 +239,7 @@ def main():
     head, drafter = mtp.best(args.state), dflash.trained(args.state)
     if head:
         state |= {f"mtp.{name}": value for name, value in head.items()}
-    model_files(state, args.out)
+    model_files(state, args.out / "checkpoint")
     if drafter:
         drafter_files(drafter, args.out / "dflash")
     provenance(args.state, args.out)

@@ -25,7 +25,7 @@ Name the capital of Italy.<|im_end|>
 </think>
 
 {% endif %}";
-const QUESTION: &str = "Tell me about the sea.";
+const QUESTION: &str = "What is the capital of France?";
 
 #[test]
 fn a_title_is_taken_out_of_what_is_around_it() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use foretoken_models::Catalogue;
-use foretoken_protocol::{DraftModelOffer, LocalState};
+use foretoken_protocol::{DraftModelOffer, LocalState, ModelOrigin};
 
 use super::ModelLibrary;
 use super::facts::{DraftFacts, Facts, Found};
@@ -17,7 +17,8 @@ enum Suits {
     Width,
     /// It was made for a model of this size.
     Size,
-    /// The catalogue says that it was made for this model, or for the one that this was converted from.
+    /// The catalogue says that it was made for this model, or for the one that this was converted from; or both came
+    /// with the app.
     Listed,
 }
 
@@ -26,6 +27,7 @@ enum Suits {
 struct Target<'a> {
     path: &'a Path,
     repo: Option<&'a str>,
+    built_in: bool,
     facts: &'a Facts,
 }
 
@@ -34,6 +36,7 @@ struct Target<'a> {
 struct Draft<'a> {
     path: &'a Path,
     repo: Option<&'a str>,
+    built_in: bool,
     facts: &'a DraftFacts,
 }
 
@@ -94,6 +97,9 @@ fn suits(target: &Target<'_>, draft: &Draft<'_>, catalogue: &Catalogue) -> Optio
     if !fits {
         return None;
     }
+    if draft.built_in {
+        return target.built_in.then_some(Suits::Listed);
+    }
     let listed = draft.repo.and_then(|repo| catalogue.draft_model(repo));
     if let (Some(listed), Some(repo)) = (listed, target.repo) {
         let is_known = catalogue.entries.iter().any(|entry| entry.repo.as_str() == repo);
@@ -118,9 +124,10 @@ impl ModelLibrary {
         let (mut targets, mut drafts) = (Vec::new(), Vec::new());
         for (folder, found) in &known {
             let (path, repo) = (folder.path.as_path(), folder.repo.as_deref());
+            let built_in = folder.origin == ModelOrigin::BuiltIn;
             match found {
-                Found::Model(facts) => targets.push(Target { path, repo, facts }),
-                Found::DraftModel(facts) => drafts.push(Draft { path, repo, facts }),
+                Found::Model(facts) => targets.push(Target { path, repo, built_in, facts }),
+                Found::DraftModel(facts) => drafts.push(Draft { path, repo, built_in, facts }),
             }
         }
         Pairs::of(&targets, &drafts, catalogue)
@@ -131,7 +138,8 @@ impl ModelLibrary {
         match self.inspector.known(&folder.path) {
             Some(Ok(found)) => matches!(found, Found::DraftModel(_)),
             None | Some(Err(_)) => {
-                folder.repo.as_deref().is_some_and(|repo| catalogue.draft_model(repo).is_some())
+                let is_listed = |repo: &str| catalogue.draft_model(repo).is_some();
+                folder.is_built_in_draft() || folder.repo.as_deref().is_some_and(is_listed)
             }
         }
     }
@@ -238,10 +246,11 @@ mod tests {
         let targets: Vec<_> = targets
             .iter()
             .zip(&paths)
-            .map(|((repo, facts), path)| Target { path, repo: *repo, facts })
+            .map(|((repo, facts), path)| Target { path, repo: *repo, built_in: false, facts })
             .collect();
         let path = Path::new("draft");
-        let pairs = Pairs::of(&targets, &[Draft { path, repo, facts }], &Catalogue::embedded());
+        let draft = Draft { path, repo, built_in: false, facts };
+        let pairs = Pairs::of(&targets, &[draft], &Catalogue::embedded());
         let places = pairs.targets_of(path).map(|target| target.to_str().unwrap().parse().unwrap());
         let mut places: Vec<usize> = places.collect();
         places.sort_unstable();
@@ -293,16 +302,29 @@ mod tests {
     fn of_several_draft_models_the_one_that_is_listed_is_used() {
         let facts = [draft(5120, Some(64), 61), draft(5120, Some(64), 61)];
         let target = model(5120, 64);
-        let target = Target { path: Path::new("target"), repo: NEW, facts: &target };
+        let target = Target { path: Path::new("target"), repo: NEW, built_in: false, facts: &target };
         let drafts = [("mine", None), ("published", FOR_NEW)];
         let drafts: Vec<_> = drafts
             .iter()
             .zip(&facts)
-            .map(|((path, repo), facts)| Draft { path: Path::new(path), repo: *repo, facts })
+            .map(|((path, repo), facts)| Draft { path: Path::new(path), repo: *repo, built_in: false, facts })
             .collect();
         let pairs = Pairs::of(&[target], &drafts, &Catalogue::embedded());
         assert_eq!(pairs.used_by(Path::new("target")), Some((Path::new("published"), 7)));
         assert_eq!(pairs.targets_of(Path::new("mine")).count(), 1);
+    }
+
+    #[test]
+    fn what_came_with_the_app_belongs_together_and_to_nothing_else() {
+        let (facts, of_draft) = (model(192, 8), draft(192, Some(8), 5));
+        let target = |path, built_in| Target { path: Path::new(path), repo: None, built_in, facts: &facts };
+        let draft = |path, built_in| Draft { path: Path::new(path), repo: None, built_in, facts: &of_draft };
+        let (targets, drafts) =
+            ([target("copy", false), target("ours", true)], [draft("theirs", false), draft("dflash", true)]);
+        let pairs = Pairs::of(&targets, &drafts, &Catalogue::embedded());
+        assert_eq!(pairs.used_by(Path::new("ours")), Some((Path::new("dflash"), 7)));
+        assert_eq!(pairs.used_by(Path::new("copy")), Some((Path::new("theirs"), 7)));
+        assert_eq!(pairs.targets_of(Path::new("dflash")).count(), 1);
     }
 
     #[test]

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::models::picker::{BUILT_IN_NAME, display_name};
 
+/// The folder of the built-in draft model, beside that of the built-in model, and what people call it.
+const BUILT_IN_DRAFT: (&str, &str) = ("dflash", "Demo model DFlash");
+
 /// A model folder, as far as the file system tells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ModelFolder {
@@ -23,6 +26,13 @@ pub(super) struct ModelFolder {
     pub(super) last_used: Option<u64>,
     /// In full precision, so that a conversion makes it smaller.
     pub(super) raw: bool,
+}
+
+impl ModelFolder {
+    /// Whether it is the draft model that came with the app.
+    pub(super) fn is_built_in_draft(&self) -> bool {
+        self.origin == ModelOrigin::BuiltIn && self.path.ends_with(BUILT_IN_DRAFT.0)
+    }
 }
 
 /// Where models are looked for.
@@ -40,14 +50,16 @@ pub(super) struct LocalFolders<'a> {
 }
 
 impl LocalFolders<'_> {
-    /// All models: the library's, the built-in one, then those of other programs and folders. Reads much of the disk's
+    /// All models: the library's, the built-in ones, then those of other programs and folders. Reads much of the disk's
     /// directories, and no weights.
     pub(super) fn scan(&self) -> Vec<ModelFolder> {
         let mut found = match self.library.map(Library::models) {
             Some(Ok(models)) => models.into_iter().filter_map(in_library).collect(),
             Some(Err(_)) | None => self.offline(),
         };
-        found.push(self.built_in());
+        let (draft, name) = (self.built_in.with_file_name(BUILT_IN_DRAFT.0), BUILT_IN_DRAFT.1);
+        found.push(built_in(self.built_in, BUILT_IN_NAME));
+        found.extend(draft.is_dir().then(|| built_in(&draft, name)));
         let others = find_models(self.places);
         let opened = self.opened.iter().map(PathBuf::from);
         let is_elsewhere = |path: &PathBuf| {
@@ -65,19 +77,19 @@ impl LocalFolders<'_> {
         let last_seen = self.last_seen.iter().filter(|model| model.path.starts_with(self.library_folder));
         last_seen.map(|model| ModelFolder { state: LocalState::Offline, ..model.clone() }).collect()
     }
+}
 
-    fn built_in(&self) -> ModelFolder {
-        ModelFolder {
-            path: self.built_in.to_owned(),
-            name: BUILT_IN_NAME.into(),
-            origin: ModelOrigin::BuiltIn,
-            repo: None,
-            revision: None,
-            state: LocalState::Ready,
-            disk_bytes: foretoken_models::disk_use(self.built_in),
-            last_used: None,
-            raw: false,
-        }
+fn built_in(path: &Path, name: &str) -> ModelFolder {
+    ModelFolder {
+        path: path.to_owned(),
+        name: name.into(),
+        origin: ModelOrigin::BuiltIn,
+        repo: None,
+        revision: None,
+        state: LocalState::Ready,
+        disk_bytes: foretoken_models::disk_use(path),
+        last_used: None,
+        raw: false,
     }
 }
 
@@ -200,15 +212,16 @@ mod tests {
             [
                 ("In-Library", ModelOrigin::Library),
                 ("Demo model", ModelOrigin::BuiltIn),
+                ("Demo model DFlash", ModelOrigin::BuiltIn),
                 ("Cached", ModelOrigin::HuggingFaceCache),
                 ("In-Studio", ModelOrigin::LmStudio),
                 ("opened", ModelOrigin::Folder),
                 ("gone", ModelOrigin::Folder),
             ]
         );
-        assert_eq!(found[2].repo.as_deref(), Some("org/Cached"));
-        assert_eq!(found[5].state, LocalState::Offline);
-        assert!(found[..5].iter().all(|model| model.state == LocalState::Ready && model.disk_bytes > 0));
+        assert_eq!(found[3].repo.as_deref(), Some("org/Cached"));
+        assert_eq!(found[6].state, LocalState::Offline);
+        assert!(found[..6].iter().all(|model| model.state == LocalState::Ready && model.disk_bytes > 0));
 
         folders.library = None;
         folders.last_seen = &found;

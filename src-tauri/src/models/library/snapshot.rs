@@ -12,6 +12,7 @@ use super::facts::{DraftFacts, Facts, Found};
 use super::fit::Need;
 use super::local_models::ModelFolder;
 use super::{ModelLibrary, State, fit};
+use crate::models::picker::BUILT_IN_NAME;
 
 impl ModelLibrary {
     /// Everything the Models screen shows. Asks the disk how full it is.
@@ -90,6 +91,10 @@ impl Look<'_> {
             Some(Found::DraftModel(facts)) => Some(facts),
             Some(Found::Model(_)) | None => None,
         };
+        let made_for = match draft.is_built_in_draft() {
+            true => Some(BUILT_IN_NAME.into()),
+            false => draft_models::made_for(self.catalogue, draft.repo.as_deref(), facts.as_ref()),
+        };
         LocalDraftModel {
             path: text(&draft.path),
             name: draft.name.clone(),
@@ -99,7 +104,7 @@ impl Look<'_> {
             disk_bytes: draft.disk_bytes,
             format: facts.as_ref().map(|facts| facts.format.clone()),
             most_guesses: facts.as_ref().map(|facts| facts.most_guesses),
-            made_for: draft_models::made_for(self.catalogue, draft.repo.as_deref(), facts.as_ref()),
+            made_for,
             targets: self.pairs.targets_of(&draft.path).map(text).collect(),
             update_available: self.has_update(draft),
         }

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 /// Of the demo model.
-const HIDDEN: usize = 128;
-const VOCAB: usize = 1536;
+const HIDDEN: usize = 192;
+const VOCAB: usize = 2048;
 const HEAD: usize = 32;
 
 /// A draft model of one layer for the demo model, all zeros, which reads the output of these layers.

@@ -11,8 +11,8 @@ use foretoken_host::testing::{demo_model, engine_program, process_of};
 use foretoken_models::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
-    LibrarySnapshot, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState, RemoteFilter,
-    RemoteModel, Sampling,
+    LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState,
+    RemoteFilter, RemoteModel, Sampling,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 use serde_json::json;
@@ -104,6 +104,11 @@ fn copy_demo(to: &Path) {
     for entry in fs::read_dir(demo_model()).unwrap().flatten() {
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
+}
+
+/// The draft models that did not come with the app.
+fn got(told: &LibrarySnapshot) -> Vec<&LocalDraftModel> {
+    told.draft_models.iter().filter(|draft| draft.origin != ModelOrigin::BuiltIn).collect()
 }
 
 fn lists(told: &LibrarySnapshot, path: &Path) -> bool {
@@ -592,9 +597,10 @@ async fn the_chosen_context_decides_every_verdict_and_is_remembered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn verdicts_follow_how_keys_and_values_are_kept() {
     let running = Running::begin();
+    let own = running.at("data/models/org--Little");
+    copy_demo(&own);
     let need = |told: &LibrarySnapshot| {
-        let demo = told.models.iter().find(|model| Path::new(&model.path) == demo_model());
-        demo.and_then(|model| model.fit.as_ref()).map(|fit| fit.need_bytes)
+        model(told, &own).and_then(|model| model.fit.as_ref()).map(|fit| fit.need_bytes)
     };
     running.library.current().await;
     let full = running.wait("it is judged", |told| need(told).is_some()).await;
@@ -602,7 +608,7 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
     running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     running.library.refresh_fit();
     let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
-    let facts = running.library.inspector.known(&demo_model()).unwrap().unwrap().model().unwrap();
+    let facts = running.library.inspector.known(&own).unwrap().unwrap().model().unwrap();
     for (told, kv) in [(full, KvPrecision::Full), (eight, KvPrecision::Eight)] {
         assert_eq!(need(&told), Some(facts.at(16_384, kv).bytes), "{kv:?}");
     }
@@ -669,12 +675,12 @@ async fn a_draft_model_is_fetched_for_its_model_counted_checked_again_and_delete
         .await;
     assert_eq!(model(&told, &own).unwrap().draft_model_offer, None);
     assert!(model(&told, &draft).is_none(), "nobody can chat with it");
-    let [here] = told.draft_models.as_slice() else { panic!("{:?}", told.draft_models) };
+    let [here] = got(&told)[..] else { panic!("{:?}", told.draft_models) };
     assert_eq!((&here.path, here.most_guesses), (&draft_text, Some(15)));
     assert_eq!(here.made_for.as_deref(), Some("Qwen3.5-4B"));
     assert_eq!(here.targets, [own.to_string_lossy()]);
-    // Two taps of 128, seven square matrices, four norms of the width and two of a head, two bytes each.
-    let weights = 2 * (128 * 256 + 7 * 128 * 128 + 4 * 128 + 2 * 32);
+    // Two taps of 192, seven square matrices, four norms of the width and two of a head, two bytes each.
+    let weights = 2 * (192 * 384 + 7 * 192 * 192 + 4 * 192 + 2 * 32);
     assert_eq!(need(&told), need(&before) + weights);
     assert_eq!(running.library.current_draft_model_of(&own).await, Some(draft_text.clone()));
 
@@ -686,14 +692,14 @@ async fn a_draft_model_is_fetched_for_its_model_counted_checked_again_and_delete
     assert_eq!(running.library.current_draft_model_of(&own).await, None, "it is asked before it is loaded");
     running.library.current().await;
     let told = running.wait("it is checked again", |told| is_judged(told) && !belongs(told)).await;
-    assert_eq!(told.draft_models[0].targets, [demo_model().to_string_lossy()], "the only one that it fits");
+    assert_eq!(got(&told)[0].targets, [demo_model().to_string_lossy()], "the only one that it fits");
     assert_eq!(model(&told, &own).unwrap().draft_model_offer, None, "it is here");
     copy_demo(&own);
     running.library.current().await;
     running.wait("it belongs again", belongs).await;
 
     running.library.delete(draft.clone()).await.unwrap();
-    let gone = |told: &LibrarySnapshot| told.draft_models.is_empty() && !belongs(told);
+    let gone = |told: &LibrarySnapshot| got(told).is_empty() && !belongs(told);
     let told = running.wait("it is gone", gone).await;
     assert!(told.deleted.iter().any(|model| model.path == draft_text));
     assert!(model(&told, &own).unwrap().draft_model_offer.is_some());

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::checkpoint::{Files, Metadata};
-use foretoken_engine::inspect::inspect;
+use foretoken_engine::inspect::{Inspected, inspect, inspect_drafted};
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -21,6 +21,9 @@ pub(super) struct Inspect {
     /// Tell it for keys and values in so many bits; otherwise as they are computed.
     #[arg(long)]
     kv_bits: Option<KvBits>,
+    /// Count in the draft model in this folder, which must belong to the model.
+    #[arg(long, value_name = "DIR")]
+    draft_model: Option<PathBuf>,
     /// The .safetensors files were cut after their headers.
     #[arg(long)]
     headers_only: bool,
@@ -33,7 +36,14 @@ impl Inspect {
     pub(super) fn run(self) -> Result<(), CliError> {
         let files = if self.headers_only { Files::HeadersOnly } else { Files::Whole };
         let metadata = Metadata::read(&self.dir, files).map_err(engine)?;
-        let inspection = inspect(&metadata, self.context, kv_precision(self.kv_bits)).map_err(engine)?;
+        let (context, kv_precision) = (self.context, kv_precision(self.kv_bits));
+        let inspection = match &self.draft_model {
+            None => inspect(&metadata, context, kv_precision),
+            Some(draft) => Metadata::read(draft, files)
+                .and_then(|draft| inspect_drafted(&metadata, Some(&draft), context, kv_precision))
+                .map(|inspection| Inspected::Model(Box::new(inspection))),
+        };
+        let inspection = inspection.map_err(engine)?;
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&inspection).map_err(io::Error::from)?)?;

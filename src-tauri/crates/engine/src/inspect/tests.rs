@@ -14,17 +14,17 @@ fn the_demo_checkpoint_is_inspected() {
     let inspection =
         inspect_model(&Metadata::read(&demo(), Files::Whole).unwrap(), None, KvPrecision::Full).unwrap();
     assert_eq!((inspection.name.as_str(), inspection.architecture.as_str()), ("demo-model", "qwen3_5"));
-    assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (3, 1));
+    assert_eq!((inspection.linear_attention_layers, inspection.full_attention_layers), (6, 2));
     let memory = &inspection.memory;
-    assert_eq!(memory.kv_per_token, 2 * 2 * 64 * 2);
-    assert_eq!(memory.head_cache_per_token, memory.kv_per_token);
-    assert_eq!(memory.recurrent_state, 3 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
-    assert_eq!((memory.kv, memory.head_cache), (4096 * memory.kv_per_token, 4096 * memory.kv_per_token));
+    assert_eq!(memory.kv_per_token, 2 * 2 * 2 * 64 * 2);
+    assert_eq!(2 * memory.head_cache_per_token, memory.kv_per_token);
+    assert_eq!(memory.recurrent_state, 6 * (8 * 32 * 32 * 4 + 3 * 512 * 2));
+    assert_eq!((memory.kv, memory.head_cache), (4096 * memory.kv_per_token, 2048 * memory.kv_per_token));
     let row = memory.draft_head + memory.kv + memory.head_cache + memory.recurrent_state + memory.working_set;
     assert_eq!(memory.total, memory.weights + row.max(memory.loading));
     assert_eq!(inspection.active_parameters, inspection.parameters);
     let text = inspection.to_string();
-    for part in ["demo-model", "3 linear attention, 1 full attention", "present, 15 tensors, bfloat16"] {
+    for part in ["demo-model", "6 linear attention, 2 full attention", "present, 15 tensors, bfloat16"] {
         assert!(text.contains(part), "{text}");
     }
     let json = serde_json::to_value(&inspection).unwrap();

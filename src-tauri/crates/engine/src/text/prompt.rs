@@ -406,7 +406,9 @@ mod tests {
             }
         }
         let (messages, tools) = tool_chat("x");
-        let refused = prompter(demo()).prompt_with_tools(&messages, &tools, true);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("chat_template.jinja"), "{{ messages[0].content }}").unwrap();
+        let refused = prompter(folder.path()).prompt_with_tools(&messages, &tools, true);
         assert!(matches!(refused, Err(TextError::TemplateWithoutTools)));
     }
 

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_demo_model_stops_at_its_two_end_tokens() {
-        assert_eq!(stop_ids(demo(), &TOKENIZER).unwrap(), [1531, 1533]);
+        assert_eq!(stop_ids(demo(), &TOKENIZER).unwrap(), [2038, 2040]);
     }
 
     #[test]
@@ -65,9 +65,9 @@ mod tests {
             ("config.json", r#"{"eos_token_id": 5, "text_config": {"eos_token_id": 4}}"#),
             ("tokenizer_config.json", r#"{"eos_token": {"content": "!"}}"#),
         ];
-        assert_eq!(ids_of(&files).unwrap(), [0, 2, 3, 4, 5, 1531, 1533]);
-        assert_eq!(ids_of(&[]).unwrap(), [1531, 1533]);
-        assert_eq!(ids_of(&[("config.json", r#"{"eos_token_id": null}"#)]).unwrap(), [1531, 1533]);
+        assert_eq!(ids_of(&files).unwrap(), [0, 2, 3, 4, 5, 2038, 2040]);
+        assert_eq!(ids_of(&[]).unwrap(), [2038, 2040]);
+        assert_eq!(ids_of(&[("config.json", r#"{"eos_token_id": null}"#)]).unwrap(), [2038, 2040]);
     }
 
     #[test]

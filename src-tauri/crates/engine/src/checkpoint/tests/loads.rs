@@ -13,13 +13,14 @@ use crate::mlx::QuantMode;
 #[test]
 fn the_demo_checkpoint_is_planned_completely() {
     let layout = plan(&demo()).unwrap();
-    assert_eq!(layout.tensors.len(), 1 + 3 * 14 + 11 + 1 + 15);
+    assert_eq!(layout.tensors.len(), 1 + 6 * 14 + 2 * 11 + 1 + 15);
     assert_eq!(layout.compute, FloatType::Bfloat16);
     assert_eq!(layout.format(), "bfloat16");
     assert_eq!(present(&layout), (15, "bfloat16", true));
     assert_eq!((layout.trunk_norms, layout.mtp_norms), (NormEncoding::Delta, Some(NormEncoding::Delta)));
     assert!(layout.notes.is_empty(), "{:?}", layout.notes);
-    assert_eq!(layout.weight_bytes(), 2 * layout.parameters());
+    // Two bytes for each, and two more for the logarithms of decays: eight heads in six layers.
+    assert_eq!(layout.weight_bytes(), 2 * layout.parameters() + 2 * 6 * 8);
     let norm = tensor(&layout, "layers.0.input_layernorm.weight");
     assert_eq!(norm.transform, Transform::AddOne);
     assert_eq!(norm.sources[0].name, "model.language_model.layers.0.input_layernorm.weight");

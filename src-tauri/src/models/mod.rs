@@ -71,7 +71,7 @@ impl Models {
         self.picker.name(path)
     }
 
-    /// Whether it is the demo model, which can only tell stories.
+    /// Whether it is the demo model, which is too small to name a chat.
     pub(crate) fn is_demo(&self, model: &ModelInfo) -> bool {
         self.picker.key(&model.path).is_none()
     }

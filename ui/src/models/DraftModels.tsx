@@ -41,7 +41,7 @@ export function DraftModels({ model, inUse }: Props) {
 /** Draft models of which no model is here. */
 export function LonelyDraftModels() {
   const all = useStore((state) => state.library?.draft_models ?? NO_DRAFT_MODELS);
-  const lonely = all.filter(({ targets }) => targets.length === 0);
+  const lonely = all.filter(({ targets, origin }) => targets.length === 0 && origin !== "built_in");
   if (lonely.length === 0) return null;
   return (
     <section aria-label="Draft models without their model" data-testid="lonely-draft-models">

@@ -7,7 +7,7 @@ use foretoken_protocol::{DraftModelOffer, LocalState, ModelOrigin};
 
 use super::ModelLibrary;
 use super::facts::{DraftFacts, Facts, Found};
-use super::local_models::ModelFolder;
+use super::local_models::{ModelFolder, built_in_draft};
 
 /// How well a draft model suits a model, the least first. The engine judges when it loads them: a draft model that it
 /// cannot use is left out, and a note of the model says why.
@@ -147,6 +147,9 @@ impl ModelLibrary {
     /// The folder of the draft model that the model in a folder is to be loaded with, by what is known now. An error
     /// while either is not to be had: what is loaded is not worth losing for that.
     pub(crate) fn draft_model_of(&self, model: &Path) -> Result<Option<String>, Offline> {
+        if let Some(draft) = self.built_in_draft_of(model) {
+            return Ok(Some(draft));
+        }
         let folders = self.lock().local_models.clone();
         let ready = |path: &Path| {
             let is_ready = |folder: &ModelFolder| folder.path == path && folder.state == LocalState::Ready;
@@ -162,12 +165,16 @@ impl ModelLibrary {
     /// [`Self::draft_model_of`], after the engine has looked at whatever has changed: a model that was updated or
     /// converted again may need another draft model, or none.
     pub(crate) async fn current_draft_model_of(&self, model: &Path) -> Option<String> {
+        if let Some(draft) = self.built_in_draft_of(model) {
+            return Some(draft);
+        }
         let folders = self.lock().local_models.clone();
         let is_draft = |folder: &&ModelFolder| {
-            matches!(self.inspector.known(&folder.path), Some(Ok(Found::DraftModel(_))))
+            !folder.is_built_in_draft()
+                && matches!(self.inspector.known(&folder.path), Some(Ok(Found::DraftModel(_))))
         };
         let drafts: Vec<_> = folders.iter().filter(is_draft).map(|folder| folder.path.clone()).collect();
-        // Most people have none, and their models need not wait for the engine's word.
+        // Most people have got none, and their models need not wait for the engine's word.
         if drafts.is_empty() {
             return None;
         }
@@ -176,6 +183,13 @@ impl ModelLibrary {
             let _ = self.found(folder).await;
         }
         self.draft_model_of(model).unwrap_or(None)
+    }
+
+    /// The draft model that came with the app, for the model that did: they were made for each other, and neither has
+    /// to be looked at first.
+    fn built_in_draft_of(&self, model: &Path) -> Option<String> {
+        let draft = (model == self.built_in).then(|| built_in_draft(&self.built_in)).flatten()?;
+        Some(draft.to_string_lossy().into_owned())
     }
 }
 

@@ -57,9 +57,8 @@ impl LocalFolders<'_> {
             Some(Ok(models)) => models.into_iter().filter_map(in_library).collect(),
             Some(Err(_)) | None => self.offline(),
         };
-        let (draft, name) = (self.built_in.with_file_name(BUILT_IN_DRAFT.0), BUILT_IN_DRAFT.1);
         found.push(built_in(self.built_in, BUILT_IN_NAME));
-        found.extend(draft.is_dir().then(|| built_in(&draft, name)));
+        found.extend(built_in_draft(self.built_in).map(|draft| built_in(&draft, BUILT_IN_DRAFT.1)));
         let others = find_models(self.places);
         let opened = self.opened.iter().map(PathBuf::from);
         let is_elsewhere = |path: &PathBuf| {
@@ -77,6 +76,12 @@ impl LocalFolders<'_> {
         let last_seen = self.last_seen.iter().filter(|model| model.path.starts_with(self.library_folder));
         last_seen.map(|model| ModelFolder { state: LocalState::Offline, ..model.clone() }).collect()
     }
+}
+
+/// The folder of the draft model that came with the built-in model, if it is there.
+pub(super) fn built_in_draft(built_in: &Path) -> Option<PathBuf> {
+    let draft = built_in.with_file_name(BUILT_IN_DRAFT.0);
+    draft.is_dir().then_some(draft)
 }
 
 fn built_in(path: &Path, name: &str) -> ModelFolder {

@@ -445,7 +445,10 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
     let running = Running::begin();
     running.wait("the demo model is listed", |told| lists(told, &demo_model())).await;
     let code = |refused: Result<(), foretoken_protocol::ErrorReport>| refused.unwrap_err().code;
-    assert_eq!(code(running.library.delete(demo_model()).await), "not_in_library");
+    let (draft, copy) = (demo_model().with_file_name("dflash"), running.at("data/models/org--Little"));
+    for built_in in [demo_model(), draft.clone()] {
+        assert_eq!(code(running.library.delete(built_in).await), "not_in_library");
+    }
     assert_eq!(code(running.library.delete("/etc".into()).await), "unknown_model");
     assert_eq!(code(running.library.shown_folder("/etc").map(drop)), "unknown_model");
     assert_eq!(running.library.shown_folder(demo_model().to_str().unwrap()).unwrap(), demo_model());
@@ -455,6 +458,20 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
         assert!(!running.library.lists(&elsewhere), "{}", elsewhere.display());
     }
     assert_eq!(running.library.shown_folder(own.root().to_str().unwrap()).unwrap(), own.root());
+
+    // What came with the app belongs together, before anybody has looked at it too, and to no copy.
+    let draft = draft.to_string_lossy().into_owned();
+    assert_eq!(running.library.current_draft_model_of(&demo_model()).await.as_ref(), Some(&draft));
+    copy_demo(&copy);
+    running.library.current().await;
+    let paired = |told: &LibrarySnapshot| {
+        let drafts_with = |path: &Path| model(told, path).map(|model| model.draft_model.clone());
+        model(told, &copy).is_some_and(|model| model.fit.is_some())
+            && drafts_with(&copy) == Some(None)
+            && drafts_with(&demo_model()) == Some(Some(draft.clone()))
+    };
+    let told = running.wait("they are told as a pair", paired).await;
+    assert_eq!(told.draft_models[0].made_for.as_deref(), Some("Demo model"));
 }
 
 /// A model that takes so much memory answers in the chat.

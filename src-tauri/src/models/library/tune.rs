@@ -123,5 +123,12 @@ mod tests {
         assert_eq!(tuning.kv_precision, KvPrecision::Eight);
         assert_eq!(tuning.tokens_per_second.len(), 4);
         assert!(tuning.tokens_per_second.iter().all(|&speed| speed > 0.0), "{tuning:?}");
+
+        let mut told = Vec::new();
+        let follow = |done, total| told.push(done as f64 / total as f64);
+        let small = LEAST_VOCABULARY - 1;
+        let tuning = measure(&tool, &model, folder.path(), KvPrecision::Full, small, follow).await.unwrap();
+        assert!(tuning.draft_vocabulary.is_none() && told.last() == Some(&1.0), "{told:?}");
+        assert!(told[0] < 0.25, "the benchmark is all of the work: {told:?}");
     }
 }

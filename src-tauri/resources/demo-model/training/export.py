@@ -1,5 +1,5 @@
-"""Writes what is shipped, in raw Hugging Face layout and bf16: the model into checkpoint/, its drafter into dflash/; and
-beside them provenance.json, which says from what they were made.
+"""Writes what is shipped, in raw Hugging Face layout and bf16: the model into checkpoint/, its drafter into dflash/;
+and beside them provenance.json, which says from what they were made.
 
 python export.py --state FOLDER --out ..
 """
@@ -208,6 +208,11 @@ def drafter_files(state, out):
     )
 
 
+def done(path, what):
+    """What a training has got through; None where its state is gone."""
+    return torch.load(path, weights_only=True)[what] if path.exists() else None
+
+
 def provenance(folder, out):
     """Notes from what and how the files were made, and what they hash to."""
     path = folder / "state.pt"
@@ -222,6 +227,8 @@ def provenance(folder, out):
                 {"name": name, "chats": mix, "tokens": int(millions * 1e6)}
                 for name, mix, millions, *_ in train.STAGES[: saved["stage"]]
             ],
+            "mtp_head_tokens": done(folder / "mtp.pt", "tokens"),
+            "drafter_blocks": done(folder / "dflash.pt", "done"),
             "steps": saved["step"],
             "core_seconds": round(saved.get("seconds", saved.get("core_seconds"))),
             "torch": torch.__version__,
@@ -237,11 +244,11 @@ def main():
     args = parser.parse_args()
     state = selfgen.rounded(args.state).state_dict()
     head, drafter = mtp.best(args.state), dflash.trained(args.state)
-    if head:
-        state |= {f"mtp.{name}": value for name, value in head.items()}
+    if not head or not drafter:
+        raise SystemExit("There is no MTP head or no drafter yet: train them first, with mtp.py and dflash.py.")
+    state |= {f"mtp.{name}": value for name, value in head.items()}
     model_files(state, args.out / "checkpoint")
-    if drafter:
-        drafter_files(drafter, args.out / "dflash")
+    drafter_files(drafter, args.out / "dflash")
     provenance(args.state, args.out)
 
 

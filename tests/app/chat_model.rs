@@ -40,9 +40,8 @@ fn a_chat_offers_the_model_that_has_answered_it() {
     wait_for_model(&window, "Demo model");
     window.wait_until("there is nothing to offer", || !window.is_shown("model-note"));
 
-    // It may have got a title by now.
-    let newest = window.texts("chat").swap_remove(0);
-    window.click_one("chat", &newest);
+    // The newest stands first; it may have got a title by now.
+    window.driver.click("[data-testid=chat]").unwrap();
     window.wait_until("the other one is offered", || window.text("model-note").contains("by Qwen3.5-0.1B."));
     window.answer("And then?");
     assert!(!window.is_shown("model-note"), "the chat has gone on with the one that is loaded");

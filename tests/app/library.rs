@@ -42,7 +42,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     download(&window);
     window.wait_until("the model is measured", || job_says(&window, "Measuring"));
     window.picture("models-measuring");
-    skip_measurement(&window);
+    window.wait_until("the model is ready", || window.is_shown("job-use"));
     window.picture("models-ready");
 
     let converted = library(&sandbox).join("Qwen--Qwen3.5-0.8B-4bit");
@@ -51,6 +51,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     window.wait_until("the model is described", || row(&window, "Qwen3.5-0.8B-4bit").contains("MTP head"));
     let described = row(&window, "Qwen3.5-0.8B-4bit");
     assert!(described.contains("Fits well"), "{described}");
+    assert!(described.contains("tok/s"), "it was measured: {described}");
 
     window.click("job-use");
     window.wait_until("the chat is shown", || window.is_shown("composer"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use foretoken_tests::fixtures::{copy_demo_model, endless_model};
+use foretoken_tests::fixtures::{copy_demo_model, edit_json};
 use serde_json::{Value, json};
 
 use crate::support::sandbox::Sandbox;
@@ -188,11 +188,24 @@ fn markup_in_messages_and_replies_is_text() {
     assert_eq!(window.text("message-user"), MARKUP);
     assert!(window.text("chat").contains("<img"), "the title is text too: {}", window.text("chat"));
 
-    // This model writes its own tags into the answer.
-    window.open_model(&endless_model(sandbox.home()));
+    // This model writes a tag where a story has its title.
+    let model = sandbox.home().join("tags");
+    copy_demo_model(&model);
+    edit_json(&model, "tokenizer.json", |file| {
+        let vocabulary = file["model"]["vocab"].as_object_mut().unwrap();
+        let id = vocabulary.remove("**").unwrap();
+        assert!(vocabulary.insert("<b>".into(), id).is_none());
+        let merges = file["model"]["merges"].as_array_mut().unwrap();
+        merges.retain(|merge| {
+            let (a, b) = (merge[0].as_str().unwrap(), merge[1].as_str().unwrap());
+            a != "**" && b != "**" && format!("{a}{b}") != "**"
+        });
+    });
+    window.open_model(&model);
     window.wait_until("the picker closes", || !window.is_popover_shown());
-    window.ask("Hello!");
-    window.wait("a tag appears", || Some(()).filter(|()| window.text("answer").contains("<think>")));
+    window.click("new-chat");
+    let answer = window.answer("Tell me a story about an owl and a bell.");
+    assert!(answer.contains("<b>"), "{answer}");
     let made = window.script(
         "return document.querySelectorAll('img, b, script:not([type=module]), think').length",
         json!([]),

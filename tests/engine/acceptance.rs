@@ -298,7 +298,7 @@ fn drafts_of_the_demo_model_stay_under_either_rule() {
             println!(
                 "{acceptance:?} at {temperature}, depth {depth}: {share:.3} accepted, {per_pass:.2} tokens a pass"
             );
-            // Far more than chance: a token by chance is right once in fifteen hundred times.
+            // Far more than chance: a token by chance is right once in two thousand times.
             assert!(share > 0.2, "{acceptance:?} at {temperature}: {share}");
         }
     }

@@ -262,7 +262,7 @@ fn a_reply_ends_before_its_stop_text() {
 fn a_seed_repeats_a_text() {
     let sampled = |more: &[&str]| {
         let arguments =
-            ["--prompt", STORY, "--temperature", "1", "--top-p", "1", "--top-k", "0", "--max-tokens", "40"];
+            ["--prompt", STORY, "--temperature", "2", "--top-p", "1", "--top-k", "0", "--max-tokens", "40"];
         generate_with(&demo_model(), &[&arguments, more].concat()).finished
     };
     let texts: Vec<_> = ["1", "2", "3"].map(|seed| sampled(&["--seed", seed])).into();
@@ -576,7 +576,7 @@ fn score_dumps_what_its_figures_are_made_of() {
     assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
     assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
     // Most of a text like this is known: to the trunk, and to the head two tokens ahead. By chance it is 7.6.
-    assert!(nll < 3.0, "{nll}");
+    assert!(nll < 2.6, "{nll}");
     let ahead = mean_nll(&floats("mtp_logits"), &text[2..]);
     assert!(ahead < 4.0, "{ahead}");
 

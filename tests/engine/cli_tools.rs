@@ -139,7 +139,7 @@ fn the_demo_model_calls_tools_and_uses_their_results() {
         tool("get_weather", "Tells the weather of a place.", "city", "string"),
     ]);
     let tools = json_file(&folder, "tools.json", &tools);
-    let greedy = ["--temperature", "0", "--tools", &tools];
+    let offered = ["--tools", &tools];
     let cases = [
         ("What is the weather in Vienna?", json!({"name": "get_weather", "arguments": {"city": "Vienna"}})),
         ("Set a timer for 12 minutes.", json!({"name": "set_timer", "arguments": {"minutes": 12}})),
@@ -147,7 +147,7 @@ fn the_demo_model_calls_tools_and_uses_their_results() {
     for (question, wanted) in &cases {
         for thinking in ["off", "on"] {
             let asked = ["--prompt", question, "--thinking", thinking];
-            let calls = generate(&[&asked[..], &greedy].concat()).finished.calls;
+            let calls = generate(&[&asked[..], &offered].concat()).finished.calls;
             let [call] = &calls.as_array().unwrap()[..] else { panic!("{question}: {calls}") };
             let told = json!({"name": call["name"], "arguments": call["arguments"]});
             assert_eq!((&told, &call["cut"], &call["misfits"]), (wanted, &json!(false), &json!([])));
@@ -160,7 +160,7 @@ fn the_demo_model_calls_tools_and_uses_their_results() {
         {"role": "tool", "content": "{\"temperature\": 17, \"sky\": \"cloudy\"}"},
     ]);
     let chat = json_file(&folder, "chat.json", &chat);
-    let answered = generate(&[&["--messages", &chat, "--thinking", "off"], &greedy[..]].concat()).finished;
+    let answered = generate(&[&["--messages", &chat, "--thinking", "off"], &offered[..]].concat()).finished;
     assert!(answered.text.contains("17") && answered.calls == json!([]), "{}", answered.text);
 }
 

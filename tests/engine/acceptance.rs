@@ -221,7 +221,7 @@ fn openings(model: &Qwen, spec: &RowSpec, seeds: std::ops::Range<u64>, plan: Dra
 /// in pairs.
 #[test]
 fn tokens_come_as_often_as_in_plain_sampling() {
-    const REPLIES: u64 = 500;
+    const REPLIES: u64 = 1000;
     let model = Qwen { draft: Some(load_draft(&demo_draft_model())), ..load(&demo_model()) };
     let prompt: Vec<u32> = Rng::new(5).prompt(6);
     let sampling = rejecting(Sampling { temperature: 2.0, top_k: 12, ..Sampling::default() });

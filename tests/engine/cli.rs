@@ -184,7 +184,8 @@ fn known_text(tokens: usize) -> Vec<u32> {
     let question = [ChatMessage { role: Role::User, content: STORY.into() }];
     let prompt = session.chat_prompt(&question, None, false).unwrap().ids;
     let reply = generate(&["--prompt", STORY, "--thinking", "off", "--max-tokens", "80"]).finished.ids;
-    prompt.into_iter().chain(reply).cycle().take(tokens).collect()
+    // The model has learned to write replies, not questions.
+    prompt.into_iter().chain(reply.into_iter().cycle()).take(tokens).collect()
 }
 
 #[test]
@@ -575,10 +576,10 @@ fn score_dumps_what_its_figures_are_made_of() {
     assert_eq!(figures["tokens"], TOKENS);
     assert!((mean_nll(&logits, &text[1..]) - nll).abs() < 1e-4, "{nll}");
     assert!((perplexity - nll.exp()).abs() < 1e-9 * perplexity);
-    // Most of a text like this is known: to the trunk, and to the head two tokens ahead. By chance it is 7.6.
-    assert!(nll < 2.6, "{nll}");
+    // A text like this is known by heart: to the trunk, and to the head two tokens ahead.
+    assert!(nll < 1.5, "{nll}");
     let ahead = mean_nll(&floats("mtp_logits"), &text[2..]);
-    assert!(ahead < 4.0, "{ahead}");
+    assert!(ahead < 2.0, "{ahead}");
 
     // The first of those that rounding makes equal.
     let tops = |logits: &[f64]| -> Vec<usize> {

@@ -15,7 +15,7 @@ use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy};
 
-const MAX_TOKENS: u32 = 64;
+const MAX_TOKENS: u32 = 96;
 /// What every question's reply is compared with, besides none.
 const DRAFTINGS: [Drafting; 7] = [
     depth(1),

@@ -19,7 +19,9 @@ def words(draw, low, high):
     count = draw.randint(low, high)
     if draw.chance(0.15):
         return [str(draw.randint(0, 10 ** draw.randint(1, 4) - 1)) for _ in range(count)]
-    return list(dict.fromkeys(word(draw) for _ in range(count)))
+    numbers = 0.3 if draw.chance(0.3) else 0
+    mixed = (str(draw.randint(0, 99)) if numbers and draw.chance(numbers) else word(draw) for _ in range(count))
+    return list(dict.fromkeys(mixed))
 
 
 def repeat(draw, low=1, high=8):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from words import KNOWN
 
+OPENINGS = ["Hi!", "Hello!", "Hey,", "OK,", "Please:", "Now,", "So,", "Next:", "A question:", "One more thing:"]
 
 @dataclass
 class Turn:
@@ -44,7 +45,20 @@ class Draw(random.Random):
 
     def phrase(self, family, **parts):
         """A question of the family with its parts filled in."""
-        return self.choice(self.phrases[family]).format(**parts)
+        return self.varied(self.choice(self.phrases[family])).format(**parts)
+
+    def varied(self, form):
+        """A form as people write it in training: sometimes with a word before it or with two letters swapped."""
+        how = "as it is" if self.measure else self.choices(["as it is", "opened", "mistyped"], [80, 10, 10])[0]
+        if how == "opened":
+            return f"{self.choice(OPENINGS)} {form}"
+        words = form.split(" ")
+        long = [i for i, word in enumerate(words) if len(word) > 3 and word.isalpha()]
+        if how == "mistyped" and long:
+            i = self.choice(long)
+            at = self.randrange(len(words[i]) - 1)
+            words[i] = words[i][:at] + words[i][at + 1] + words[i][at] + words[i][at + 2 :]
+        return " ".join(words)
 
     def allowed(self, *parts):
         """Whether a combination may be drawn here."""

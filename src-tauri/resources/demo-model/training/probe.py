@@ -17,7 +17,7 @@ from model import Model
 from phrases import PHRASES
 from render import Encoder
 from talk import OFFERS
-from words import made_up
+from words import article, made_up
 
 KINDS = ["repeat", "both", "unknown", "sum", "dialogue", "about", "decline", "call", "tool answer"]
 
@@ -44,7 +44,10 @@ def question(kind, index, phrases=PHRASES, seed="probe", thing=None):
             continue
         if kind == "unknown":
             word, old, asked = thing or made_up(draw), about["thing"], chat.messages[-2]["content"]
-            asked, found = re.subn(rf"\b(an? )?{re.escape(old)}\b", "a " + word, asked)
+            # The article becomes that of the new word; "the" stays.
+            asked, found = re.subn(
+                rf"\b(the )?(?:an? )?{re.escape(old)}\b", lambda m: m[1] + word if m[1] else article(word), asked
+            )
             if not found:
                 continue
             chat.messages[-2]["content"], about["thing"] = asked, word

@@ -746,7 +746,7 @@ def use(draw, tool):
     if maker is light:
         arguments = dict(zip(tool.keys, parts))
     form = draw.choice(asks[:-2] if draw.phrases is PHRASES else asks[-2:])
-    ask = form.format(*arguments.values())
+    ask = draw.varied(form).format(*arguments.values())
     return Call(ask if draw.measure else asked(draw, form, ask), what, arguments, result, answer)
 
 

@@ -44,7 +44,7 @@ STAGES = [
     ("long", "long", 16, 4096, 768, 0.1, None, probe.KINDS),
     ("tools", "tools", 6, 4096, 768, 0.1, 1, probe.KINDS),
     ("forms", "forms", 10, 4096, 768, 0.1, 0.6, probe.KINDS),
-    ("copies", "copies", 18, 4096, 768, 0.1, 0.6, probe.KINDS),
+    ("copies", "copies", 14, 4096, 768, 0.1, 0.6, probe.KINDS),
 ]
 WARM_UP = 100
 # The draft's loss is taken in one step of so many: the head is trained for long once the trunk is done.

@@ -91,7 +91,7 @@ pub(super) fn report(
             over_runs(&|run, decoded| decoded.tokens_per_second / run.plans[plain].tokens_per_second())
         }),
         tokens_per_pass: over_runs(&|_, decoded| decoded.tokens_per_pass),
-        positions: super::all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
+        positions: super::report::all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
         note: if last.drafted { None } else { why_not() },
     })
 }

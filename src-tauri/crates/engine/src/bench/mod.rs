@@ -4,6 +4,7 @@
 //! does hits all of them alike, and a speed-up compares depths of the same run.
 
 mod auto;
+mod report;
 mod rows;
 mod second_turn;
 
@@ -13,22 +14,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
-    ChatMessage, Counters, Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Role, Sampling,
+    ChatMessage, Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Role, Sampling,
 };
-use serde::Serialize;
 
 use crate::decode::{
-    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId,
-    RowSpec, StepTiming, Stepped,
+    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PrefillTask, Row, RowId, RowSpec,
+    StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
 use crate::model::Qwen;
 use crate::session::{Prepared, Session};
+use report::{median, medians, milliseconds, spread};
 use rows::Steps;
 
 pub use auto::Auto;
+pub use report::{Depth, Report, Spread, Width};
 pub use rows::Rows;
 pub use second_turn::SecondTurn;
 
@@ -102,101 +104,6 @@ pub enum Speculation {
     Lookup,
     /// Those of whoever pays.
     Auto,
-}
-
-/// A figure over all runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// Half of the runs are below.
-    pub median: f64,
-    /// Smallest.
-    pub min: f64,
-    /// Largest.
-    pub max: f64,
-}
-
-/// All figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
-    /// The model's name.
-    pub model: String,
-    /// Data type or quantization of its weights.
-    pub format: String,
-    /// What computed: metal, cuda or cpu.
-    pub device: &'static str,
-    /// Runs that count.
-    pub runs: usize,
-    /// Length of the prompt whose reading was timed.
-    pub prompt_tokens: usize,
-    /// Tokens decoded at each depth in each run.
-    pub gen_tokens: usize,
-    /// Rate of right drafts, where known ones stood in for the head's.
-    pub forced_acceptance: Option<f64>,
-    /// From the folder to a model that can be asked.
-    pub load_seconds: Spread,
-    /// Reading a prompt of ordinary tokens.
-    pub prefill_tokens_per_second: Spread,
-    /// The most memory that arrays held while reading and decoding.
-    pub peak_memory_bytes: Spread,
-    /// The first token of a second turn, with the first in the prefix cache and without.
-    pub second_turn: Option<SecondTurn>,
-    /// A pass of the network over some tokens of a row, drafts not included, by their number.
-    pub widths: Vec<Width>,
-    /// Decoding with the MTP head, by depth.
-    pub depths: Vec<Depth>,
-    /// Decoding with the draft model, by depth.
-    pub dflash: Vec<Depth>,
-    /// Milliseconds of one pass of the draft model; `None` where none was loaded.
-    pub block_milliseconds: Option<Spread>,
-    /// Decoding with drafts where they pay; `None` where nobody drafts.
-    pub auto: Option<Auto>,
-    /// Decoding with what look-up finds, where it pays; `None` where drafts are known ones, or depths alone are asked
-    /// for.
-    pub lookup: Option<Auto>,
-    /// Plain decoding, by the number of rows in a step.
-    pub rows: Vec<Rows>,
-    /// What all runs took of the prefix cache and of probes, where drafts pay and in second turns.
-    pub counters: Counters,
-    /// Primitives of a plain step of one row, by name.
-    pub primitives: BTreeMap<String, usize>,
-}
-
-/// What a pass over this many tokens takes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Width {
-    /// Tokens in the pass.
-    pub width: usize,
-    /// Milliseconds of one pass.
-    pub milliseconds: Spread,
-    /// In units of a pass over one token.
-    pub relative: Spread,
-    /// The medians of the pass and of drafting all its tokens but one, in the same units.
-    pub with_drafts: Option<f64>,
-}
-
-/// Decoding with this many drafts a step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Depth {
-    /// Drafts a step.
-    pub depth: usize,
-    /// Decoded tokens per second.
-    pub tokens_per_second: Spread,
-    /// Over plain decoding in the same run; `None` where that was not measured.
-    pub speed_up: Option<Spread>,
-    /// Decoded tokens per step.
-    pub tokens_per_pass: Spread,
-    /// Milliseconds of a whole step.
-    pub step_milliseconds: Spread,
-    /// Milliseconds of waiting for a step's drafts, timed in some steps; `None` where no step was.
-    pub draft_milliseconds: Option<Spread>,
-    /// Milliseconds that the host takes to build a step and to handle its results.
-    pub host_milliseconds: Spread,
-    /// The host's part of a step's time, 0 to 1.
-    pub host_share: Spread,
-    /// Primitives in the graph of a step with all its drafts.
-    pub primitives: usize,
-    /// Drafts by their place in the chain, over all runs.
-    pub positions: Vec<PositionStats>,
 }
 
 /// Loads the model in a folder and measures it. `observe` is told after each load and each run how many of them are
@@ -542,94 +449,6 @@ impl<'a> Bench<'a> {
         batch.step(self.model(), &[plan])?;
         Ok(batch.into_primitives(self.model(), &[plan])?)
     }
-
-    /// Over all runs.
-    fn counters(runs: &[Run]) -> Counters {
-        let of_run = |run: &Run| {
-            let chosen = [&run.auto, &run.lookup].map(|run| run.as_ref().map(|decoded| decoded.counters));
-            chosen.into_iter().flatten().chain(run.second_turn.map(|timed| timed.counters))
-        };
-        let mut all = Counters::default();
-        runs.iter().flat_map(of_run).for_each(|counters| all += counters);
-        all
-    }
-
-    fn report(
-        &self,
-        load_seconds: Spread,
-        figures: &PolicyState,
-        runs: &[Run],
-    ) -> Result<Report, EngineError> {
-        let over_runs = |pick: &dyn Fn(&Run) -> f64| spread(runs.iter().map(pick));
-        let widths = runs.first().map_or(&[][..], |run| &run.times.passes).iter().enumerate();
-        let widths = widths.map(|(i, &(width, _))| Width {
-            width,
-            milliseconds: over_runs(&|run| 1e3 * run.times.passes[i].1),
-            relative: over_runs(&|run| run.times.passes[i].1 / run.times.passes[0].1),
-            // The head drafts no more than that.
-            with_drafts: figures.times_as_long(width - 1).filter(|_| width <= 1 + usize::from(MAX_DEPTH)),
-        });
-        let plain = self.plans.iter().position(|plan| plan.depth == 0);
-        let figures_of = |i: usize| -> Result<Depth, EngineError> {
-            let plan = self.plans[i];
-            let of_plan = |pick: &dyn Fn(&Decoded) -> f64| over_runs(&|run| pick(&run.plans[i]));
-            let draft = spread_of_known(runs.iter().filter_map(|run| run.plans[i].draft_milliseconds()));
-            Ok(Depth {
-                depth: plan.depth,
-                tokens_per_second: of_plan(&Decoded::tokens_per_second),
-                speed_up: plain.map(|plain| {
-                    over_runs(&|run| run.plans[i].tokens_per_second() / run.plans[plain].tokens_per_second())
-                }),
-                tokens_per_pass: of_plan(&|decoded| decoded.ids.len() as f64 / decoded.steps as f64),
-                step_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.total)),
-                draft_milliseconds: draft,
-                host_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.host)),
-                host_share: of_plan(&|decoded| {
-                    decoded.median_of(|timing| timing.host) / decoded.median_of(|timing| timing.total)
-                }),
-                primitives: self.primitives(plan)?.values().sum(),
-                positions: all_positions(runs.iter().map(|run| &run.plans[i].positions)),
-            })
-        };
-        let figures_by = |drafter| -> Result<Vec<Depth>, EngineError> {
-            let own = (0..self.plans.len()).filter(|&i| self.plans[i].drafter == drafter);
-            own.map(figures_of).collect()
-        };
-        let of_model = if self.model().mtp.is_some() { DrafterKind::Head } else { DrafterKind::Dflash };
-        Ok(Report {
-            model: self.session.info.name.clone(),
-            format: self.session.info.format.clone(),
-            device: mlx::device().name(),
-            runs: runs.len(),
-            prompt_tokens: self.options.prompt_tokens,
-            gen_tokens: self.options.gen_tokens,
-            forced_acceptance: self.options.force_acceptance,
-            load_seconds,
-            prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
-            peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
-            second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
-            widths: widths.collect(),
-            depths: figures_by(DrafterKind::Head)?,
-            dflash: figures_by(DrafterKind::Dflash)?,
-            block_milliseconds: spread_of_known(runs.iter().filter_map(|run| Some(1e3 * run.times.block?))),
-            auto: auto::report(runs, |run| run.auto.as_ref(), plain, &|| figures.why_not(of_model)),
-            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, &|| None),
-            rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
-            counters: Self::counters(runs),
-            primitives: self.primitives(0.into())?,
-        })
-    }
-}
-
-/// What passes took in most runs.
-fn medians(runs: &[Run]) -> PassTimes {
-    let widths = runs.first().map_or(&[][..], |run| &run.times.passes).iter().enumerate();
-    let over_runs =
-        |pick: &dyn Fn(&PassTimes) -> f64| median(runs.iter().map(|run| pick(&run.times)).collect());
-    let passes = widths.map(|(i, &(width, _))| (width, over_runs(&|times| times.passes[i].1))).collect();
-    let blocks: Vec<f64> = runs.iter().filter_map(|run| run.times.block).collect();
-    let block = (!blocks.is_empty()).then(|| median(blocks));
-    PassTimes { passes, draft: over_runs(&|times| times.draft), block }
 }
 
 impl Decoded {
@@ -648,19 +467,6 @@ impl Decoded {
     }
 }
 
-/// The sums over all runs.
-fn all_positions<'a>(runs: impl Iterator<Item = &'a Vec<PositionStats>>) -> Vec<PositionStats> {
-    let mut sums: Vec<PositionStats> = Vec::new();
-    for positions in runs {
-        sums.resize(sums.len().max(positions.len()), PositionStats::default());
-        for (sum, position) in sums.iter_mut().zip(positions) {
-            sum.drafted += position.drafted;
-            sum.accepted += position.accepted;
-        }
-    }
-    sums
-}
-
 /// Always the same tokens for a vocabulary, spread over it.
 fn ordinary_tokens(session: &Session, count: usize) -> Vec<u32> {
     let ordinary = session.tokenizer().ordinary_vocab_size() as u64;
@@ -672,30 +478,6 @@ fn ordinary_tokens(session: &Session, count: usize) -> Vec<u32> {
     })
     .take(count)
     .collect()
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
-    }
-}
-
-fn spread(values: impl IntoIterator<Item = f64>) -> Spread {
-    let values: Vec<f64> = values.into_iter().collect();
-    let (min, max) = values.iter().fold((f64::MAX, f64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
-    Spread { median: median(values), min, max }
-}
-
-fn spread_of_known(values: impl Iterator<Item = f64>) -> Option<Spread> {
-    let values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| spread(values))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub fn forced(spec: &RowSpec, continuation: &[u32], rate: f64) -> RowSpec {
 /// A policy that drafts for rows which leave it the choice: it was told that drafts cost hardly anything.
 pub fn eager_policy() -> Policy {
     let passes = (1..=32).map(|width| (width, 0.01)).collect();
-    Policy::new(PolicyState::default().with_costs(PassTimes { passes, draft: 1e-4, block: None }))
+    Policy::new(PolicyState::default().with_costs(PassTimes { passes, draft: Some(1e-4), block: None }))
 }
 
 /// A row whose prompt has been read.

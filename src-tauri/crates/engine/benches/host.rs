@@ -51,7 +51,7 @@ fn sampler(c: &mut Criterion) {
 /// The depths of a step, and what is learned from it.
 fn policy(c: &mut Criterion) {
     let passes = [(1, 0.020), (2, 0.022), (3, 0.024), (4, 0.027), (8, 0.040), (16, 0.070)];
-    let times = PassTimes { passes: passes.into(), draft: 0.001, block: None };
+    let times = PassTimes { passes: passes.into(), draft: Some(0.001), block: None };
     let mut group = c.benchmark_group("policy");
     for rows in [1, 8] {
         let mut policy = Policy::new(PolicyState::default().with_costs(times.clone()));
@@ -78,7 +78,7 @@ fn policy(c: &mut Criterion) {
                     .collect();
                 let shape = StepShape::of(&plans);
                 let took = Some(Duration::from_millis(20 + 2 * shape.width as u64));
-                policy.observe(&StepView { rows: &outcomes, shape, took });
+                policy.observe(&StepView { rows: &outcomes, shape, took, caught_up: false });
             });
         });
     }

@@ -142,7 +142,7 @@ fn measure(
         for (&ids, draft) in all.iter().zip(&mut drafts) {
             session.set_draft_vocabulary(ids)?;
             let times = PassTimes::thoroughly(session.model(), &[1 + DEPTH], ROUNDS)?;
-            *draft = draft.min(times.draft);
+            *draft = times.draft.map_or(*draft, |seconds| draft.min(seconds));
             pass = times.passes.iter().fold(pass, |pass, &(_, seconds)| pass.min(seconds));
         }
         part_done();

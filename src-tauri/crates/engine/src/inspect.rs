@@ -127,9 +127,10 @@ pub fn inspect_drafted(
     });
     let draft = draft.transpose()?;
     let index = Index::of(metadata, &config)?;
-    let layout = Layout::plan_for(Purpose::Inspect, &config, &index)?
+    let mut layout = Layout::plan_for(Purpose::Inspect, &config, &index)?
         .keeping_kv(&config, kv_precision)?
         .with_draft_vocabulary(&metadata.folder, &config);
+    layout.draft_model_bytes = draft.map_or(0, |draft| draft.weights);
     let context = context.unwrap_or(TYPICAL_CONTEXT).clamp(1, config.max_position_embeddings);
     Ok(Inspection {
         name: model_name(&metadata.folder),

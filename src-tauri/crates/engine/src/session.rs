@@ -51,6 +51,8 @@ pub struct Prepared {
     layout: Layout,
     draft_model: Option<(DraftConfig, DraftLayout)>,
     info: ModelInfo,
+    /// How many of the notes are of the model itself: those behind are of its draft model.
+    own_notes: usize,
     prompter: Prompter,
     stop_ids: Vec<u32>,
     xtc_exempt: Vec<u32>,
@@ -69,8 +71,9 @@ impl Prepared {
         // A reply must be able to end, and its lines too.
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        let own_notes = info.notes.len();
         let prompter = Prompter::new(tokenizer, template);
-        Ok(Self { config, layout, draft_model: None, info, prompter, stop_ids, xtc_exempt })
+        Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })
     }
 
     /// Has the draft model in a folder loaded as well. On an error there is none.
@@ -84,6 +87,7 @@ impl Prepared {
         let layout = DraftLayout::of(&metadata, &config)?;
         self.info.notes.extend(notes);
         self.info.weight_bytes += layout.weight_bytes();
+        self.layout.draft_model_bytes = layout.weight_bytes();
         self.info.draft_model = Some(Box::new(DraftModelInfo {
             name: model_name(dir),
             path: dir.display().to_string(),
@@ -96,12 +100,13 @@ impl Prepared {
 
     /// Tells people why the model goes without its draft model: it would only have saved time.
     pub fn without_draft_model(&mut self, error: &EngineError) {
-        self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
         self.drop_draft_model();
+        self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
     }
 
     fn drop_draft_model(&mut self) {
-        self.draft_model = None;
+        (self.draft_model, self.layout.draft_model_bytes) = (None, 0);
+        self.info.notes.truncate(self.own_notes);
         if let Some(draft) = self.info.draft_model.take() {
             self.info.weight_bytes -= draft.weight_bytes;
         }
@@ -129,7 +134,8 @@ impl Prepared {
                 Err(error) => self.without_draft_model(&error.into()),
             }
         }
-        let Self { config, layout, draft_model: _, info, prompter, stop_ids, xtc_exempt } = self;
+        let Self { config, layout, draft_model: _, info, own_notes: _, prompter, stop_ids, xtc_exempt } =
+            self;
         let draft = model.draft.as_ref().map(DraftModel::memory);
         let MemoryBudget { rows, prefix_cache } =
             MemoryBudget::with_draft(&config, &layout, draft, mlx::usable_memory());
@@ -273,7 +279,9 @@ impl Session {
 /// `figures` with those of a calibration, if there was none before. Without an MTP head drafts still may come from the
 /// text.
 fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> PolicyState {
-    if figures.is_measured() && (model.draft.is_none() || figures.knows_draft_model()) {
+    let knows_drafters = (model.mtp.is_none() || figures.knows_head())
+        && (model.draft.is_none() || figures.knows_draft_model());
+    if figures.is_measured() && knows_drafters {
         return figures;
     }
     // As where replies are written, or the figures would be another machine's.

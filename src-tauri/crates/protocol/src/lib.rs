@@ -43,9 +43,10 @@ pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
-    ConversionChoice, DeletedModel, DraftFigures, DraftModelOffer, DraftVocabularyFigures, FileProgress, Fit,
-    FitContext, FitVerdict, Hold, Job, JobId, JobKind, JobStage, LibraryPlace, LibrarySnapshot,
-    LocalDraftModel, LocalModel, LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Tuning,
+    ConversionChoice, DRAFT_VOCABULARY_FILE, DeletedModel, DraftFigures, DraftModelOffer,
+    DraftVocabularyFigures, FileProgress, Fit, FitContext, FitVerdict, Hold, Job, JobId, JobKind, JobStage,
+    LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelKind, ModelOrigin,
+    RemoteFilter, RemoteModel, Tuning,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};

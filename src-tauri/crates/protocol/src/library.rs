@@ -139,6 +139,9 @@ pub struct Tuning {
     pub measured_at: u64,
 }
 
+/// The file in a model's folder that names the tokens that its MTP head drafts from, where these are not all.
+pub const DRAFT_VOCABULARY_FILE: &str = "draft_vocabulary.json";
+
 /// Drafting from all tokens and from the most frequent ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 pub struct DraftVocabularyFigures {

@@ -6,14 +6,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use foretoken_protocol::DraftVocabularyFigures;
+use foretoken_protocol::{DRAFT_VOCABULARY_FILE as FILE, DraftVocabularyFigures};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::config::Config;
 
-/// The file's name.
-pub(super) const FILE: &str = "draft_vocabulary.json";
 /// What a file without damage may have: more than all ids of any vocabulary take.
 const MAX_BYTES: u64 = 16 << 20;
 

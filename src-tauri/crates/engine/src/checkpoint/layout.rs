@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use foretoken_protocol::{KvPrecision, MtpState};
+use foretoken_protocol::{DRAFT_VOCABULARY_FILE, KvPrecision, MtpState};
 use safetensors::Dtype;
 
 use super::CheckpointError;
 use super::config::Config;
-use super::draft_vocabulary::{DraftVocabulary, FILE};
+use super::draft_vocabulary::DraftVocabulary;
 use super::expected;
 use super::forms::Family;
 use super::head;
@@ -44,6 +44,8 @@ pub struct Layout {
     pub mtp: MtpState,
     /// The tokens that the MTP head drafts from; all where there is none.
     pub draft_vocabulary: Option<DraftVocabulary>,
+    /// Bytes of the weights of the draft model that is loaded beside the model; 0 without one.
+    pub draft_model_bytes: u64,
     /// What is in the files but not loaded, sorted by name.
     pub skipped: Vec<Skipped>,
     /// What is odd about the checkpoint though it loads, a sentence each.
@@ -77,9 +79,9 @@ impl Layout {
         }
         match DraftVocabulary::read(dir, config) {
             Ok(vocabulary) => self.draft_vocabulary = vocabulary,
-            Err(problem) => self
-                .notes
-                .push(format!("Drafts are chosen from all tokens: {FILE} does not count, since {problem}.")),
+            Err(problem) => self.notes.push(format!(
+                "Drafts are chosen from all tokens: {DRAFT_VOCABULARY_FILE} does not count, since {problem}."
+            )),
         }
         self
     }
@@ -146,6 +148,7 @@ impl Layout {
             hidden_mode: hidden_mode.unwrap_or_default(),
             mtp,
             draft_vocabulary: None,
+            draft_model_bytes: 0,
             skipped,
             notes,
             parameters,

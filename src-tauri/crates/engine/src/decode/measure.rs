@@ -31,8 +31,8 @@ const BUDGET: Duration = Duration::from_millis(600);
 pub struct PassTimes {
     /// Seconds of a pass by the number of its tokens, drafts not included.
     pub passes: Vec<(usize, f64)>,
-    /// Seconds of one pass of the MTP head; 0 where the model has none.
-    pub draft: f64,
+    /// Seconds of one pass of the MTP head; `None` where it drafted nothing.
+    pub draft: Option<f64>,
     /// Seconds of one pass of the draft model; `None` where none was loaded.
     pub block: Option<f64>,
 }
@@ -197,7 +197,7 @@ impl<'a> Meter<'a> {
         let passes = self.passes.into_iter();
         PassTimes {
             passes: passes.filter_map(|(width, times)| Some((width, lower_quartile(times)?))).collect(),
-            draft: lower_quartile(self.drafts).unwrap_or(0.0),
+            draft: lower_quartile(self.drafts),
             block: lower_quartile(self.blocks),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
-use super::plan::DraftPlan;
+use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
 use super::row::{Advance, Row};
 use super::spec::RowId;
 use super::verify::VerifyGraph;
@@ -44,6 +44,8 @@ pub struct StepTiming {
     pub sample: Option<Duration>,
     /// Rows that the step was made for.
     pub rows: usize,
+    /// Whether a drafter first read what many steps without it had left unread.
+    pub caught_up: bool,
 }
 
 /// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the
@@ -81,8 +83,10 @@ impl Batch {
 
     fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Stepped> {
         let begin = Instant::now();
-        let drafted = self.draft(model, &self.possible(plans))?;
-        let mut timing = StepTiming { rows: self.rows.len(), ..StepTiming::default() };
+        let plans = self.possible(plans);
+        let mut timing =
+            StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
+        let drafted = self.draft(model, &plans)?;
         let mut waited = Duration::ZERO;
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
@@ -144,5 +148,18 @@ impl Batch {
             depth: depth.min(row.draft_room_of(drafter)),
         };
         self.rows.iter().zip(plans).map(possible).collect()
+    }
+
+    /// Whether the head or the draft model has more to read in such a step than a step of its own leaves behind.
+    fn catches_up(&self, plans: &[DraftPlan]) -> bool {
+        self.rows.iter().zip(plans).any(|(row, plan)| {
+            let unread = match plan.drafter {
+                _ if plan.depth == 0 => 0,
+                DrafterKind::Head => row.unread_pairs(),
+                DrafterKind::Dflash => row.unread_by_draft(),
+                DrafterKind::Lookup => 0,
+            };
+            unread > 1 + MAX_CHAIN
+        })
     }
 }

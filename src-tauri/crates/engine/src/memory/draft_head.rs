@@ -8,7 +8,8 @@ use crate::mlx::{self, DeviceKind, QuantMode};
 const BITS: usize = 4;
 /// An output head with fewer bits a weight gets no copy: it would be hardly smaller.
 const LEAST_BITS: usize = 8;
-/// The largest share of [`mlx::usable_memory`] that weights and copy may take together; the rest is for chats.
+/// The largest share of [`mlx::usable_memory`] that weights, those of a draft model among them, and copy may take
+/// together; the rest is for chats.
 const MOST_SHARE: f64 = 0.8;
 
 /// A copy of the output head for drafts alone, in 4 bits, of the rows of some tokens, or both.
@@ -35,9 +36,9 @@ impl DraftHead {
     /// Rows that are quantized at a time, so that there is no second head in full precision on the way.
     pub const ROWS_AT_ONCE: usize = 8192;
 
-    /// The copy that a model is loaded with on a device: `None` without an MTP head, where weights and copy would leave
-    /// too little memory for chats, and where it would be no smaller than the head: of all tokens, on the CPU or with
-    /// fewer than 8 bits a weight.
+    /// The copy that a model is loaded with on a device: `None` without an MTP head, where all weights and the copy
+    /// would leave too little memory for chats, and where it would be no smaller than the head: of all tokens, on the
+    /// CPU or with fewer than 8 bits a weight.
     pub fn of(config: &Config, layout: &Layout, device: DeviceKind) -> Option<Self> {
         let path = if config.tied { "embed_tokens" } else { "lm_head" };
         let head = layout.weights.get(path).filter(|_| layout.has_mtp())?;
@@ -57,9 +58,14 @@ impl DraftHead {
         let (rows, columns) = (some.unwrap_or(head.rows) as u64, head.columns as u64);
         let gathered = if some.is_some() && spec.is_some() { rows.saturating_mul(own_row) } else { 0 };
         let copy = Self { spec, rows, columns, row, gathered, size };
-        let all = layout.weight_bytes().saturating_add(copy.bytes());
-        let usable = mlx::usable_memory();
-        (usable == 0 || all as f64 <= MOST_SHARE * usable as f64).then_some(copy)
+        copy.leaves_room(layout, mlx::usable_memory()).then_some(copy)
+    }
+
+    /// Whether chats have enough of `usable` bytes left beside the copy and all weights; 0 bytes are not known.
+    fn leaves_room(&self, layout: &Layout, usable: u64) -> bool {
+        let weights = layout.weight_bytes().saturating_add(layout.draft_model_bytes);
+        let all = weights.saturating_add(self.bytes());
+        usable == 0 || all as f64 <= MOST_SHARE * usable as f64
     }
 
     /// Bytes of memory that it takes.
@@ -115,6 +121,11 @@ mod tests {
         };
         assert_eq!(with_bits(8), Some(copy));
         assert_eq!(with_bits(6), None);
+        let usable = 2 * (layout.weight_bytes() + copy.bytes());
+        assert!(copy.leaves_room(&layout, usable));
+        let mut beside = layout.clone();
+        beside.draft_model_bytes = layout.weight_bytes();
+        assert!(!copy.leaves_room(&beside, usable), "the draft model takes the room");
         let mut headless = layout.clone();
         headless.mtp_norms = None;
         assert_eq!(DraftHead::of(&config, &headless, DeviceKind::Metal), None);

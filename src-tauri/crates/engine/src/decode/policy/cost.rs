@@ -37,8 +37,9 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 pub(super) struct Cost {
     /// Seconds of a pass without its drafting, by the number of its tokens.
     passes: BTreeMap<usize, f64>,
-    /// Seconds of one pass of the MTP head; a chain of k drafts takes k of them.
-    draft: f64,
+    /// Seconds of one pass of the MTP head, of which a chain of k drafts takes k; `None` where none was measured.
+    #[serde(default)]
+    draft: Option<f64>,
     /// Seconds of one pass of the draft model, which guesses a block; `None` where none was measured.
     #[serde(default)]
     block: Option<f64>,
@@ -51,9 +52,15 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Takes in what was measured of some widths and of one pass of the MTP head, in place of what was known of them.
-    pub(super) fn with(mut self, passes: impl IntoIterator<Item = (usize, f64)>, draft: f64) -> Self {
+    /// Takes in what was measured of some widths and, if it was, of one pass of the MTP head, in place of what was
+    /// known of them.
+    pub(super) fn with(
+        mut self,
+        passes: impl IntoIterator<Item = (usize, f64)>,
+        draft: impl Into<Option<f64>>,
+    ) -> Self {
         self.passes.extend(passes);
+        let draft = draft.into().or(self.draft);
         Self { passes: self.passes, draft, block: self.block, ..Self::default() }
     }
 
@@ -68,12 +75,17 @@ impl Cost {
             (1..=MAX_WIDTH).contains(width) && seconds > 0.0 && seconds < 1e6
         };
         self.passes.iter().all(possible)
-            && [Some(self.draft), self.block].iter().flatten().all(|seconds| (0.0..1e6).contains(seconds))
+            && [self.draft, self.block].into_iter().flatten().all(|seconds| seconds > 0.0 && seconds < 1e6)
     }
 
     /// Whether anything was measured.
     pub(super) fn is_known(&self) -> bool {
         !self.passes.is_empty()
+    }
+
+    /// Whether it is known what the MTP head takes.
+    pub(super) fn knows_head(&self) -> bool {
+        self.draft.is_some()
     }
 
     /// Whether it is known what the draft model takes.
@@ -89,7 +101,7 @@ impl Cost {
     /// Seconds of a step's drafts.
     fn drafting(&self, StepShape { chain, block, .. }: StepShape) -> f64 {
         let block = if block { self.block.unwrap_or(0.0) } else { 0.0 };
-        self.draft * chain as f64 + block
+        self.draft.unwrap_or(0.0) * chain as f64 + block
     }
 
     /// Seconds of a pass: its figure, or else the line between its neighbours, or that through the two widest. With a
@@ -122,10 +134,13 @@ impl Cost {
     fn learn(&mut self, shape: StepShape, seconds: f64, widest: bool) {
         let width = shape.width;
         if let (true, Some(block), Some(pass)) = (shape.block, self.block, self.passes.get(&width)) {
-            // What a block takes grows with the chat; a pass whose figure is known takes what it does in any step.
-            let took = seconds - pass - self.draft * shape.chain as f64;
-            self.block = Some(block + NEWEST * (took.clamp(block / SURPRISE, block * SURPRISE) - block));
-            return;
+            // What a block takes grows with the chat; a pass whose figure is known takes what it does in any step,
+            // unless that leaves no time for the block.
+            let took = seconds - pass - (self.drafting(shape) - block);
+            if took > 0.0 {
+                self.block = Some(block + NEWEST * (took.clamp(block / SURPRISE, block * SURPRISE) - block));
+                return;
+            }
         }
         let pass = seconds - self.drafting(shape);
         if width > MAX_WIDTH || pass <= 0.0 {
@@ -256,6 +271,27 @@ mod tests {
     fn observe(cost: &mut Cost, speed: &mut Speed, steps: &[(usize, f64)]) -> Vec<Told> {
         let shape = |width| StepShape { width, ..StepShape::default() };
         steps.iter().map(|&(width, seconds)| speed.observe(cost, shape(width), Some(seconds))).collect()
+    }
+
+    #[test]
+    fn what_was_not_measured_again_stays_as_it_was() {
+        let cost = Cost::default().with([(1, 2.0), (2, 3.0)], 0.5).with_block(4.0).with([(1, 2.5)], None);
+        assert_eq!(cost.step(StepShape { width: 2, chain: 1, block: true }), Some(3.0 + 0.5 + 4.0));
+        assert!(cost.knows_head() && cost.is_possible());
+        assert!(!Cost::default().with([(1, 2.0)], 0.0).is_possible(), "no draft is free");
+    }
+
+    /// A pass that is thought to take longer than the whole step leaves the draft model's figure alone.
+    #[test]
+    fn a_pass_that_is_thought_too_dear_makes_no_block_cheap() {
+        let mut cost = Cost::default().with([(1, 2.0), (8, 30.0)], None).with_block(4.0);
+        let mut speed = Speed::default();
+        for _ in 0..8 {
+            observe(&mut cost, &mut speed, &[(1, 2.0); RECENT]);
+            speed.observe(&mut cost, StepShape { width: 8, block: true, ..StepShape::default() }, Some(12.0));
+        }
+        assert_eq!(cost.block, Some(4.0));
+        assert_eq!(estimates(&cost, [8]), [8.0]);
     }
 
     #[test]

@@ -65,6 +65,8 @@ impl Explorer {
 
     /// The probe that is made instead of the `chosen` step, if one is.
     pub(super) fn next(&mut self, mut candidates: Candidates, chosen: &Plan) -> Option<Plan> {
+        // A step that failed was never observed.
+        self.probe = None;
         let worth = 1.0 / chosen.rate();
         (self.since, self.since_plain) = (self.since + 1, self.since_plain + 1);
         if self.since_plain >= PLAIN_INTERVAL {
@@ -110,14 +112,14 @@ impl Explorer {
         (self.since_plain, self.due[0]) = (0, 0);
     }
 
-    /// A step has ended that emitted so many tokens, a probe or not. A probe that surprises is repeated; another
-    /// machine is probed on all sides.
-    pub(super) fn observe(&mut self, tokens: usize, told: Told) {
+    /// A step has ended that emitted so many tokens, a probe or not. A probe that surprises is repeated, and so is one
+    /// in which a drafter first caught up, as it tells no time; another machine is probed on all sides.
+    pub(super) fn observe(&mut self, tokens: usize, told: Told, caught_up: bool) {
         if let Some((candidate, worth)) = self.probe.take() {
             if candidate > 0 && !told.width {
                 self.budget -= told.seconds - tokens as f64 * worth;
             }
-            if told.width {
+            if told.width || caught_up {
                 self.request(candidate);
             }
         }

@@ -117,6 +117,15 @@ pub struct StepView<'a> {
     pub shape: StepShape,
     /// The whole step, without the reading of prompts before it; `None` where it was held up to time its parts.
     pub took: Option<Duration>,
+    /// Whether a drafter first read what many steps without it had left unread.
+    pub caught_up: bool,
+}
+
+/// What drafts are added to, and how long the step may then take.
+struct Bounds {
+    /// No drafts, or those that rows ask for a number of.
+    base: Plan,
+    most_seconds: f64,
 }
 
 /// Chooses how many drafts each row gets in each step.
@@ -172,11 +181,62 @@ impl Policy {
             self.outcome = Outcome::Open;
             return as_asked();
         }
-        let (chains, others): (Vec<Chain>, Vec<Option<Chain>>) =
-            rows.iter().map(|row| self.chains(row)).unzip();
+        let own: Vec<(Chain, Option<Chain>)> = rows.iter().map(|row| self.chains(row)).collect();
         let fixed: Vec<usize> = rows.iter().map(RowView::fixed_depth).collect();
         let has_off = rows.iter().any(|row| row.drafting == Drafting::Off);
-        self.plan(&fixed, &chains, &others, has_off)
+        let (chains, others) = self.assign(own, &fixed, has_off).into_iter().unzip();
+        self.plan(&fixed, chains, others, has_off)
+    }
+
+    /// Whose drafts each row may get, and whose else. Rows share the passes of head and draft model, so where several
+    /// could have either, each gets its own choice, all get the head's, or all get the draft model's, whichever yields
+    /// most together.
+    fn assign(
+        &self,
+        own: Vec<(Chain, Option<Chain>)>,
+        fixed: &[usize],
+        has_off: bool,
+    ) -> Vec<(Chain, Option<Chain>)> {
+        let kinds = [DrafterKind::Head, DrafterKind::Dflash];
+        let could = |kind| own.iter().any(|(best, other)| other.is_some() && best.drafter == kind);
+        if !kinds.into_iter().all(could) {
+            return own;
+        }
+        let all_by = |kind| {
+            let swap = |(best, other): &(Chain, Option<Chain>)| match other {
+                Some(other) if other.drafter == kind => (other.clone(), Some(best.clone())),
+                _ => (best.clone(), other.clone()),
+            };
+            own.iter().map(swap).collect::<Vec<_>>()
+        };
+        let rate = |assigned: &[(Chain, Option<Chain>)]| {
+            let chains: Vec<Chain> = assigned.iter().map(|(chain, _)| chain.clone()).collect();
+            let Bounds { base, most_seconds } = self.bounds(fixed, &chains, has_off)?;
+            let best = best(&base, &chains, &self.figures.cost, most_seconds);
+            Some(best.map_or(base.rate(), |best| best.rate().max(base.rate())))
+        };
+        let together = kinds.map(all_by);
+        let candidates = std::iter::once(own).chain(together).map(|assigned| (rate(&assigned), assigned));
+        // Of equals the first.
+        let better = |best: (Option<f64>, Vec<_>), next: (Option<f64>, Vec<_>)| {
+            if next.0 > best.0 { next } else { best }
+        };
+        candidates.reduce(better).map_or_else(Vec::new, |(_, assigned)| assigned)
+    }
+
+    /// What a choice of drafts for rows with these chains starts from; `None` where there is none to make.
+    fn bounds(&self, fixed: &[usize], chains: &[Chain], has_off: bool) -> Option<Bounds> {
+        let cost = &self.figures.cost;
+        let plain =
+            Plan::new(&vec![0; chains.len()], chains, cost).filter(|plain| plain.width() < MAX_WIDTH)?;
+        let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
+        let deepest = fixed.iter().copied().max().unwrap_or(0);
+        let base = (1..=deepest)
+            .rev()
+            .filter_map(|cap| Plan::new(&fixed.iter().map(|&k| k.min(cap)).collect::<Vec<_>>(), chains, cost))
+            .find(|plan| plan.seconds <= bystander_limit)
+            .unwrap_or(plain);
+        Some(Bounds { base, most_seconds: if has_off { bystander_limit } else { f64::INFINITY } })
     }
 
     /// The drafts that a row may get: of all drafters the one whose would gain most if it were alone; and the other of
@@ -214,25 +274,16 @@ impl Policy {
     fn plan(
         &mut self,
         fixed: &[usize],
-        chains: &[Chain],
-        others: &[Option<Chain>],
+        chains: Vec<Chain>,
+        others: Vec<Option<Chain>>,
         has_off: bool,
     ) -> Vec<DraftPlan> {
-        let cost = &self.figures.cost;
-        let none = vec![0; chains.len()];
-        let Some(plain) = Plan::new(&none, chains, cost).filter(|plain| plain.width() < MAX_WIDTH) else {
+        let chains = &chains[..];
+        let Some(Bounds { base, most_seconds }) = self.bounds(fixed, chains, has_off) else {
             self.outcome = Outcome::Open;
-            return none.into_iter().map(DraftPlan::from).collect();
+            return chains.iter().map(|_| DraftPlan::from(0)).collect();
         };
-
-        let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
-        let most_seconds = if has_off { bystander_limit } else { f64::INFINITY };
-        let deepest = fixed.iter().copied().max().unwrap_or(0);
-        let base = (1..=deepest)
-            .rev()
-            .filter_map(|cap| Plan::new(&fixed.iter().map(|&k| k.min(cap)).collect::<Vec<_>>(), chains, cost))
-            .find(|plan| plan.seconds <= bystander_limit)
-            .unwrap_or_else(|| plain.clone());
+        let cost = &self.figures.cost;
         let best = best(&base, chains, cost, most_seconds);
         // People are told why the head or the draft model does not draft; whether looked-up drafts pay tells nothing
         // about that.
@@ -250,7 +301,7 @@ impl Policy {
             true => {
                 // Alone: drafts of other rows would tell nothing of these.
                 let others: Vec<Chain> =
-                    others.iter().map(|other| other.clone().unwrap_or_else(Chain::none)).collect();
+                    others.into_iter().map(|other| other.unwrap_or_else(Chain::none)).collect();
                 choice::best(&base, &others, cost, most_seconds)
             }
             false => None,
@@ -286,9 +337,10 @@ impl Policy {
             }
         }
         let tokens = step.rows.iter().map(|row| 1 + row.accepted).sum();
-        let took = step.took.map(|took| took.as_secs_f64());
+        // What was read is not what drafting takes.
+        let took = step.took.filter(|_| !step.caught_up).map(|took| took.as_secs_f64());
         let told = self.speed.observe(cost, step.shape, took);
-        self.explorer.observe(tokens, told);
+        self.explorer.observe(tokens, told, step.caught_up);
     }
 
     /// Why a row gets no drafts, or `None` while that is being found out. `drafted`: whether it does get them.

@@ -26,6 +26,11 @@ impl PolicyState {
         self.cost.is_known()
     }
 
+    /// Whether that of the MTP head's pass was.
+    pub fn knows_head(&self) -> bool {
+        self.cost.knows_head()
+    }
+
     /// Whether that of the draft model's pass was.
     pub fn knows_draft_model(&self) -> bool {
         self.cost.knows_block()

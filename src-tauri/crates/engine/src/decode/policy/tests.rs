@@ -52,7 +52,7 @@ impl Machine {
         let widths = [1, 2, 3, 4, 6, 8, 12, 16].map(|width| (width, self.pass(width) / 1e3));
         PolicyState::default().with_costs(PassTimes {
             passes: widths.into(),
-            draft: self.draft / 1e3,
+            draft: Some(self.draft / 1e3),
             block: None,
         })
     }
@@ -159,7 +159,7 @@ impl Simulation {
         let took = Duration::from_secs_f64(expected * factor / 1e3);
         let took = (step % TIMING_INTERVAL != 1).then_some(took);
         let shape = StepShape { width, chain: depth, block: false };
-        self.policy.observe(&StepView { rows: &done, shape, took });
+        self.policy.observe(&StepView { rows: &done, shape, took, caught_up: false });
         run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
         run.milliseconds += expected * factor;
         run.expected_milliseconds += expected;
@@ -244,7 +244,7 @@ fn wrong_figures_are_corrected() {
             widths.iter().zip(factors).map(|(&width, factor)| (width, factor * machine.pass(width) / 1e3));
         PolicyState::default().with_costs(PassTimes {
             passes: passes.collect(),
-            draft: machine.draft / 1e3,
+            draft: Some(machine.draft / 1e3),
             block: None,
         })
     };
@@ -281,7 +281,7 @@ fn figures_of_a_loaded_machine_are_replaced() {
     for times in loaded {
         for luck in 0..8 {
             let passes = times.iter().enumerate().map(|(i, milliseconds)| (1 + i, milliseconds / 1e3));
-            let measured = PassTimes { passes: passes.collect(), draft: 1.1e-3, block: None };
+            let measured = PassTimes { passes: passes.collect(), draft: Some(1.1e-3), block: None };
             let mut simulation = Simulation { steps: luck * 1_000_000, ..Simulation::of(quiet) };
             simulation.policy = Policy::new(PolicyState::default().with_costs(measured));
             simulation.run(Machine { load: 2.5, noise: 0.6, ..quiet }, AUTO, 30);
@@ -436,7 +436,7 @@ fn a_pause_of_the_machine_changes_nothing() {
         let mut paused = simulation.policy.clone();
         let (rows, took) = (&[plain(chat)], Some(Duration::from_secs(5)));
         let shape = StepShape { width, chain: width - 1, block: false };
-        paused.observe(&StepView { rows, shape, took });
+        paused.observe(&StepView { rows, shape, took, caught_up: false });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
             (known(&paused), depths(&paused)),

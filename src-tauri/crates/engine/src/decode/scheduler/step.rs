@@ -88,7 +88,7 @@ impl Scheduler {
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
         let took = timing.sample.is_none().then_some(timing.total);
-        self.policy.observe(&StepView { rows: &rows, shape, took });
+        self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up });
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;
         for advance in advances {

@@ -118,7 +118,8 @@ fn write(
         let stalls = machine.stalls > 0 && chance(step, 1) < 1.0 / machine.stalls as f64;
         let took = Some(Duration::from_secs_f64(milliseconds * if stalls { 10.0 } else { 1.0 } / 1e3));
         let rows = &[RowOutcome { chat, drafts, accepted, lookup }];
-        simulation.policy.observe(&StepView { rows, shape: StepShape::of(&[drafts]), took });
+        let shape = StepShape::of(&[drafts]);
+        simulation.policy.observe(&StepView { rows, shape, took, caught_up: false });
         written.drafting[drafts.drafter as usize] += usize::from(drafts.depth > 0);
         written.depths[drafts.depth] += 1;
         written.tokens += 1 + accepted;
@@ -237,7 +238,7 @@ fn the_other_drafter_is_probed_in_company() {
         let shape = StepShape::of(&plans);
         let block = if shape.block { 3.0 } else { 0.0 };
         let took = Some(Duration::from_secs_f64((machine.step(shape.width, shape.chain) + block) / 1e3));
-        simulation.policy.observe(&StepView { rows: &rows, shape, took });
+        simulation.policy.observe(&StepView { rows: &rows, shape, took, caught_up: false });
         let drafts = plans[1];
         blocks += usize::from(step > 200 && drafts.drafter == DrafterKind::Dflash && drafts.depth > 0);
     }
@@ -321,4 +322,77 @@ fn steps_without_a_proposal_are_comparison_enough() {
     };
     (0..100).for_each(|_| assert_eq!(choose(None), 0));
     assert!(choose(Some((MatchClass::Long, 4))) > 0);
+}
+
+/// Passes of head and draft model are shared, so what is best for a row by itself need not be best for all.
+#[test]
+fn rows_that_could_have_either_drafter_get_what_yields_most_together() {
+    let by = |drafter, right: f64, most: i32| Chain {
+        drafter,
+        survivals: (1..=most).map(|position| right.powi(position)).collect(),
+    };
+    let head = |right| by(DrafterKind::Head, right, MAX_DEPTH.into());
+    let block = |right| by(DrafterKind::Dflash, right, MAX_CHAIN as i32);
+    let own = vec![(block(0.7), Some(head(0.8))), (head(0.9), Some(block(0.62)))];
+    let drafters = |block: f64, own: &[(Chain, Option<Chain>)]| -> Vec<DrafterKind> {
+        let passes = (1..=MAX_WIDTH).map(|width| (width, 10.0));
+        let cost = cost::Cost::default().with(passes, 2.0).with_block(block);
+        let policy = Policy::new(PolicyState { cost, ..PolicyState::default() });
+        let assigned = policy.assign(own.to_vec(), &vec![0; own.len()], false);
+        for ((chain, other), own) in assigned.iter().zip(own) {
+            let swapped = (other.clone().unwrap(), Some(chain.clone()));
+            assert!((chain, other) == (&own.0, &own.1) || swapped == *own);
+        }
+        assigned.into_iter().map(|(chain, _)| chain.drafter).collect()
+    };
+    assert_eq!(drafters(3.0, &own), [DrafterKind::Dflash; 2], "3.3 + 2.6 tokens in 13, not 3.3 + 3.4 in 19");
+    assert_eq!(drafters(12.0, &own), [DrafterKind::Head; 2], "3.0 + 3.4 tokens in 16, not 3.3 + 2.6 in 22");
+    assert_eq!(drafters(3.0, &own[1..]), [DrafterKind::Head], "alone it keeps its own");
+    let apart = [(block(0.9), Some(head(0.0))), (head(0.99), Some(block(0.0)))];
+    assert_eq!(drafters(3.0, &apart), [DrafterKind::Dflash, DrafterKind::Head], "neither can do for both");
+}
+
+/// The draft model is probed beside the head, and each probe first reads what the head's steps have left: that time is
+/// not taken for the draft model's, and a probe that needs no reading follows.
+#[test]
+fn catching_up_is_not_taken_for_drafting() {
+    let text = Text { head: Some(FLAT.right), block: Some((0.5, 3.0)), lookup: None };
+    let mut simulation = text.simulation(FLAT);
+    let chat = simulation.new_chat();
+    let (mut unread, mut caught_up_probes, mut other_probes) = (0, 0, 0);
+    for step in 0..4000 {
+        let view =
+            RowView { drafting: Drafting::Auto, room: 100, head: true, block: MAX_CHAIN, lookup: None, chat };
+        let drafts = simulation.policy.choose(&[view])[0];
+        let by_model = drafts.drafter == DrafterKind::Dflash && drafts.depth > 0;
+        let caught_up = by_model && unread > 1 + MAX_CHAIN;
+        let right = text.right(drafts.drafter);
+        let accepted = (0..drafts.depth).take_while(|&i| chance(step, i) < right).count();
+        let milliseconds = text.milliseconds(FLAT, drafts) + if caught_up { 6.0 } else { 0.0 };
+        let rows = &[RowOutcome { chat, drafts, accepted, lookup: None }];
+        let (shape, took) = (StepShape::of(&[drafts]), Some(Duration::from_secs_f64(milliseconds / 1e3)));
+        simulation.policy.observe(&StepView { rows, shape, took, caught_up });
+        unread = if by_model { 0 } else { unread } + 1 + accepted;
+        caught_up_probes += usize::from(caught_up);
+        other_probes += usize::from(by_model && !caught_up);
+    }
+    assert!(caught_up_probes > 5 && other_probes >= caught_up_probes, "{caught_up_probes}, {other_probes}");
+    let shape = StepShape { width: 4, chain: 0, block: true };
+    let cost = &simulation.policy.figures.cost;
+    let block = cost.step(shape).unwrap() - cost.pass(4).unwrap();
+    assert!((2.7e-3..3.3e-3).contains(&block), "{block}");
+}
+
+/// Without a head too, a draft model rests while its guesses are wrong, and comes back.
+#[test]
+fn a_draft_model_alone_rests_where_it_does_not_pay_and_comes_back() {
+    let right = |right| Text { head: None, block: Some((right, 3.0)), lookup: None };
+    let mut simulation = right(0.8).simulation(FLAT);
+    let mut share = |text, steps| {
+        let written = write(&mut simulation, FLAT, text, Drafting::Auto, steps);
+        written.by(DrafterKind::Dflash) as f64 / steps as f64
+    };
+    assert!(share(right(0.8), 200) > 0.9);
+    assert!(share(right(0.02), 400) < 0.25);
+    assert!(share(right(0.8), 400) > 0.7);
 }

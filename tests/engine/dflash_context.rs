@@ -157,16 +157,26 @@ fn a_stored_beginning_without_a_context_gives_the_same_text() {
     }
 }
 
-/// A reply is stored with all that the draft model had not read when it ended, and the next question goes on there.
+/// A reply is stored with all that the draft model had not read when it ended, in the middle of a block too, and the
+/// next question goes on there.
 #[test]
 fn the_context_of_a_reply_is_there_for_the_next_question() {
     let model = drafted(60);
-    for drafting in [Drafting::Off, Drafting::Fixed { depth: 2 }] {
+    for drafting in [Drafting::Off, Drafting::Fixed { depth: 2 }, Drafting::Dflash { depth: Some(5) }] {
         let mut rng = Rng::new(3);
         let mut scheduler = Scheduler::new(&model, ROOMY, eager_policy());
         let mut tokens = rng.prompt(70);
         for (turn, length) in [30, 70].into_iter().enumerate() {
-            scheduler.submit(turn as RowId, greedy(&tokens, length), drafting).unwrap();
+            let mut spec = greedy(&tokens, length);
+            let mut text = alone(&model, &spec, 0).tokens;
+            if matches!(drafting, Drafting::Dflash { .. }) {
+                // Six tokens a step.
+                let first = |at: &usize| !text[..*at].contains(&text[*at]);
+                let at = (13..).find(|at| at % 6 == 3 && first(at)).unwrap();
+                spec = RowSpec { stop_ids: vec![text[at]], ..forced(&spec, &text, 1.0) };
+                text.truncate(at + 1);
+            }
+            scheduler.submit(turn as RowId, spec, drafting).unwrap();
             let stored = if turn == 0 { 0 } else { tokens.len() - 41 };
             let (mut found, mut reply) = (None, Reply::default());
             while !scheduler.is_idle() {
@@ -188,7 +198,10 @@ fn the_context_of_a_reply_is_there_for_the_next_question() {
             }
             // All but the last token of the reply, which nobody has fed.
             assert_eq!(found, Some(stored), "turn {turn}");
-            assert_eq!(reply.tokens, alone(&model, &greedy(&tokens, length), 0).tokens, "turn {turn}");
+            assert_eq!(reply.tokens, text, "turn {turn}");
+            if matches!(drafting, Drafting::Dflash { .. }) {
+                assert_eq!(reply.steps, text.len().div_ceil(6), "turn {turn}");
+            }
             tokens.extend(reply.tokens);
             tokens.extend(rng.prompt(40));
         }

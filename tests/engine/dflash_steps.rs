@@ -1,12 +1,16 @@
 //! Steps with drafts of a DFlash model of random weights: that they change no text and no state, and that what the
 //! draft model has read is always what it would read of a fresh prefill.
 
+use std::collections::HashSet;
+
 use foretoken_engine::cache::DraftContext;
 use foretoken_engine::decode::{DraftPlan, RowSpec};
 use foretoken_engine::mlx::Array;
 use foretoken_engine::model::{Packed, Phase, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
-use foretoken_tests::drafted::{BLOCK, HIDDEN, TAPS, dflash, drafted, floats, fresh_context, visible};
+use foretoken_tests::drafted::{
+    BLOCK, HIDDEN, TAPS, dflash, drafted, drafted_by_pairs, floats, fresh_context, visible,
+};
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -108,7 +112,6 @@ fn rows_with_different_drafters_read_as_each_alone() {
     let specs: Vec<RowSpec> = samplings()
         .into_iter()
         .filter(|sampling| sampling.acceptance == AcceptanceRule::Coupled)
-        .take(4)
         .enumerate()
         .map(|(i, sampling)| {
             let spec = RowSpec { sampling, seed: i as u64, ..greedy(&rng.prompt(5 + 3 * i), 24) };
@@ -126,6 +129,31 @@ fn rows_with_different_drafters_read_as_each_alone() {
     for (spec, reply) in specs.iter().zip(&replies) {
         assert_eq!(reply.tokens, alone(&model, spec, 0).tokens, "{:?}", spec.sampling);
         assert!(accepted(reply) > 0, "{reply:?}");
+    }
+}
+
+/// DFlash2 draws each guess behind the one before it: a model that knows only pairs guesses the whole block right.
+#[test]
+fn each_guess_of_dflash2_follows_from_the_one_before_it() {
+    let plain = tiny_dense(Stored::F32);
+    let mut rng = Rng::new(8);
+    let mut text = || {
+        let spec = greedy(&rng.prompt(8), 33);
+        let text = [spec.prompt[7..].to_vec(), alone(&plain, &spec, 0).tokens].concat();
+        (spec, text)
+    };
+    let is_clear = |text: &[u32]| {
+        let pairs = || text.windows(2);
+        let distinct: HashSet<u32> = text.iter().copied().collect();
+        distinct.len() > 9 && pairs().all(|a| pairs().all(|b| a[0] != b[0] || a[1] == b[1]))
+    };
+    let (spec, text) = (0..200).map(|_| text()).find(|(_, text)| is_clear(text)).unwrap();
+    let mut model = drafted_by_pairs(&text);
+    // Tokens to draft from are the head's alone.
+    for head_drafts_from in [None, Some(&[0][..])] {
+        model.set_draft_vocabulary(head_drafts_from).unwrap();
+        let reply = &run(&model, std::slice::from_ref(&spec), |_, _| dflash(7))[0];
+        assert_eq!((&reply.tokens[..], reply.steps), (&text[1..], 33usize.div_ceil(BLOCK)));
     }
 }
 

@@ -38,6 +38,17 @@ pub fn draft_config(window: usize) -> Value {
 
 /// Writes a draft model of this config with random weights in f32.
 pub fn write_draft(folder: &Path, config: &Value) {
+    save(folder, config, &random_tensors(config));
+}
+
+fn save(folder: &Path, config: &Value, tensors: &HashMap<String, Array>) {
+    fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    save_safetensors(&folder.join("model.safetensors"), named).unwrap();
+}
+
+/// What a DFlash model of this config has, by name.
+fn random_tensors(config: &Value) -> HashMap<String, Array> {
     let size = |key: &str| config[key].as_i64().unwrap() as i32;
     let [hidden, mlp, head_dim] = ["hidden_size", "intermediate_size", "head_dim"].map(size);
     let [heads, kv_heads] = ["num_attention_heads", "num_key_value_heads"].map(size);
@@ -70,9 +81,60 @@ pub fn write_draft(folder: &Path, config: &Value) {
             add(&format!("layers.{layer}.{name}"), shape);
         }
     }
-    fs::write(folder.join("config.json"), config.to_string()).unwrap();
-    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
-    save_safetensors(&folder.join("model.safetensors"), named).unwrap();
+    tensors
+}
+
+/// The small dense model with a DFlash2 model that knows nothing but which token follows which, as in `text`: its
+/// layers add nothing to a mask token's embedding, and its selector outweighs all logits.
+pub fn drafted_by_pairs(text: &[u32]) -> Qwen {
+    const KERNEL: i32 = 2;
+    const GROUP: i32 = 32;
+    let target = tiny_dense(Stored::F32);
+    let rank = text.len() as i32 - 1;
+    let mut config = draft_config(64);
+    config["architectures"] = json!(["DFlash2DraftModel"]);
+    config["is_causal"] = json!(false);
+    let sizes = [
+        ("conv_kernel_size", KERNEL),
+        ("conv_group_size", GROUP),
+        ("selector_rank", rank),
+        ("selector_top_k", VOCAB as i32),
+    ];
+    for (key, size) in sizes {
+        config["dflash_config"][key] = json!(size);
+    }
+    let mut tensors = random_tensors(&config);
+    let mut set = |name: &str, shape: &[i32], value: &dyn Fn(i32) -> f32| {
+        let values: Vec<f32> = (0..shape.iter().product::<i32>()).map(value).collect();
+        tensors.insert(name.to_owned(), Array::from_slice(&values, shape).unwrap());
+    };
+    let mlp = config["intermediate_size"].as_i64().unwrap() as i32;
+    for layer in 0..2 {
+        set(&format!("layers.{layer}.self_attn.o_proj.weight"), &[HIDDEN, HIDDEN], &|_| 0.0);
+        set(&format!("layers.{layer}.mlp.down_proj.weight"), &[HIDDEN, mlp], &|_| 0.0);
+        for conv in ["attention_conv", "mlp_conv"] {
+            let conv = format!("layers.{layer}.{conv}");
+            set(&format!("{conv}.base_kernel"), &[2, KERNEL, HIDDEN], &|_| 0.5);
+            let shape = [2 * KERNEL * HIDDEN / GROUP, HIDDEN];
+            set(&format!("{conv}.kernel_projection.weight"), &shape, &|_| 0.0);
+        }
+    }
+    // A projection to ones of what the final norm makes of a mask token's embedding.
+    let mask = Array::from_slice(&[VOCAB - 1], &[1]).unwrap();
+    let mask = floats(&target.embed_tokens.forward(&mask).unwrap());
+    let norm = mask.iter().map(|x| x * x).sum::<f32>();
+    let size = (norm / HIDDEN as f32).sqrt();
+    set("candidate_selector.hidden_projection.weight", &[rank, HIDDEN], &|i| {
+        mask[(i % HIDDEN) as usize] * size / norm
+    });
+    let table = |place: usize, weight: f32| {
+        move |i: i32| if text[(i % rank) as usize + place] == (i / rank) as u32 { weight } else { 0.0 }
+    };
+    set("candidate_selector.predecessor_codebook", &[VOCAB as i32, rank], &table(0, 1.0));
+    set("candidate_selector.successor_codebook", &[VOCAB as i32, rank], &table(1, 1000.0));
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), &config, &tensors);
+    Qwen { draft: Some(load_draft(folder.path())), ..target }
 }
 
 /// Loads the draft model in a folder.

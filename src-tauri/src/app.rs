@@ -123,7 +123,7 @@ impl App {
         });
         spawn({
             let models = Arc::clone(&self.models);
-            async move { models.follow_draft_models().await }
+            async move { models.follow_drafts().await }
         });
         spawn(Arc::clone(&self.conversations).make_titles());
         spawn({

@@ -64,10 +64,12 @@ fn save(benchmarks: &[Benchmark], format: BenchmarkFormat, path: &Path) -> std::
 fn csv(benchmarks: &[Benchmark]) -> String {
     let mut text = row(COLUMNS.map(str::to_owned));
     for benchmark in benchmarks {
-        for depth in &benchmark.depths {
+        let of_head = benchmark.depths.iter().map(|depth| (depth.depth.to_string(), depth));
+        let of_draft = benchmark.dflash.iter().map(|depth| (format!("dflash {}", depth.depth), depth));
+        for (drafts, depth) in of_head.chain(of_draft) {
             let acceptance: Vec<Option<f64>> =
                 depth.positions.iter().map(|at| share(at.accepted, at.drafted)).collect();
-            text += &line(benchmark, depth.depth.to_string(), depth, &acceptance);
+            text += &line(benchmark, drafts, depth, &acceptance);
         }
         if let Some(auto) = &benchmark.auto {
             let depth = DepthSpeed {
@@ -183,6 +185,7 @@ pub(super) mod tests {
             gen_tokens: 64,
             prompt_tokens: 64,
             depths: vec![depth(0), depth(2)],
+            dflash: vec![depth(3)],
             auto: Some(AutoSpeed {
                 tokens_per_second: spread(41.0),
                 speed_up: None,
@@ -199,7 +202,7 @@ pub(super) mod tests {
     fn a_spreadsheet_has_a_line_for_each_depth_and_nothing_where_nothing_was_measured() {
         let text = csv(&[benchmark(1_700_000_000_123)]);
         let lines: Vec<&str> = text.split("\r\n").collect();
-        assert_eq!(lines.len(), 5, "the names, two depths, auto, and the end of the last line");
+        assert_eq!(lines.len(), 6, "the names, three depths, auto, and the end of the last line");
         assert!(lines[0].starts_with("measured_at,model,"));
         let start = "2023-11-14T22:13:20.123Z,\"A \"\"small\"\" model, 4-bit\",4-bit,8,1.2.3,M4,17179869184,metal,3,64,64,";
         assert_eq!(
@@ -208,7 +211,8 @@ pub(super) mod tests {
                 "{start}2,42.0000,21.0000,84.0000,1.0500,0.5250,2.1000,1.0000,0.7500,0.7500,,,,,1000000000"
             )
         );
-        assert_eq!(lines[3], format!("{start}auto,41.0000,20.5000,82.0000,,,,1.1000,,,,,,,1000000000"),);
+        assert!(lines[3].starts_with(&format!("{start}dflash 3,43.0000,")), "{}", lines[3]);
+        assert_eq!(lines[4], format!("{start}auto,41.0000,20.5000,82.0000,,,,1.1000,,,,,,,1000000000"),);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::future::pending;
 use std::path::Path;
 
-use foretoken_host::{KV_IN_8_BITS, Tool};
+use foretoken_host::{KV_IN_8_BITS, Model, Tool};
 use foretoken_protocol::{
     AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, DraftVocabularyFigures, ErrorReport, KvPrecision,
     MachineName, Spread,
@@ -33,10 +33,10 @@ impl Sizes {
         Self { drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
     }
 
-    fn arguments(&self, folder: &Path, state: &Path, kv_precision: KvPrecision) -> Vec<OsString> {
+    fn arguments(&self, model: &Model, state: &Path) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
             ["bench", "--json", "--progress", "--depths-only", "--model"].map(OsString::from).into();
-        arguments.extend([folder.into(), "--state-dir".into(), state.into()]);
+        arguments.extend([(&model.folder).into(), "--state-dir".into(), state.into()]);
         for (name, count) in [
             ("--prompt-tokens", self.prompt_tokens),
             ("--gen-tokens", self.gen_tokens),
@@ -44,10 +44,12 @@ impl Sizes {
         ] {
             arguments.extend([name.into(), count.to_string().into()]);
         }
-        if !self.drafts {
-            arguments.extend(["--depths".into(), "0".into()]);
+        match &model.draft_model {
+            _ if !self.drafts => arguments.extend(["--depths".into(), "0".into()]),
+            Some(draft_model) => arguments.extend(["--draft-model".into(), draft_model.into()]),
+            None => {}
         }
-        if kv_precision == KvPrecision::Eight {
+        if model.kv_precision == KvPrecision::Eight {
             arguments.extend(KV_IN_8_BITS.map(OsString::from));
         }
         arguments
@@ -58,6 +60,7 @@ impl Sizes {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Report {
     pub(crate) depths: Vec<DepthSpeed>,
+    dflash: Vec<DepthSpeed>,
     auto: Option<AutoSpeed>,
     format: String,
     device: String,
@@ -92,6 +95,7 @@ impl Report {
             gen_tokens: self.gen_tokens,
             prompt_tokens: self.prompt_tokens,
             depths: self.depths,
+            dflash: self.dflash,
             auto: self.auto,
             prefill_tokens_per_second: plan.prompt.then_some(self.prefill_tokens_per_second),
             peak_memory_bytes: self.peak_memory_bytes,
@@ -107,17 +111,16 @@ struct BenchProgress {
     total: u64,
 }
 
-/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state` for the engine
-/// that writes replies; `on_progress` is told how much of it is done, and of how much. Dropping the future ends it.
+/// Measures a model as it is loaded for replies, and leaves what passes take in `state` for the engine that writes
+/// them; `on_progress` is told how much of it is done, and of how much. Dropping the future ends it.
 pub(crate) async fn measure(
     tool: &Tool,
-    folder: &Path,
+    model: &Model,
     state: &Path,
     sizes: &Sizes,
-    kv_precision: KvPrecision,
     on_progress: impl FnMut(u64, u64),
 ) -> Result<Report, ErrorReport> {
-    report(tool, sizes.arguments(folder, state, kv_precision), on_progress).await
+    report(tool, sizes.arguments(model, state), on_progress).await
 }
 
 /// Has the engine choose the tokens that the MTP head of the model in a folder drafts from, where fewer are faster, and
@@ -164,6 +167,10 @@ mod tests {
     const PLAN: BenchmarkPlan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
     const SMALL: Sizes = Sizes { drafts: true, prompt_tokens: 16, gen_tokens: 12, runs: 2 };
 
+    fn demo(kv_precision: KvPrecision, draft_model: Option<String>) -> Model {
+        Model { folder: demo_model().to_string_lossy().into_owned(), kv_precision, draft_model }
+    }
+
     #[test]
     fn a_plan_fits_into_the_model() {
         assert_eq!(Sizes::of(PLAN, 262_144).prompt_tokens, 512);
@@ -179,11 +186,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
         let (mut told, state) = (Vec::new(), folder.path().join("state"));
-        let report = measure(&tool, &demo_model(), &state, &SMALL, KvPrecision::Full, |done, total| {
-            told.push((done, total))
-        })
-        .await
-        .unwrap();
+        let draft_model = demo_model().parent().unwrap().join("dflash").to_string_lossy().into_owned();
+        let model = demo(KvPrecision::Full, Some(draft_model));
+        let follow = |done, total| told.push((done, total));
+        let report = measure(&tool, &model, &state, &SMALL, follow).await.unwrap();
         assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1, "what passes take is kept");
         assert_eq!(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)], "two loads, three runs");
         let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
@@ -194,6 +200,7 @@ mod tests {
             assert_eq!(positions.len(), usize::from(*depth));
             assert_eq!(speed_up.unwrap().median == 1.0, *depth == 0, "{speed_up:?}");
         }
+        assert_eq!(kept.dflash.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [3, 7]);
         assert!(kept.auto.is_some() && kept.prefill_tokens_per_second.is_some());
         assert_eq!((kept.runs, kept.gen_tokens, kept.prompt_tokens), (2, 12, 16));
         assert!(kept.peak_memory_bytes.min > 0.0);
@@ -206,19 +213,19 @@ mod tests {
         let sizes = Sizes { drafts: false, ..SMALL };
         let plan = BenchmarkPlan { drafts: false, prompt: false, thorough: false };
         for kv_precision in [KvPrecision::Full, KvPrecision::Eight] {
-            let report =
-                measure(&tool, &demo_model(), folder.path(), &sizes, kv_precision, |_, _| {}).await.unwrap();
+            let model = demo(kv_precision, Some("nowhere".into()));
+            let report = measure(&tool, &model, folder.path(), &sizes, |_, _| {}).await.unwrap();
             let nowhere = MachineName { chip: String::new(), ram_bytes: 0 };
             let kept = report.kept("Demo model".into(), plan, kv_precision, nowhere, 7);
             assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
-            assert_eq!(kept.kv_precision, kv_precision);
+            assert_eq!((kept.kv_precision, kept.dflash.len()), (kv_precision, 0));
         }
     }
 
     #[test]
     fn the_engine_is_told_how_keys_and_values_are_kept() {
         let says = |kv_precision| {
-            let arguments = SMALL.arguments(Path::new("/models/a"), Path::new("/state"), kv_precision);
+            let arguments = SMALL.arguments(&demo(kv_precision, None), Path::new("/state"));
             arguments.windows(2).any(|two| two == KV_IN_8_BITS)
         };
         assert!(says(KvPrecision::Eight) && !says(KvPrecision::Full));

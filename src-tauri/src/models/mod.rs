@@ -7,9 +7,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use foretoken_host::{Engine, Model};
-use foretoken_protocol::{AppEvent, EngineState, ErrorReport, KvPrecision, ModelEntry, ModelInfo, Sampling};
+use foretoken_protocol::{
+    AppEvent, DRAFT_VOCABULARY_FILE, EngineState, ErrorReport, KvPrecision, ModelEntry, ModelInfo, Sampling,
+};
 use tokio::sync::mpsc;
 
 use crate::events::AppEvents;
@@ -17,6 +20,11 @@ use crate::handed::{Handed, Purpose};
 use crate::settings::{AppSettings, Settings};
 use library::ModelLibrary;
 use picker::Picker;
+
+/// When the tokens that the MTP head of the model in a folder drafts from were chosen; `None` where it drafts from all.
+async fn draft_vocabulary_chosen_at(folder: &Path) -> Option<SystemTime> {
+    tokio::fs::metadata(folder.join(DRAFT_VOCABULARY_FILE)).await.ok()?.modified().ok()
+}
 
 /// The models of the running app.
 pub(crate) struct Models {
@@ -30,7 +38,15 @@ pub(crate) struct Models {
     /// Folders that the library was moved from and to, until [`Models::follow_moves`] takes them.
     moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
     /// What the engine was last asked to load, and loaded.
-    loaded: Mutex<Option<Model>>,
+    loaded: Mutex<Option<Loaded>>,
+}
+
+/// A model as it was loaded, and what it drafts with.
+#[derive(Debug, Clone, PartialEq)]
+struct Loaded {
+    model: Model,
+    /// When the tokens that its head drafts from were chosen; `None` for all tokens.
+    draft_vocabulary: Option<SystemTime>,
 }
 
 impl Models {
@@ -123,25 +139,31 @@ impl Models {
     ) -> Result<ModelInfo, ErrorReport> {
         let draft_model = self.library.current_draft_model_of(Path::new(folder)).await;
         let model = Model { folder: folder.to_owned(), kv_precision, draft_model };
-        let loaded = self.engine.load(model.clone()).await?;
-        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
-        Ok(loaded)
+        let draft_vocabulary = draft_vocabulary_chosen_at(Path::new(folder)).await;
+        let info = self.engine.load(model.clone()).await?;
+        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Loaded { model, draft_vocabulary });
+        Ok(info)
     }
 
-    /// The loaded model, if its draft model has come or gone since it was loaded.
-    fn with_other_draft_model(&self) -> Option<Model> {
+    /// The loaded model, if what it drafts with has changed since it was loaded: its draft model has come or gone, or
+    /// other tokens were chosen to draft from.
+    async fn with_other_drafts(&self) -> Option<Loaded> {
         let EngineState::Ready { model: ready, .. } = self.engine.state() else { return None };
         let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        if loaded.folder != ready.path {
+        if loaded.model.folder != ready.path {
             return None;
         }
-        let draft_model = self.library.draft_model_of(Path::new(&loaded.folder)).ok()?;
-        (draft_model != loaded.draft_model).then_some(Model { draft_model, ..loaded })
+        let folder = Path::new(&loaded.model.folder);
+        let draft_model = self.library.draft_model_of(folder).ok()?;
+        let draft_vocabulary = draft_vocabulary_chosen_at(folder).await;
+        let now = Loaded { model: Model { draft_model, ..loaded.model.clone() }, draft_vocabulary };
+        (now != loaded).then_some(now)
     }
 
-    /// Loads the model of the chat again when its draft model has come or gone, as soon as no reply is being written,
+    /// Loads the model of the chat again when what it drafts with has changed, as soon as no reply is being written,
     /// for as long as the app runs.
-    pub(crate) async fn follow_draft_models(&self) {
+    pub(crate) async fn follow_drafts(&self) {
         let (mut library, mut engine) = (self.library.watch(), self.engine.watch());
         let mut replies = self.library.replies();
         // One that did not load would not load again.
@@ -150,12 +172,13 @@ impl Models {
             let is_idle = *replies.borrow_and_update() == 0;
             library.mark_unchanged();
             engine.mark_unchanged();
-            let other = self.with_other_draft_model().filter(|_| is_idle);
-            if let Some(model) = other.filter(|model| tried.as_ref() != Some(model)) {
-                if let Err(error) = self.load_with_draft_model(&model.folder, model.kv_precision).await {
+            let other = self.with_other_drafts().await.filter(|_| is_idle);
+            if let Some(other) = other.filter(|other| tried.as_ref() != Some(other)) {
+                let Model { folder, kv_precision, .. } = &other.model;
+                if let Err(error) = self.load_with_draft_model(folder, *kv_precision).await {
                     tracing::error!("{error}");
                 }
-                tried = Some(model);
+                tried = Some(other);
                 continue;
             }
             let followed = tokio::select! {

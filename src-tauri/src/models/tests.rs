@@ -1,11 +1,13 @@
-//! What is loaded with a model: its draft model, as that comes and goes.
+//! What a loaded model drafts with: its draft model, as that comes and goes, and the tokens that were chosen for it.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_host::testing::demo_model;
-use foretoken_protocol::{DraftModelInfo, EngineState};
+use foretoken_protocol::{
+    DRAFT_VOCABULARY_FILE, DraftModelInfo, EngineState, KvPrecision, LibrarySnapshot, Tuning,
+};
 use tokio::time::timeout;
 
 use super::library::testing::write_draft_model;
@@ -16,6 +18,14 @@ fn draft_model(app: &App) -> Option<DraftModelInfo> {
     match app.engine.state() {
         EngineState::Ready { model, .. } => model.draft_model.map(|draft| *draft),
         state => panic!("{state:?}"),
+    }
+}
+
+/// A model of the library that is the demo model.
+fn write_demo_model(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    for file in fs::read_dir(demo_model()).unwrap().flatten() {
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
     }
 }
 
@@ -36,7 +46,7 @@ async fn ready_with(app: &App, folder: Option<&Path>) {
 async fn listed(app: &App, count: usize) {
     app.models.library.current().await;
     let mut told = app.models.library.watch();
-    let is_so = |told: &Option<foretoken_protocol::LibrarySnapshot>| {
+    let is_so = |told: &Option<LibrarySnapshot>| {
         told.as_ref().is_some_and(|told| {
             let belong = told.models.iter().filter(|model| model.draft_model.is_some()).count();
             (belong, told.draft_models.len()) == (1 + count, 1 + count)
@@ -49,15 +59,12 @@ async fn listed(app: &App, count: usize) {
 async fn a_model_gets_and_loses_its_draft_model_when_nothing_is_being_written() {
     let Running { app, folder, .. } = running().await;
     let own = folder.path().join("data/models/org--Little");
-    fs::create_dir_all(&own).unwrap();
-    for file in fs::read_dir(demo_model()).unwrap().flatten() {
-        fs::copy(file.path(), own.join(file.file_name())).unwrap();
-    }
+    write_demo_model(&own);
     let own = own.to_string_lossy();
     app.models.load(&own).await.unwrap();
     app.models.library.start();
     let models = Arc::clone(&app.models);
-    tokio::spawn(async move { models.follow_draft_models().await });
+    tokio::spawn(async move { models.follow_drafts().await });
     assert_eq!(draft_model(&app), None);
 
     let draft = folder.path().join("data/models/org--Draft");
@@ -78,4 +85,43 @@ async fn a_model_gets_and_loses_its_draft_model_when_nothing_is_being_written() 
     ready_with(&app, None).await;
     app.models.library.restore(draft.clone()).await.unwrap();
     ready_with(&app, Some(&draft)).await;
+}
+
+/// Waits until a model is ready of which the engine says something about the tokens to draft from, or nothing.
+async fn ready_with_note(app: &App, noted: bool) {
+    let mut state = app.engine.watch();
+    let is_so = |state: &EngineState| match state {
+        EngineState::Ready { model, .. } => {
+            model.notes.iter().any(|note| note.contains(DRAFT_VOCABULARY_FILE)) == noted
+        }
+        _ => false,
+    };
+    timeout(TIMEOUT, state.wait_for(is_so)).await.unwrap().unwrap();
+}
+
+/// Tokens that cannot be read are the ones that the engine says something about.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loaded_model_drafts_from_the_tokens_that_were_just_chosen() {
+    let Running { app, folder, .. } = running().await;
+    let own = folder.path().join("data/models/org--Little");
+    write_demo_model(&own);
+    app.models.load(&own.to_string_lossy()).await.unwrap();
+    app.models.library.start();
+    let models = Arc::clone(&app.models);
+    tokio::spawn(async move { models.follow_drafts().await });
+    ready_with_note(&app, false).await;
+    // A measurement that fails chooses tokens all the same.
+    let tuned = |measured_at| Tuning {
+        tokens_per_second: vec![1.0],
+        best_depth: 0,
+        kv_precision: KvPrecision::Full,
+        draft_vocabulary: None,
+        measured_at,
+    };
+    fs::write(own.join(DRAFT_VOCABULARY_FILE), "{").unwrap();
+    app.models.library.note_tuning(&own, tuned(7));
+    ready_with_note(&app, true).await;
+    fs::remove_file(own.join(DRAFT_VOCABULARY_FILE)).unwrap();
+    app.models.library.note_tuning(&own, tuned(8));
+    ready_with_note(&app, false).await;
 }

@@ -24,7 +24,11 @@ export function Measure({ all, shown }: Props) {
   const path = shown?.local?.path ?? null;
   const reason =
     shown === null ? "No model is here." : path === null ? `${shown.name} is not here any more.` : null;
-  const canDraft = shown?.local?.mtp?.state === "present";
+  const hasHead = shown?.local?.mtp?.state === "present";
+  const canDraft = hasHead || (shown?.local?.draft_model ?? null) !== null;
+  const drafters = [(hasHead || !canDraft) && "1, 2 and 3 drafts", shown?.local?.draft_model && "DFlash"]
+    .filter(Boolean)
+    .join(", ");
   const check = (index: number) => setBenchmarks({ plan: { ...plan, thorough: index === 1 } });
   const { group, radio } = radios("How long it takes", plan.thorough ? 1 : 0, check);
   return (
@@ -48,8 +52,8 @@ export function Measure({ all, shown }: Props) {
               Drafts
               <span className="measure-words">
                 {canDraft || shown === null
-                  ? "Plain decoding against 1, 2 and 3 drafts, and Auto"
-                  : "This model has no MTP head to draft with"}
+                  ? `Plain decoding against ${drafters}, and Auto`
+                  : "This model has neither an MTP head nor a draft model to draft with"}
               </span>
             </span>
           </label>

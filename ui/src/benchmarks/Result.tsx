@@ -21,7 +21,7 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
   const newest = benchmarks.at(-1);
   const benchmark = benchmarks.find(({ measured_at }) => measured_at === shown) ?? newest;
   if (benchmark === undefined || newest === undefined || machine === undefined) return null;
-  const best = fastest(benchmark.depths);
+  const best = fastest([...benchmark.depths, ...benchmark.dflash]);
   const { auto, prefill_tokens_per_second: prefill, peak_memory_bytes: peak } = benchmark;
   return (
     <section className="part" aria-label="Result" data-testid="benchmark-result">
@@ -52,6 +52,14 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
           <tbody>
             {benchmark.depths.map((depth) => (
               <Row key={depth.depth} name={depthName(depth.depth)} speed={depth} best={depth === best} />
+            ))}
+            {benchmark.dflash.map((depth) => (
+              <Row
+                key={`dflash ${depth.depth}`}
+                name={`DFlash ${depth.depth}`}
+                speed={depth}
+                best={depth === best}
+              />
             ))}
             {auto && <Row name="Auto" speed={auto} best={false} />}
           </tbody>

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Benchmark, EngineState, MtpState } from "../bridge/bindings";
+import type { Benchmark, EngineState, LocalModel, MtpState } from "../bridge/bindings";
 import { Jobs } from "../models/Jobs";
 import { endings, steps } from "../models/jobs";
 import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
@@ -66,6 +66,11 @@ describe("what a benchmark found", () => {
     expect(found(1, 1.01, 0.9, 0.8)).toBe("Nothing beats plain here.");
     expect(found(1)).toBe("Plain decoding writes 50 tokens per second here.");
     expect(found()).toBe("Plain decoding was not measured.");
+    const depths = [speedOf(0, 50, 1), speedOf(2, 50, 1.4)];
+    const withBlock = (gain: number) =>
+      benchmarkSentence(benchmark(0, { depths, dflash: [speedOf(7, 50, gain)] }));
+    expect(withBlock(1.8)).toBe("DFlash 7 is the fastest here: 1.8 times plain.");
+    expect(withBlock(1.2)).toBe("Two drafts are the fastest here: 1.4 times plain.");
   });
 
   it("owns up to runs that say otherwise", () => {
@@ -103,6 +108,9 @@ describe("what a benchmark found", () => {
     const less = words(<Result benchmarks={[plain]} />);
     expect(less).not.toContain("read at");
     expect(less).not.toContain("1 draft");
+    expect(less).not.toContain("DFlash");
+    const drafted = words(<Result benchmarks={[benchmark(0, { dflash: [speedOf(3, 50, 1.6)] })]} />);
+    expect(drafted).toContain("DFlash 3 fastest 80 (72–88) 1.6× 2.5 80 % · 60 % · 40 %");
     expect(markup(<Result benchmarks={[]} />)).toBe("");
   });
 
@@ -251,9 +259,16 @@ describe("a benchmark that runs", () => {
     expect(words(<SidebarProgress />)).toBe("");
   });
 
-  it("offers drafts only where there is a head", () => {
-    Object.assign(page, { library: library({ models: [local("/small", { mtp: { state: "absent" } })] }) });
-    expect(words(<BenchmarksScreen />)).toContain("This model has no MTP head to draft with");
+  it("offers drafts only where there is a head or a draft model", () => {
+    const offers = (more: Partial<LocalModel>) => {
+      Object.assign(page, { library: library({ models: [local("/small", more)] }) });
+      return words(<BenchmarksScreen />);
+    };
+    const mtp = { state: "absent" } as const;
+    expect(offers({ mtp })).toContain("neither an MTP head nor a draft model");
+    expect(offers({ mtp, draft_model: "/draft" })).toContain("Plain decoding against DFlash, and Auto");
+    expect(offers({ draft_model: "/draft" })).toContain("against 1, 2 and 3 drafts, DFlash, and Auto");
+    expect(offers({})).toContain("against 1, 2 and 3 drafts, and Auto");
   });
 });
 

@@ -45,14 +45,15 @@ const drafts = (depth: number): string =>
   `${NUMBERS[depth] ?? depth} ${depth === 1 ? "draft is" : "drafts are"}`;
 
 /** What a benchmark found, in a sentence or two. */
-export function benchmarkSentence({ depths }: Benchmark): string {
+export function benchmarkSentence({ depths, dflash }: Benchmark): string {
   const plain = depths.find(({ depth }) => depth === 0);
   if (plain === undefined) return "Plain decoding was not measured.";
-  if (depths.length === 1)
+  if (depths.length + dflash.length === 1)
     return `Plain decoding writes ${rate(plain.tokens_per_second.median)} tokens per second here.`;
-  const best = fastest(depths);
+  const best = fastest([...depths, ...dflash]);
   if (best?.speed_up == null) return "Nothing beats plain here.";
-  const sentence = `${drafts(best.depth)} the fastest here: ${times(best.speed_up.median)} times plain.`;
+  const what = dflash.includes(best) ? `DFlash ${best.depth} is` : drafts(best.depth);
+  const sentence = `${what} the fastest here: ${times(best.speed_up.median)} times plain.`;
   return best.speed_up.min > 1 ? sentence : `${sentence} Not in every run, though.`;
 }
 

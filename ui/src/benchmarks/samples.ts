@@ -26,6 +26,7 @@ export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): B
   gen_tokens: 64,
   prompt_tokens: 512,
   depths: [speedOf(0, 50, 1), speedOf(1, 50, 1.2), speedOf(2, 50, 1.4), speedOf(3, 50, 1.3)],
+  dflash: [],
   auto: null,
   prefill_tokens_per_second: around(1200),
   peak_memory_bytes: around(2e9),

@@ -423,6 +423,8 @@ export type Benchmark = {
 	prompt_tokens: number,
 	/**  Decoding by depth, plain decoding first. */
 	depths: DepthSpeed[],
+	/**  Decoding with the draft model, by depth; empty where none was loaded. */
+	dflash: DepthSpeed[],
 	/**  Decoding with as many drafts as pay; `None` where none were measured. */
 	auto: AutoSpeed | null,
 	/**  Tokens of the prompt read per second; `None` where only a short one was read, in passing. */
@@ -455,7 +457,7 @@ export type BenchmarkId = number;
 
 /**  What a benchmark measures. Plain decoding and the memory it takes are always measured. */
 export type BenchmarkPlan = {
-	/**  Decoding with 1, 2 and 3 drafts and with as many as pay, where the model has an MTP head. */
+	/**  Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, and with as many as pay. */
 	drafts: boolean,
 	/**  Reading a long prompt. */
 	prompt: boolean,

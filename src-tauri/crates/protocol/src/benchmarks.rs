@@ -19,7 +19,7 @@ pub struct Spread {
 /// What a benchmark measures. Plain decoding and the memory it takes are always measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct BenchmarkPlan {
-    /// Decoding with 1, 2 and 3 drafts and with as many as pay, where the model has an MTP head.
+    /// Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, and with as many as pay.
     pub drafts: bool,
     /// Reading a long prompt.
     pub prompt: bool,
@@ -96,6 +96,9 @@ pub struct Benchmark {
     pub prompt_tokens: u32,
     /// Decoding by depth, plain decoding first.
     pub depths: Vec<DepthSpeed>,
+    /// Decoding with the draft model, by depth; empty where none was loaded.
+    #[serde(default)]
+    pub dflash: Vec<DepthSpeed>,
     /// Decoding with as many drafts as pay; `None` where none were measured.
     pub auto: Option<AutoSpeed>,
     /// Tokens of the prompt read per second; `None` where only a short one was read, in passing.

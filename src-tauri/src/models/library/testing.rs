@@ -1,9 +1,12 @@
-//! A draft model for the demo model, for the tests of the shell.
+//! A draft model for the demo model, and the result of a measurement, for the tests of the shell.
 
 use std::fs;
 use std::path::Path;
 
+use foretoken_protocol::Tuning;
 use serde_json::{Map, Value, json};
+
+use super::ModelLibrary;
 
 /// Of the demo model.
 const HIDDEN: usize = 192;
@@ -46,4 +49,12 @@ pub(crate) fn write_draft_model(folder: &Path, layers_read: &[usize]) {
         "dflash_config": {"mask_token_id": VOCAB - 1, "target_layer_ids": layers_read},
     });
     fs::write(folder.join("config.json"), config.to_string()).unwrap();
+}
+
+impl ModelLibrary {
+    /// Notes the result of a measurement, as a finished one does.
+    pub(crate) fn note_tuning(&self, folder: &Path, tuning: Tuning) {
+        self.statistics.tuned(folder, tuning);
+        self.request_rescan();
+    }
 }

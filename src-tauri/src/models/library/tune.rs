@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use foretoken_host::Tool;
+use foretoken_host::{Model, Tool};
 use foretoken_protocol::{DepthSpeed, ErrorReport, KvPrecision, Tuning};
 
 use super::now;
@@ -16,13 +16,12 @@ const MARGIN: f64 = 1.02;
 /// With fewer tokens the output head is no large part of what a draft reads, and drafts are drawn from all of them.
 const LEAST_VOCABULARY: usize = 16_384;
 
-/// Measures the model in a folder, with keys and values kept so, and leaves what passes take in `state`; `on_progress`
-/// is told how much of it is done, and of how much. Dropping the future ends it. `vocab_size`: of the model.
+/// Measures a model as it is loaded for replies, and leaves what passes take in `state`; `on_progress` is told how much
+/// of it is done, and of how much. Dropping the future ends it. `vocab_size`: of the model.
 pub(super) async fn measure(
     tool: &Tool,
-    folder: &Path,
+    model: &Model,
     state: &Path,
-    kv_precision: KvPrecision,
     vocab_size: usize,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Tuning, ErrorReport> {
@@ -31,6 +30,7 @@ pub(super) async fn measure(
     let halves = if vocab_size < LEAST_VOCABULARY { 1 } else { 2 };
     if halves == 2 {
         let first_half = |done, total| on_progress(done, halves * total);
+        let folder = Path::new(&model.folder);
         draft_vocabulary = match benchmarks::choose_draft_vocabulary(tool, folder, first_half).await {
             Ok(figures) => Some(figures),
             Err(error) => {
@@ -46,8 +46,8 @@ pub(super) async fn measure(
         };
     }
     let last_half = |done, total| on_progress((halves - 1) * total + done, halves * total);
-    let report = benchmarks::measure(tool, folder, state, &SIZES, kv_precision, last_half).await?;
-    Ok(Tuning { draft_vocabulary, ..tuning(&report.depths, kv_precision, now()) })
+    let report = benchmarks::measure(tool, model, state, &SIZES, last_half).await?;
+    Ok(Tuning { draft_vocabulary, ..tuning(&report.depths, model.kv_precision, now()) })
 }
 
 fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) -> Tuning {
@@ -111,7 +111,12 @@ mod tests {
         }
         let mut told = Vec::new();
         let follow = |done, total| told.push(done as f64 / total as f64);
-        let tuned = measure(&tool, &model, folder.path(), KvPrecision::Eight, LEAST_VOCABULARY, follow);
+        let loaded = |kv_precision| {
+            let folder = model.to_string_lossy().into_owned();
+            Model { folder, kv_precision, draft_model: None }
+        };
+        let eight = loaded(KvPrecision::Eight);
+        let tuned = measure(&tool, &eight, folder.path(), LEAST_VOCABULARY, follow);
         let tuning = tuned.await.unwrap();
         assert!(told.is_sorted() && told.last() == Some(&1.0) && told.contains(&0.5), "{told:?}");
         let figures = tuning.draft_vocabulary.clone().unwrap();
@@ -127,7 +132,8 @@ mod tests {
         let mut told = Vec::new();
         let follow = |done, total| told.push(done as f64 / total as f64);
         let small = LEAST_VOCABULARY - 1;
-        let tuning = measure(&tool, &model, folder.path(), KvPrecision::Full, small, follow).await.unwrap();
+        let full = loaded(KvPrecision::Full);
+        let tuning = measure(&tool, &full, folder.path(), small, follow).await.unwrap();
         assert!(tuning.draft_vocabulary.is_none() && told.last() == Some(&1.0), "{told:?}");
         assert!(told[0] < 0.25, "the benchmark is all of the work: {told:?}");
     }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use foretoken_host::Model;
 use foretoken_models::{
     Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId, Source,
 };
@@ -470,10 +471,10 @@ impl ModelLibrary {
         if !alone && !matches!(facts.mtp, MtpState::Present { .. }) {
             return Ok(end);
         }
-        let (state, kv_precision) = (&self.engine_state, self.kv_precision());
+        let model = self.as_loaded(path).await;
         let on_progress = |done, total| self.progress(job, done, total);
-        let measuring = tune::measure(&self.tool, path, state, kv_precision, facts.vocab_size, on_progress);
-        Ok(match self.undisturbed(path, &facts, measuring).await? {
+        let measuring = tune::measure(&self.tool, &model, &self.engine_state, facts.vocab_size, on_progress);
+        Ok(match self.undisturbed(&model, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());
                 blocking(move || library.statistics.tuned(&path, tuning)).await;
@@ -491,18 +492,17 @@ impl ModelLibrary {
         plan: BenchmarkPlan,
     ) -> Result<Ended, ErrorReport> {
         let facts = self.found(path).await?.model()?;
-        let can_draft = matches!(facts.mtp, MtpState::Present { .. });
+        let model = self.as_loaded(path).await;
+        let can_draft = matches!(facts.mtp, MtpState::Present { .. }) || model.draft_model.is_some();
         let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
-        let kv_precision = self.kv_precision();
-        let measuring =
-            benchmarks::measure(&self.tool, path, &self.engine_state, &sizes, kv_precision, on_progress);
-        Ok(match self.undisturbed(path, &facts, measuring).await? {
+        let measuring = benchmarks::measure(&self.tool, &model, &self.engine_state, &sizes, on_progress);
+        Ok(match self.undisturbed(&model, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
                 let history = Arc::clone(&self.benchmarks);
                 let machine = history.machine().clone();
-                let kept = report.kept(entry.name.clone(), plan, kv_precision, machine, now());
+                let kept = report.kept(entry.name.clone(), plan, model.kv_precision, machine, now());
                 blocking(move || history.add(kept)).await?;
                 Ended::Done(ControlFlow::Break(path.to_owned()))
             }
@@ -518,17 +518,29 @@ impl ModelLibrary {
         }
     }
 
+    /// The model in a folder as replies load it: with the draft model that belongs to it.
+    async fn as_loaded(&self, path: &Path) -> Model {
+        let (folder, draft_model) =
+            (path.to_string_lossy().into_owned(), self.current_draft_model_of(path).await);
+        Model { folder, kv_precision: self.kv_precision(), draft_model }
+    }
+
     /// Measures as soon as there is room for the model beside the one that is loaded, or says why not now. The chat
     /// goes first.
     async fn undisturbed<T>(
         &self,
-        path: &Path,
+        model: &Model,
         facts: &Facts,
         measuring: impl Future<Output = Result<T, ErrorReport>>,
     ) -> Result<ControlFlow<Ended, T>, ErrorReport> {
-        let (need, available_bytes) = (facts.least(), self.machine.model_bytes);
+        let draft = model.draft_model.as_ref().and_then(|draft| self.inspector.known(Path::new(draft)));
+        let of_draft = match draft {
+            Some(Ok(Found::DraftModel(draft))) => draft.weight_bytes,
+            _ => 0,
+        };
+        let (need, available_bytes) = (facts.least().saturating_add(of_draft), self.machine.model_bytes);
         if need > available_bytes {
-            return Err(no_room(&folder_name(path), need, available_bytes));
+            return Err(no_room(&folder_name(Path::new(&model.folder)), need, available_bytes));
         }
         let need_bytes = need.saturating_add(self.loaded_bytes());
         if need_bytes > available_bytes {

@@ -42,7 +42,7 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.wait_until("the model is being measured", || window.is_shown("benchmark-jobs"));
     window.wait_until("the result is shown", || window.is_shown("benchmark-result"));
     let table = window.text("benchmark-table");
-    for row in ["Plain", "1 draft", "2 drafts", "3 drafts", "Auto"] {
+    for row in ["Plain", "1 draft", "2 drafts", "3 drafts", "DFlash 3", "DFlash 7", "Auto"] {
         assert!(table.contains(row), "{row} is missing in {table}");
     }
     let sentence = window.text("benchmark-sentence");

@@ -139,6 +139,25 @@ MIXES = {
         "dialogue": 12,
         "tools": 30,
     },
+    "calls": {
+        "copy": 9,
+        "story": 5,
+        "both": 9,
+        "sum": 15,
+        "drill": 1,
+        "about": 11,
+        "fact": 4,
+        "list": 3,
+        "table": 2,
+        "code": 2,
+        "poem": 2,
+        "translation": 2,
+        "talk": 3,
+        "joke": 1,
+        "decline": 7,
+        "dialogue": 10,
+        "tools": 55,
+    },
 }
 
 

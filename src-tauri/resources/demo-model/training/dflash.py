@@ -2,7 +2,8 @@
 
     python dflash.py --state FOLDER --blocks 700
 
-The state is written every 200 steps; the drafter is left in state/dflash.safetensors at the end.
+The state is written every 200 steps; the drafter is left in state/dflash.safetensors at the end. Where there is no state,
+training goes on from that one, with fresh moments.
 
 A block begins with a token that is known, its anchor, and has a mask in each other place. It sees what three layers of
 the model put out for all tokens before the anchor, and itself, in both directions. Row k predicts the token k places
@@ -175,7 +176,9 @@ def main():
     rates = [group["lr"] for group in groups]
     check, rows = selfgen.split(args.state)
     done, step, passes, total = 0, 0, 0, args.blocks * 1000
-    state = args.state / "dflash.pt"
+    state, before = args.state / "dflash.pt", trained(args.state)
+    if before:
+        drafter.load_state_dict(before)
     if state.exists():
         saved = torch.load(state, weights_only=True)
         drafter.load_state_dict(saved["drafter"])

@@ -2,7 +2,8 @@
 
     python mtp.py --state FOLDER --millions 2
 
-The state is written every hundred steps; the best head is left in state/mtp.safetensors at the end.
+The state is written every hundred steps; the best head is left in state/mtp.safetensors at the end. Where there is no
+state, training goes on from that one, with fresh moments.
 
 A chain of guesses that begins at token i reads what the engine gives it: the keys and values of the head for the rows
 0 … i, made from the trunk's hidden states, and its own rows since; each row takes the head's output of the row before,
@@ -118,6 +119,7 @@ def main():
     torch.set_num_threads(1)
     model, encoder = selfgen.rounded(args.state), Encoder(tokenizer.load())
     head = model.mtp.requires_grad_(True)
+    head.load_state_dict(best(args.state) or head.state_dict())
     optimizers = train.optimizers(head)
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     rates = [SHARE * group["lr"] for group in groups]

@@ -1,7 +1,7 @@
 """Questions that are answered by calling a function, and what to do with its result.
 
-Functions come with one of several names, a fifth of the time with an invented one: what a function does has to be
-read from its description.
+Functions come with one of several names, a fifth of the time with an invented one and in training more often: what a
+function does has to be read from its description.
 """
 
 from dataclasses import dataclass
@@ -716,7 +716,7 @@ class Tool:
 
 def offer(draw, number):
     maker, names, descriptions, parameters, _ = TOOLS[number]
-    name = draw.choice(names) if draw.chance(0.8) else made_up(draw) + draw.choice(["", "_tool", "_it"])
+    name = draw.choice(names) if draw.chance(0.8 if draw.measure else 0.65) else made_up(draw) + draw.choice(["", "_tool", "_it"])
     if draw.chance(0.1):
         name = f"{draw.choice(['home', 'web', 'my', 'files', 'app'])}__{name}"
     properties, keys = {}, []
@@ -768,7 +768,9 @@ def called(tool, call):
 
 def rounds(draw, thinking):
     """Tools, and the messages of some questions with them."""
-    numbers = draw.sample(range(len(TOOLS)), draw.choices([1, 2, 3, 4], [4, 4, 2, 1])[0])
+    # Training has more to choose from than what measures.
+    count = draw.choices([1, 2, 3, 4], [4, 4, 2, 1] if draw.measure else [1, 4, 3, 2])[0]
+    numbers = draw.sample(range(len(TOOLS)), count)
     offered = [offer(draw, n) for n in numbers]
     names = [t.definition["function"]["name"] for t in offered]
     if len(set(names)) < len(names):

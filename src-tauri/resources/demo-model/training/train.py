@@ -45,6 +45,7 @@ STAGES = [
     ("tools", "tools", 6, 4096, 768, 0.1, 1, probe.KINDS),
     ("forms", "forms", 10, 4096, 768, 0.1, 0.6, probe.KINDS),
     ("copies", "copies", 14, 4096, 768, 0.1, 0.6, probe.KINDS),
+    ("calls", "calls", 8, 4096, 768, 0.1, 0.35, probe.KINDS),
 ]
 WARM_UP = 100
 # The draft's loss is taken in one step of so many: the head is trained for long once the trunk is done.
@@ -234,7 +235,8 @@ class Run:
             optimizer.step()
             optimizer.zero_grad()
         self.step, self.warm, self.tokens = self.step + 1, self.warm + 1, self.tokens + tokens
-        self.seconds += time.process_time() - began
+        # Of all processes: they do alike.
+        self.seconds += self.count * (time.process_time() - began)
         return loss.item(), None if draft is None else draft.item()
 
     def done(self):

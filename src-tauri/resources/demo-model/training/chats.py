@@ -158,6 +158,25 @@ MIXES = {
         "dialogue": 10,
         "tools": 55,
     },
+    "names": {
+        "copy": 24,
+        "story": 5,
+        "both": 8,
+        "sum": 13,
+        "drill": 1,
+        "about": 12,
+        "fact": 6,
+        "list": 3,
+        "table": 2,
+        "code": 2,
+        "poem": 2,
+        "translation": 2,
+        "talk": 3,
+        "joke": 1,
+        "decline": 8,
+        "dialogue": 12,
+        "tools": 45,
+    },
 }
 
 
@@ -201,7 +220,7 @@ def one(draw, family):
     for turn in turns:
         ask = (
             turn.ask
-            if turn.about.get("family") in ("repeat", "pick", "look up", "spell", "reverse", "drill") or draw.measure
+            if turn.about.get("family") in ("repeat", "pick", "look up", "find", "spell", "reverse", "drill") or draw.measure
             else typed(draw, turn.ask)
         )
         last = turn is turns[-1]

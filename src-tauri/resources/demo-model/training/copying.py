@@ -4,6 +4,28 @@ from draw import Turn
 from words import COLOURS, COMMON, COPY_ONLY, GIVEN, HEROES, KIND, made_up
 
 ORDER = ["first", "second", "third", "fourth", "fifth"]
+DEEDS = [
+    "reads a file",
+    "writes a file",
+    "plays a song",
+    "tells the time",
+    "tells the weather",
+    "finds a page",
+    "opens a page",
+    "sends a message",
+    "saves a note",
+    "starts a timer",
+    "switches a light",
+    "explains a word",
+    "translates a word",
+    "changes units",
+    "changes money",
+    "draws a number",
+    "adds an event",
+    "lists a folder",
+    "measures a way",
+    "works out a sum",
+]
 
 
 def word(draw):
@@ -63,6 +85,29 @@ def look_up(draw):
     )
 
 
+def find(draw):
+    """Such a table, and a question about who has something."""
+    count = draw.randint(2, 4)
+    names = list(dict.fromkeys(word(draw) for _ in range(count)))
+    if draw.chance(0.7):
+        # As functions are called, and what they do.
+        ends = ["", "_tool", "_it"]
+        names = [name.replace(" ", "_") + draw.choice(ends) for name in names]
+        has, values = "", draw.sample(DEEDS, len(names))
+    else:
+        has, values = "has ", list(dict.fromkeys(word(draw) for _ in names))
+        names = names[: len(values)]
+    chosen = draw.randrange(len(names))
+    name, deed = names[chosen], has + values[chosen]
+    said = ", ".join(f"{n} {has}{v}" for n, v in zip(names, values))
+    return Turn(
+        draw.phrase("find", x=said, v=deed),
+        f"**{name}** {deed}.",
+        f"I look for what {deed}: it is {name}.",
+        {"family": "find", "text": name},
+    )
+
+
 def spell(draw):
     text = word(draw)
     letters = "-".join(text)
@@ -87,4 +132,4 @@ def order(draw):
 
 
 def copying(draw):
-    return draw.choices([repeat, pick, look_up, spell, order], [50, 16, 18, 8, 8])[0](draw)
+    return draw.choices([repeat, pick, look_up, find, spell, order], [50, 16, 18, 40, 8, 8])[0](draw)

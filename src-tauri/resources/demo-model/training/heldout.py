@@ -30,6 +30,7 @@ PHRASES = {
     "repeat": ["Say exactly this: {x}", "Please say: {x}"],
     "pick": ["Tell me the {which} of these words: {x}", "Of {x}, which is the {which}?"],
     "look up": ["{x}. So what does {n} have?", "Let us say {x}. What does {n} have?"],
+    "find": ["Find the one that {v}: {x}", "{x}. And which of them {v}?"],
     "spell": ["Tell me how to spell {x}.", "Spell {x} for me."],
     "reverse": ["Put this list into reverse order: {x}", "Say these words backwards: {x}"],
     "term": ["Could you tell me what {x} is?", "I don't know what {x} means."],

@@ -5,7 +5,8 @@ use std::time::Instant;
 use foretoken_protocol::{Counters, Drafting, PositionStats};
 use serde::Serialize;
 
-use super::{Bench, Run, Spread};
+use super::spread::{Spread, all_positions, spread};
+use super::{Bench, Run};
 use crate::decode::{DrafterKind, Limits, Policy, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 
@@ -83,7 +84,7 @@ pub(super) fn report(
     let measured: Vec<(&Run, &Decoded)> = runs.iter().filter_map(|run| Some((run, of(run)?))).collect();
     let (_, last) = measured.last()?;
     let over_runs = |pick: &dyn Fn(&Run, &Decoded) -> f64| {
-        super::spread(measured.iter().map(|(run, decoded)| pick(run, decoded)))
+        spread(measured.iter().map(|(run, decoded)| pick(run, decoded)))
     };
     Some(Auto {
         tokens_per_second: over_runs(&|_, decoded| decoded.tokens_per_second),
@@ -91,7 +92,7 @@ pub(super) fn report(
             over_runs(&|run, decoded| decoded.tokens_per_second / run.plans[plain].tokens_per_second())
         }),
         tokens_per_pass: over_runs(&|_, decoded| decoded.tokens_per_pass),
-        positions: super::report::all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
+        positions: all_positions(measured.iter().map(|(_, decoded)| &decoded.positions)),
         note: if last.drafted { None } else { why_not() },
     })
 }

@@ -7,6 +7,7 @@ mod auto;
 mod report;
 mod rows;
 mod second_turn;
+mod spread;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,13 +27,15 @@ use crate::learned::Learned;
 use crate::mlx;
 use crate::model::Qwen;
 use crate::session::{Prepared, Session};
-use report::{median, medians, milliseconds, spread};
+use report::medians;
 use rows::Steps;
+use spread::{median, milliseconds, spread};
 
 pub use auto::Auto;
-pub use report::{Depth, Report, Spread, Width};
+pub use report::{Depth, Report, Width};
 pub use rows::Rows;
 pub use second_turn::SecondTurn;
+pub use spread::Spread;
 
 /// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";

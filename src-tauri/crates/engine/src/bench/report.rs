@@ -1,7 +1,6 @@
 //! The figures of all runs as one report.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use foretoken_protocol::{Counters, MAX_DEPTH, PositionStats};
 use serde::Serialize;
@@ -9,21 +8,11 @@ use serde::Serialize;
 use super::auto::{self, Auto};
 use super::rows::{self, Rows};
 use super::second_turn::SecondTurn;
+use super::spread::{Spread, all_positions, median, spread, spread_of_known};
 use super::{Bench, Decoded, Run};
 use crate::decode::{DrafterKind, PassTimes, PolicyState};
 use crate::error::EngineError;
 use crate::mlx;
-
-/// A figure over all runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// Half of the runs are below.
-    pub median: f64,
-    /// Smallest.
-    pub min: f64,
-    /// Largest.
-    pub max: f64,
-}
 
 /// All figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -199,41 +188,4 @@ pub(super) fn medians(runs: &[Run]) -> PassTimes {
         (!known.is_empty()).then(|| median(known))
     };
     PassTimes { passes, draft: of_known(&|times| times.draft), block: of_known(&|times| times.block) }
-}
-
-/// The sums over all runs.
-pub(super) fn all_positions<'a>(runs: impl Iterator<Item = &'a Vec<PositionStats>>) -> Vec<PositionStats> {
-    let mut sums: Vec<PositionStats> = Vec::new();
-    for positions in runs {
-        sums.resize(sums.len().max(positions.len()), PositionStats::default());
-        for (sum, position) in sums.iter_mut().zip(positions) {
-            sum.drafted += position.drafted;
-            sum.accepted += position.accepted;
-        }
-    }
-    sums
-}
-
-pub(super) fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-pub(super) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
-    }
-}
-
-pub(super) fn spread(values: impl IntoIterator<Item = f64>) -> Spread {
-    let values: Vec<f64> = values.into_iter().collect();
-    let (min, max) = values.iter().fold((f64::MAX, f64::MIN), |(min, max), &v| (min.min(v), max.max(v)));
-    Spread { median: median(values), min, max }
-}
-
-pub(super) fn spread_of_known(values: impl Iterator<Item = f64>) -> Option<Spread> {
-    let values: Vec<f64> = values.collect();
-    (!values.is_empty()).then(|| spread(values))
 }

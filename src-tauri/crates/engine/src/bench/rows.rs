@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Bench, Spread, median, milliseconds};
+use super::Bench;
+use super::spread::{Spread, median, milliseconds, spread};
 use crate::decode::{Batch, RowSpec};
 use crate::error::EngineError;
 
@@ -66,7 +67,7 @@ impl Bench<'_> {
 
 /// Over all runs. `runs`: what [`Bench::rows`] gave in each.
 pub(super) fn report<'a>(runs: impl Iterator<Item = &'a [Steps]> + Clone) -> Vec<Rows> {
-    let over_runs = |pick: &dyn Fn(&[Steps]) -> f64| super::spread(runs.clone().map(pick));
+    let over_runs = |pick: &dyn Fn(&[Steps]) -> f64| spread(runs.clone().map(pick));
     let Some(first) = runs.clone().next() else { return Vec::new() };
     first
         .iter()

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use foretoken_protocol::{Counters, Drafting, Sampling};
 use serde::Serialize;
 
-use super::{Spread, ordinary_tokens, spread};
+use super::ordinary_tokens;
+use super::spread::{Spread, spread};
 use crate::decode::{Limits, Policy, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 use crate::model::Qwen;

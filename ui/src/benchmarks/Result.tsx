@@ -46,7 +46,9 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
               <th scope="col">Tokens/s</th>
               <th scope="col">Against plain</th>
               <th scope="col">Per pass</th>
-              <th scope="col">Accepted by position</th>
+              <th scope="col" className="by-position">
+                Accepted by position
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -93,7 +95,7 @@ function Row({ name, speed, best }: { name: string; speed: DepthSpeed | AutoSpee
       <td>{spread(speed.tokens_per_second, rate)}</td>
       <td>{speed.speed_up === null || name === "Plain" ? "–" : spread(speed.speed_up, gain)}</td>
       <td>{perPass(speed.tokens_per_pass.median)}</td>
-      <td>{"positions" in speed ? acceptanceLabel(speed.positions) : "–"}</td>
+      <td className="by-position">{"positions" in speed ? acceptanceLabel(speed.positions) : "–"}</td>
     </tr>
   );
 }

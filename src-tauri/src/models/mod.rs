@@ -161,16 +161,16 @@ impl Models {
         (now != loaded).then_some(now)
     }
 
-    /// Loads the model of the chat again when what it drafts with has changed, as soon as no reply is being written,
-    /// for as long as the app runs.
+    /// Loads the model of the chat again when what it drafts with has changed, as soon as no reply is being written and
+    /// no measurement would have to begin again for it, for as long as the app runs.
     pub(crate) async fn follow_drafts(&self) {
         let (mut library, mut engine) = (self.library.watch(), self.engine.watch());
         let mut replies = self.library.replies();
         // One that did not load would not load again.
         let mut tried = None;
         loop {
-            let is_idle = *replies.borrow_and_update() == 0;
             library.mark_unchanged();
+            let is_idle = *replies.borrow_and_update() == 0 && !self.library.is_tuning();
             engine.mark_unchanged();
             let other = self.with_other_drafts().await.filter(|_| is_idle);
             if let Some(other) = other.filter(|other| tried.as_ref() != Some(other)) {

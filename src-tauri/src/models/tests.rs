@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foretoken_host::testing::demo_model;
 use foretoken_protocol::{
-    DRAFT_VOCABULARY_FILE, DraftModelInfo, EngineState, KvPrecision, LibrarySnapshot, Tuning,
+    DRAFT_VOCABULARY_FILE, DraftModelInfo, EngineState, JobStage, KvPrecision, LibrarySnapshot, Tuning,
 };
 use tokio::time::timeout;
 
@@ -110,6 +110,34 @@ async fn a_loaded_model_drafts_from_the_tokens_that_were_just_chosen() {
     let models = Arc::clone(&app.models);
     tokio::spawn(async move { models.follow_drafts().await });
     ready_with_note(&app, false).await;
+
+    // A measurement that chooses tokens goes on to its end before they count.
+    let mut told = app.models.library.watch();
+    let is_listed = |told: &Option<LibrarySnapshot>| {
+        told.iter().flat_map(|told| &told.models).any(|model| Path::new(&model.path) == own)
+    };
+    timeout(TIMEOUT, told.wait_for(is_listed)).await.unwrap().unwrap();
+    app.models.library.tune(own.clone()).await.unwrap();
+    let is_open = |told: &Option<LibrarySnapshot>, least: u64| {
+        let jobs = told.iter().flat_map(|told| &told.jobs);
+        jobs.into_iter().any(|job| matches!(job.stage, JobStage::Tuning) && job.done >= least)
+    };
+    timeout(TIMEOUT, told.wait_for(|told| is_open(told, 1))).await.unwrap().unwrap();
+    fs::write(own.join(DRAFT_VOCABULARY_FILE), "{").unwrap();
+    let mut seen = 0;
+    let is_over = |told: &Option<LibrarySnapshot>| {
+        if !is_open(told, 0) {
+            return true;
+        }
+        seen += 1;
+        assert!(matches!(app.engine.state(), EngineState::Ready { model, .. } if model.notes.is_empty()));
+        false
+    };
+    timeout(TIMEOUT, told.wait_for(is_over)).await.unwrap().unwrap();
+    assert!(seen > 1, "{seen}");
+    ready_with_note(&app, true).await;
+    fs::remove_file(own.join(DRAFT_VOCABULARY_FILE)).unwrap();
+
     // A measurement that fails chooses tokens all the same.
     let tuned = |measured_at| Tuning {
         tokens_per_second: vec![1.0],
@@ -118,10 +146,9 @@ async fn a_loaded_model_drafts_from_the_tokens_that_were_just_chosen() {
         draft_vocabulary: None,
         measured_at,
     };
-    fs::write(own.join(DRAFT_VOCABULARY_FILE), "{").unwrap();
     app.models.library.note_tuning(&own, tuned(7));
-    ready_with_note(&app, true).await;
-    fs::remove_file(own.join(DRAFT_VOCABULARY_FILE)).unwrap();
-    app.models.library.note_tuning(&own, tuned(8));
     ready_with_note(&app, false).await;
+    fs::write(own.join(DRAFT_VOCABULARY_FILE), "{").unwrap();
+    app.models.library.note_tuning(&own, tuned(8));
+    ready_with_note(&app, true).await;
 }

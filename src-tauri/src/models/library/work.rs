@@ -567,11 +567,20 @@ impl ModelLibrary {
         self.changed.notify_one();
     }
 
+    /// Whether it is being found out how many drafts pay with a model.
+    pub(crate) fn is_tuning(&self) -> bool {
+        self.is_running(|step| matches!(step, Step::Tune { .. }))
+    }
+
     /// Whether this process converts a model now.
     pub(crate) fn is_converting(&self) -> bool {
+        self.is_running(|step| matches!(step, Step::Convert { .. }))
+    }
+
+    fn is_running(&self, is_meant: impl Fn(&Step) -> bool) -> bool {
         let state = self.lock();
         let running = state.running.as_ref().and_then(|(id, _)| state.jobs.get(*id).ok());
-        running.is_some_and(|entry| matches!(entry.step, Step::Convert { .. }))
+        running.is_some_and(|entry| is_meant(&entry.step))
     }
 
     /// What the model of the chat takes, with its draft model.

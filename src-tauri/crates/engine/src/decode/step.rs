@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::batch::{Batch, Departed};
-use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
+use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD};
 use super::row::{Advance, Row};
 use super::spec::RowId;
 use super::verify::VerifyGraph;
@@ -150,7 +150,7 @@ impl Batch {
         self.rows.iter().zip(plans).map(possible).collect()
     }
 
-    /// Whether the head or the draft model has more to read in such a step than a step of its own leaves behind.
+    /// Whether the head or the draft model has more to read in such a step than where it drafts in every other one.
     fn catches_up(&self, plans: &[DraftPlan]) -> bool {
         self.rows.iter().zip(plans).any(|(row, plan)| {
             let unread = match plan.drafter {
@@ -159,7 +159,7 @@ impl Batch {
                 DrafterKind::Dflash => row.unread_by_draft(),
                 DrafterKind::Lookup => 0,
             };
-            unread > 1 + MAX_CHAIN
+            unread > MOST_UNREAD
         })
     }
 }

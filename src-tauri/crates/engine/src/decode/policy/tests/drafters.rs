@@ -1,6 +1,7 @@
 //! Texts that several drafters draft for: the head, a draft model, look-up.
 
 use super::*;
+use crate::decode::plan::MOST_UNREAD;
 
 /// How often the drafts of each are right, given that those before them were; `None` for who is not there.
 #[derive(Debug, Clone, Copy)]
@@ -352,35 +353,45 @@ fn rows_that_could_have_either_drafter_get_what_yields_most_together() {
     assert_eq!(drafters(3.0, &apart), [DrafterKind::Dflash, DrafterKind::Head], "neither can do for both");
 }
 
-/// The draft model is probed beside the head, and each probe first reads what the head's steps have left: that time is
-/// not taken for the draft model's, and a probe that needs no reading follows.
+/// The drafter that does not draft is probed, and the first of these probes reads what the other's steps have left: that
+/// time is not taken for drafting, and a probe that needs no reading follows, once.
 #[test]
 fn catching_up_is_not_taken_for_drafting() {
-    let text = Text { head: Some(FLAT.right), block: Some((0.5, 3.0)), lookup: None };
-    let mut simulation = text.simulation(FLAT);
-    let chat = simulation.new_chat();
-    let (mut unread, mut caught_up_probes, mut other_probes) = (0, 0, 0);
-    for step in 0..4000 {
-        let view =
-            RowView { drafting: Drafting::Auto, room: 100, head: true, block: MAX_CHAIN, lookup: None, chat };
-        let drafts = simulation.policy.choose(&[view])[0];
-        let by_model = drafts.drafter == DrafterKind::Dflash && drafts.depth > 0;
-        let caught_up = by_model && unread > 1 + MAX_CHAIN;
-        let right = text.right(drafts.drafter);
-        let accepted = (0..drafts.depth).take_while(|&i| chance(step, i) < right).count();
-        let milliseconds = text.milliseconds(FLAT, drafts) + if caught_up { 6.0 } else { 0.0 };
-        let rows = &[RowOutcome { chat, drafts, accepted, lookup: None }];
-        let (shape, took) = (StepShape::of(&[drafts]), Some(Duration::from_secs_f64(milliseconds / 1e3)));
-        simulation.policy.observe(&StepView { rows, shape, took, caught_up });
-        unread = if by_model { 0 } else { unread } + 1 + accepted;
-        caught_up_probes += usize::from(caught_up);
-        other_probes += usize::from(by_model && !caught_up);
+    for (head, block, probed) in [(0.9, 0.5, DrafterKind::Dflash), (0.3, 0.97, DrafterKind::Head)] {
+        let text = Text { head: Some(head), block: Some((block, 3.0)), lookup: None };
+        let mut simulation = text.simulation(FLAT);
+        let chat = simulation.new_chat();
+        let (mut unread, mut caught_up_probes, mut other_probes) = (0, 0, 0);
+        for step in 0..4000 {
+            let view = RowView {
+                drafting: Drafting::Auto,
+                room: 100,
+                head: true,
+                block: MAX_CHAIN,
+                lookup: None,
+                chat,
+            };
+            let drafts = simulation.policy.choose(&[view])[0];
+            let is_probe = drafts.drafter == probed && drafts.depth > 0;
+            let caught_up = is_probe && unread > MOST_UNREAD;
+            let right = text.right(drafts.drafter);
+            let accepted = (0..drafts.depth).take_while(|&i| chance(step, i) < right).count();
+            let milliseconds = text.milliseconds(FLAT, drafts) + if caught_up { 6.0 } else { 0.0 };
+            let rows = &[RowOutcome { chat, drafts, accepted, lookup: None }];
+            let (shape, took) = (StepShape::of(&[drafts]), Some(Duration::from_secs_f64(milliseconds / 1e3)));
+            simulation.policy.observe(&StepView { rows, shape, took, caught_up });
+            unread = if is_probe { 0 } else { unread } + 1 + accepted;
+            caught_up_probes += usize::from(caught_up);
+            other_probes += usize::from(is_probe && !caught_up);
+        }
+        let counts = format!("{probed:?}: {caught_up_probes} and {other_probes}");
+        assert!(caught_up_probes > 5 && other_probes >= caught_up_probes, "{counts}");
+        assert!(caught_up_probes + other_probes < 600, "{counts}");
+        let shape = StepShape { width: 4, chain: 0, block: true };
+        let cost = &simulation.policy.figures.cost;
+        let block = cost.step(shape).unwrap() - cost.pass(4).unwrap();
+        assert!((2.7e-3..3.3e-3).contains(&block), "{block}");
     }
-    assert!(caught_up_probes > 5 && other_probes >= caught_up_probes, "{caught_up_probes}, {other_probes}");
-    let shape = StepShape { width: 4, chain: 0, block: true };
-    let cost = &simulation.policy.figures.cost;
-    let block = cost.step(shape).unwrap() - cost.pass(4).unwrap();
-    assert!((2.7e-3..3.3e-3).contains(&block), "{block}");
 }
 
 /// Without a head too, a draft model rests while its guesses are wrong, and comes back.

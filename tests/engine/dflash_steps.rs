@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use foretoken_engine::cache::DraftContext;
-use foretoken_engine::decode::{DraftPlan, RowSpec};
+use foretoken_engine::decode::{Batch, DraftPlan, RowSpec};
 use foretoken_engine::mlx::Array;
 use foretoken_engine::model::{Packed, Phase, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
@@ -14,7 +14,7 @@ use foretoken_tests::drafted::{
 use foretoken_tests::fixtures::{Stored, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
-use foretoken_tests::runs::{Reply, alone, forced, greedy};
+use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{F32_ROUNDING, relative_values, together};
 
 /// The window of the draft model's first layer.
@@ -130,6 +130,17 @@ fn rows_with_different_drafters_read_as_each_alone() {
         assert_eq!(reply.tokens, alone(&model, spec, 0).tokens, "{:?}", spec.sampling);
         assert!(accepted(reply) > 0, "{reply:?}");
     }
+}
+
+/// What a drafter reads after many steps without it is no part of what drafting takes, so such a step says so.
+#[test]
+fn a_step_says_whether_a_drafter_first_caught_up() {
+    let model = drafted(WINDOW);
+    let mut batch = Batch::default();
+    batch.join(read(&model, 0, &greedy(&Rng::new(7).prompt(6), 200))).unwrap();
+    let mut caught_up = |plan: DraftPlan| batch.step(&model, &[plan]).unwrap().timing.caught_up;
+    assert!((0..40).all(|_| !caught_up(0.into())));
+    assert_eq!([dflash(3), dflash(3), 2.into(), 2.into()].map(&mut caught_up), [true, false, true, false]);
 }
 
 /// DFlash2 draws each guess behind the one before it: a model that knows only pairs guesses the whole block right.

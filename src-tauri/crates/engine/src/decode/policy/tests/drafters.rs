@@ -353,8 +353,8 @@ fn rows_that_could_have_either_drafter_get_what_yields_most_together() {
     assert_eq!(drafters(3.0, &apart), [DrafterKind::Dflash, DrafterKind::Head], "neither can do for both");
 }
 
-/// The drafter that does not draft is probed, and the first of these probes reads what the other's steps have left: that
-/// time is not taken for drafting, and a probe that needs no reading follows, once.
+/// The drafter that does not draft is probed, and such a probe first reads what the other's steps have left: that time
+/// is not taken for drafting, and a probe that needs no reading follows, once.
 #[test]
 fn catching_up_is_not_taken_for_drafting() {
     for (head, block, probed) in [(0.9, 0.5, DrafterKind::Dflash), (0.3, 0.97, DrafterKind::Head)] {

@@ -8,16 +8,22 @@ pub(super) struct Mutant {
     /// What stands there, once.
     pub(super) from: &'static str,
     pub(super) to: &'static str,
-    /// Some of the tests that notice it, as nextest names them.
+    /// Where tests notice it: those of the engine's own parts, or those that span crates.
+    pub(super) package: &'static str,
+    /// Some of these tests, as nextest names them.
     pub(super) tests: &'static str,
 }
 
-pub(super) const MUTANTS: [Mutant; 21] = [
+const SPANNING: &str = "foretoken-tests";
+const ENGINE: &str = "foretoken-engine";
+
+pub(super) const MUTANTS: [Mutant; 26] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
         from: "self.tape[..count].iter()",
         to: "self.tape[..count.saturating_sub(1)].iter()",
+        package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
     Mutant {
@@ -27,6 +33,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
             let keeps: Vec<bool> = committed.iter().map(|&count| i < count)",
         to: "self.tape.iter().enumerate() {
             let keeps: Vec<bool> = committed.iter().map(|&count| i <= count)",
+        package: SPANNING,
         tests: "test(several_rows_that_join_and_leave)",
     },
     Mutant {
@@ -34,6 +41,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "cache/delta_state.rs",
         from: "self.window.slice_axis(1, count as i32, count as i32 + tail)",
         to: "self.window.slice_axis(1, width as i32, width as i32 + tail)",
+        package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
     Mutant {
@@ -41,6 +49,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "cache/delta_state.rs",
         from: "move |j| count as u32 + j as u32",
         to: "move |j| (self.tape.len() as u32).max(count as u32) + j as u32",
+        package: SPANNING,
         tests: "test(several_rows_that_join_and_leave)",
     },
     Mutant {
@@ -48,6 +57,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/row.rs",
         from: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));",
         to: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed + drafts.len()));",
+        package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
     Mutant {
@@ -55,6 +65,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/drafters/head.rs",
         from: "kv.rewind(pairs);",
         to: "kv.rewind(pairs + 1);",
+        package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
     Mutant {
@@ -62,6 +73,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/row.rs",
         from: "History::new(prompt, reply, &spec.stop_ids)",
         to: "History::new(&prompt[..0], reply, &spec.stop_ids)",
+        package: SPANNING,
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
@@ -69,6 +81,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/row.rs",
         from: "ctx.split_at(spec.reply_from)",
         to: "ctx.split_at(0)",
+        package: SPANNING,
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
@@ -77,6 +90,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         from: "history.push(emitted)?;",
         to: "history.push(emitted)?;
             history.push(emitted)?;",
+        package: SPANNING,
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
     Mutant {
@@ -84,6 +98,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/drafters/mod.rs",
         from: "self.rows[b].sample_position(before.len(), seen[b].clone(), &before)",
         to: "self.rows[b].sample_position(before.len() + 1, seen[b].clone(), &before)",
+        package: SPANNING,
         tests: "test(drafts_share_the_noise_of_their_positions)",
     },
     Mutant {
@@ -91,6 +106,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/batch.rs",
         from: "state.join(&self.committed, other_state, &other.committed)",
         to: "state.join(&vec![0; self.rows.len()], other_state, &other.committed)",
+        package: SPANNING,
         tests: "test(a_row_may_join_after_any_step_and_after_the_last_has_left)",
     },
     Mutant {
@@ -100,6 +116,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
             let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;",
+        package: SPANNING,
         tests: "test(nobody_vetoes)",
     },
     Mutant {
@@ -109,6 +126,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         let width",
         to: "rows.iter().flat_map(|&(_, len)| (rows[0].0..rows[0].0 + len).map(|p| p as i32)).collect();
         let width",
+        package: SPANNING,
         tests: "test(every_kind_of_row_reads_the_same_alone_and_together)",
     },
     Mutant {
@@ -116,6 +134,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/batch.rs",
         from: "state.keep(&self.committed, &kept)",
         to: "state.keep(&vec![0; self.committed.len()], &kept)",
+        package: SPANNING,
         tests: "test(any_row_may_leave_at_any_step)",
     },
     Mutant {
@@ -123,6 +142,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/row.rs",
         from: "emitted = &emitted[..=end];",
         to: "emitted = &emitted[..emitted.len().max(end)];",
+        package: SPANNING,
         tests: "test(stop_tokens_end_rows_among_accepted_drafts)",
     },
     Mutant {
@@ -130,6 +150,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "decode/swapped_row.rs",
         from: "kv.copy(0..kv.len())?",
         to: "kv.copy(0..kv.len().saturating_sub(1))?",
+        package: SPANNING,
         tests: "test(every_row_may_move_after_every_step)",
     },
     Mutant {
@@ -137,6 +158,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "cache/spill.rs",
         from: "if crc32fast::hash(&read) != array.checksum {",
         to: "if crc32fast::hash(&read) != array.checksum && array.bytes == 0 {",
+        package: SPANNING,
         tests: "test(what_cannot_be_read_back_is_read_again)",
     },
     Mutant {
@@ -145,6 +167,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         from: "self.unread_features.push(kept(features)?.contiguous()?);",
         to: "let end = (start + drafts.len() + 1) as i32;
             self.unread_features.push(features.slice_axis(0, end - count as i32, end)?.contiguous()?);",
+        package: SPANNING,
         tests: "test(drafts_of_any_depth_leave_the_state_of_a_fresh_prefill)",
     },
     Mutant {
@@ -152,6 +175,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "model/dflash/network.rs",
         from: "end - row.count..end)",
         to: "end - row.count - 1..end - 1)",
+        package: SPANNING,
         tests: "test(every_case_gives_what_the_definition_gives)",
     },
     Mutant {
@@ -159,6 +183,7 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "cache/draft_context.rs",
         from: "RowKv::restored(pieces.iter().rev(), held(",
         to: "RowKv::restored(pieces.iter(), held(",
+        package: SPANNING,
         tests: "test(a_restored_context_is_that_of_a_fresh_prefill_bit_for_bit)",
     },
     Mutant {
@@ -166,7 +191,48 @@ pub(super) const MUTANTS: [Mutant; 21] = [
         file: "model/draft_lm_head.rs",
         from: "places[id as usize] = place as u32)",
         to: "places[id as usize] = place as u32 ^ 1)",
+        package: SPANNING,
         tests: "test(drafts_by_the_copy_of_the_head_change_no_text)",
+    },
+    Mutant {
+        name: "catching up is taken for drafting",
+        file: "decode/policy/mod.rs",
+        from: "step.took.filter(|_| !step.caught_up)",
+        to: "step.took.filter(|_| true)",
+        package: ENGINE,
+        tests: "test(catching_up_is_not_taken_for_drafting)",
+    },
+    Mutant {
+        name: "a probe that caught up is not repeated",
+        file: "decode/policy/explorer.rs",
+        from: "if told.width || caught_up {",
+        to: "if told.width || caught_up && tokens == 0 {",
+        package: ENGINE,
+        tests: "test(catching_up_is_not_taken_for_drafting)",
+    },
+    Mutant {
+        name: "every step of a drafter catches up",
+        file: "decode/step.rs",
+        from: "unread > MOST_UNREAD",
+        to: "unread > MOST_UNREAD.min(0)",
+        package: SPANNING,
+        tests: "test(a_step_says_whether_a_drafter_first_caught_up)",
+    },
+    Mutant {
+        name: "each row's drafter is chosen as if it were alone",
+        file: "decode/policy/mod.rs",
+        from: "if !kinds.into_iter().all(could) {",
+        to: "if !kinds.into_iter().all(could) || !own.is_empty() {",
+        package: ENGINE,
+        tests: "test(rows_that_could_have_either_drafter_get_what_yields_most_together)",
+    },
+    Mutant {
+        name: "a measurement without drafts makes them free",
+        file: "decode/policy/cost.rs",
+        from: "draft.into().or(self.draft)",
+        to: "draft.into().or(self.draft.map(|_| 0.0))",
+        package: ENGINE,
+        tests: "test(what_was_not_measured_again_stays_as_it_was)",
     },
 ];
 

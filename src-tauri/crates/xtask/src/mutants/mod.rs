@@ -80,7 +80,7 @@ impl<'a> Copy<'a> {
         // The linker of the copy does not know where MLX is.
         let linker = self.workspace.root().join(".cargo/cc-with-mlx");
         cargo.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", linker);
-        cargo.current_dir(&self.tree).args(["nextest", "run", "--package", "foretoken-tests"]);
+        cargo.current_dir(&self.tree).args(["nextest", "run", "--package", mutant.package]);
         // What is built here must not be taken for what the real sources give.
         cargo.arg("--target-dir").arg(self.workspace.target().join("mutants/target"));
         cargo.args(["--hide-progress-bar", "--status-level", "fail", "--filterset", mutant.tests]);

@@ -177,6 +177,25 @@ MIXES = {
         "dialogue": 12,
         "tools": 45,
     },
+    "settle": {
+        "copy": 14,
+        "story": 5,
+        "both": 9,
+        "sum": 32,
+        "drill": 2,
+        "about": 14,
+        "fact": 8,
+        "list": 3,
+        "table": 2,
+        "code": 2,
+        "poem": 2,
+        "translation": 3,
+        "talk": 3,
+        "joke": 1,
+        "decline": 8,
+        "dialogue": 12,
+        "tools": 36,
+    },
 }
 
 

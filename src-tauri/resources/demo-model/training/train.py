@@ -47,6 +47,7 @@ STAGES = [
     ("copies", "copies", 14, 4096, 768, 0.1, 0.6, probe.KINDS),
     ("calls", "calls", 8, 4096, 768, 0.1, 0.35, probe.KINDS),
     ("names", "names", 8, 4096, 768, 0.1, 0.3, probe.KINDS),
+    ("settle", "settle", 3, 4096, 768, 0.1, 0.2, probe.KINDS),
 ]
 WARM_UP = 100
 # The draft's loss is taken in one step of so many: the head is trained for long once the trunk is done.

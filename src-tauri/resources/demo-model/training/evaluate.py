@@ -26,6 +26,7 @@ from phrases import PHRASES
 from render import MASK, Encoder
 
 FRAMES = [
+    "story",
     "both",
     "noun",
     "made up",

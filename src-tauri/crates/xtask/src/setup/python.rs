@@ -56,7 +56,8 @@ pub(super) fn interpreter(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment.path().join("bin/python"))
 }
 
-/// Installs packages into a folder. A file without one of its hashes is refused.
+/// Installs packages into a folder. A file without one of its hashes is refused. The pins name what each of them needs,
+/// so that pip has nothing to choose, and a newer release of one cannot be in its way.
 pub(super) fn install(workspace: &Workspace, pins: &Pins, folder: &Path) -> Result<()> {
     let quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
     process::log(
@@ -66,7 +67,7 @@ pub(super) fn install(workspace: &Workspace, pins: &Pins, folder: &Path) -> Resu
             .args(quiet)
             .arg("--target")
             .arg(folder)
-            .args(["--require-hashes", "--requirement"])
+            .args(["--no-deps", "--require-hashes", "--requirement"])
             .arg(&pins.file),
         &workspace.log(),
     )

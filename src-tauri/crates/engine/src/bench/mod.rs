@@ -19,8 +19,8 @@ use foretoken_protocol::{
 };
 
 use crate::decode::{
-    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PrefillTask, Row, RowId, RowSpec,
-    StepTiming, Stepped,
+    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId,
+    RowSpec, StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -123,7 +123,11 @@ pub fn bench(
     // As in a chat, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
     let bench = Bench::new(&session, options)?;
-    let mut policy = Policy::new(session.policy_state().clone());
+    // What loading found out about the model's own drafts says nothing of known ones.
+    let mut policy = Policy::new(match options.force_acceptance {
+        Some(_) => PolicyState::default(),
+        None => session.policy_state().clone(),
+    });
     let mut runs = Vec::with_capacity(options.runs);
     for run in 0..=options.runs {
         let measured = bench.run(&mut policy)?;

@@ -239,6 +239,7 @@ impl Comparison {
             ),
             format!(
                 "Load: weights and tokenizer, less is better; starting a process and Python's imports do not count. \
+                 Foretoken's is a first load, which also finds out what drafts take; later ones know it. \
                  {BASE} leaves the MTP head out: what is decoded with it stands beside {BASE}'s plain decoding. \
                  mlx-vlm's figures with drafts include that the drafter reads the question."
             ),

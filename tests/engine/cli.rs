@@ -273,7 +273,7 @@ fn a_seed_repeats_a_text() {
     assert_eq!(texts.iter().map(|text| text.stats.seed).collect::<Vec<_>>(), [1, 2, 3]);
 
     let xtc = |more: &[&str]| {
-        let arguments = ["--seed", "1", "--xtc-probability", "1", "--xtc-threshold", "0.05"];
+        let arguments = ["--seed", "1", "--xtc-probability", "1", "--xtc-threshold", "0.01"];
         sampled(&[&arguments, more].concat()).ids
     };
     assert_ne!(xtc(&[]), texts[0].ids);

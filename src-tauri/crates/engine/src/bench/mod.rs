@@ -19,8 +19,8 @@ use foretoken_protocol::{
 };
 
 use crate::decode::{
-    Batch, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId,
-    RowSpec, StepTiming, Stepped,
+    Batch, Calibration, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask,
+    Row, RowId, RowSpec, StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -298,6 +298,8 @@ struct Decoded {
     /// Of the steps that had as many drafts as asked for; near the end there is no room for all.
     timings: Vec<StepTiming>,
     positions: Vec<PositionStats>,
+    /// Who drafted how many tokens in each step, and how many of them were right.
+    verdicts: Vec<(DrafterKind, usize, usize)>,
 }
 
 impl<'a> Bench<'a> {
@@ -360,9 +362,15 @@ impl<'a> Bench<'a> {
         let wide = WIDE.into_iter().filter(|&width| is_wide && width > deepest + 1);
         let widths: Vec<usize> = (1..=deepest + 1).chain(wide).collect();
         let times = PassTimes::thoroughly(self.model(), &widths, PASSES_PER_WIDTH)?;
-        policy.set_state(policy.state().clone().with_costs(times.clone()));
         let plans: Vec<Decoded> =
             self.plans.iter().map(|&plan| self.decode(plan)).collect::<Result<_, _>>()?;
+        // Of known drafts no load has told how often they are right.
+        let verdicts = match self.known_drafts {
+            Some(_) => plans.iter().flat_map(|decoded| &decoded.verdicts).copied().collect(),
+            None => Vec::new(),
+        };
+        let calibration = Calibration { times: times.clone(), verdicts };
+        policy.set_state(policy.state().clone().calibrated(&calibration));
         let drafts = self.plans.iter().any(|plan| plan.depth > 0) || self.options.speculation.is_some();
         let auto = (drafts && measures(Speculation::Auto))
             .then(|| self.chosen(Drafting::Auto, policy))
@@ -432,6 +440,7 @@ impl<'a> Bench<'a> {
             steps: 0,
             timings: Vec::new(),
             positions: vec![PositionStats::default(); depth],
+            verdicts: Vec::new(),
         };
         let begin = Instant::now();
         while !batch.rows().is_empty() {
@@ -442,6 +451,7 @@ impl<'a> Bench<'a> {
                     decoded.timings.push(timing);
                 }
                 PositionStats::count(&mut decoded.positions, advance.drafted, advance.accepted);
+                decoded.verdicts.push((plan.drafter, advance.drafted, advance.accepted));
                 decoded.ids.extend(advance.tokens);
             }
         }

@@ -132,13 +132,13 @@ fn every_seeded_text_is_the_same_at_every_depth() {
 /// acceptance, which no comparison of texts shows.
 #[test]
 fn drafts_share_the_noise_of_their_positions() {
-    /// Share of second drafts that must be right where the first was. Measured: 0.49; with another position's noise
-    /// 0.37.
-    const LEAST: f64 = 0.42;
+    /// Share of second drafts that must be right where the first was. Measured: 0.587, of 712; with another position's
+    /// noise none of 2. A model that is surer of its words, as at lower temperatures, hides the difference.
+    const LEAST: f64 = 0.45;
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let sampling = Sampling { temperature: 1.5, seed: Some(5), ..Sampling::default() };
+    let sampling = Sampling { temperature: 4.0, seed: Some(5), ..Sampling::default() };
     let mut accepted = [0u32; 2];
-    for question in demo_questions().into_iter().take(75) {
+    for question in demo_questions().into_iter().take(25) {
         let message = ChatMessage { role: Role::User, content: question };
         let prompt = session.chat_prompt(&[message], None, false).unwrap();
         let reply = reply(&mut session, &prompt, sampling, Drafting::Fixed { depth: 2 });

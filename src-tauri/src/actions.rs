@@ -50,9 +50,9 @@ pub(crate) const ACTIONS: &[Action] = &[
     },
     Action {
         menu: VIEW,
-        toggle: Some(Toggle { show: "Show drafts in the text", hide: "Hide drafts in the text" }),
+        toggle: Some(Toggle { show: "Show guesses in the text", hide: "Hide guesses in the text" }),
         ..with(
-            action(ActionId::RevealDrafts, "Show or hide drafts in the text"),
+            action(ActionId::RevealDrafts, "Show or hide guesses in the text"),
             Keys { alt: true, ..command("d") },
         )
     },
@@ -86,9 +86,9 @@ pub(crate) const ACTIONS: &[Action] = &[
     },
     Action {
         menu: VIEW,
-        toggle: Some(Toggle { show: "Show the chat's settings", hide: "Hide the chat's settings" }),
+        toggle: Some(Toggle { show: "Show the panel", hide: "Hide the panel" }),
         ..with(
-            action(ActionId::ToggleInspector, "Show or hide the chat's settings"),
+            action(ActionId::ToggleInspector, "Show or hide the panel"),
             Keys { alt: true, ..command("i") },
         )
     },

@@ -15,8 +15,23 @@ fn draft(window: &Window<'_>) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// What a field of the inspector holds.
+/// Opens the settings of the chat's replies, if they are not open.
+fn open_settings(window: &Window<'_>) {
+    if !window.is_shown("system-prompt") {
+        window.click("sampling-control");
+        window.wait_until("the settings open", || window.is_shown("system-prompt"));
+    }
+}
+
+/// Closes them again.
+fn close_settings(window: &Window<'_>) {
+    window.press(&[], ESCAPE);
+    window.wait_until("the settings close", || !window.is_popover_shown());
+}
+
+/// What a field of the chat's settings holds.
 fn value(window: &Window<'_>, name: &str) -> String {
+    open_settings(window);
     let body = "return document.querySelector(`[data-testid=${arguments[0]}]`)?.value ?? ''";
     window.script(body, json!([name])).as_str().unwrap_or_default().to_owned()
 }
@@ -60,9 +75,10 @@ fn what_is_typed_stays_with_its_chat_and_survives_a_crash() {
 fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    window.click("inspector-toggle");
+    open_settings(&window);
     window.fill("system-prompt", PROMPT);
     window.click("scope-chat");
+    close_settings(&window);
     window.choose("mtp-control", "mtp-option-off");
     window.answer(OWL);
     assert!(window.text("reply-footer").contains("1.0 per pass"), "{}", window.text("reply-footer"));
@@ -79,14 +95,16 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
     drop(window);
 
     let window = sandbox.open();
-    window.click("inspector-toggle");
+    open_settings(&window);
     window.wait_until("there is a preset", || window.text("preset").contains("Owl"));
     choose_preset(&window, "Owl");
     window.wait_until("the new chat is set by it", || {
         window.text("mtp-control").contains("Off") && value(&window, "system-prompt") == PROMPT
     });
+    close_settings(&window);
     window.answer(OWL);
     assert!(window.text("reply-footer").contains("1.0 per pass"), "{}", window.text("reply-footer"));
+    open_settings(&window);
     window.click("delete-preset");
     window.wait_until("it is gone", || !window.text("preset").contains("Owl"));
     assert_eq!(value(&window, "system-prompt"), PROMPT, "the chat keeps its settings");
@@ -94,6 +112,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 
 /// Sets the chat by a preset.
 fn choose_preset(window: &Window<'_>, name: &str) {
+    open_settings(window);
     let body = "const select = document.querySelector('[data-testid=preset]');
                 select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
                 select.dispatchEvent(new Event('change', { bubbles: true }))";
@@ -102,6 +121,7 @@ fn choose_preset(window: &Window<'_>, name: &str) {
 
 /// Keeps the chat's settings as a preset.
 fn keep_preset(window: &Window<'_>, name: &str) {
+    open_settings(window);
     window.fill("preset-name", name);
     window.click("keep-preset");
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
@@ -109,6 +129,12 @@ fn keep_preset(window: &Window<'_>, name: &str) {
 
 fn note_says(window: &Window<'_>, words: &str) {
     window.wait_until("the note says what was done", || window.text("note").contains(words));
+}
+
+/// Takes back what the note tells of, which closes the settings.
+fn undo(window: &Window<'_>) {
+    window.click("undo");
+    window.wait_until("the settings close", || !window.is_popover_shown());
 }
 
 fn prompt_is(window: &Window<'_>, text: &str) {
@@ -119,7 +145,7 @@ fn prompt_is(window: &Window<'_>, text: &str) {
 fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     let sandbox = Sandbox::new(1280, 900);
     let window = &sandbox.open();
-    window.click("inspector-toggle");
+    open_settings(window);
     window.fill("system-prompt", PROMPT);
     keep_preset(window, "Owl");
     choose_preset(window, "The model's own values");
@@ -130,17 +156,18 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     choose_preset(window, "Owl");
     prompt_is(window, PROMPT);
     note_says(window, "“Owl” has replaced");
-    window.click("undo");
+    undo(window);
     prompt_is(window, "You are a fox.");
     choose_preset(window, "Owl");
     prompt_is(window, PROMPT);
     note_says(window, "“Owl” has replaced");
     window.fill("system-prompt", "You are an old owl.");
-    window.click("undo");
+    undo(window);
     prompt_is(window, "You are a fox.");
     note_says(window, "are back");
-    window.click("undo");
+    undo(window);
     prompt_is(window, "You are an old owl.");
+    open_settings(window);
     window.wait_until("it is still set by the preset", || window.is_shown("update-preset"));
     delete_and_bring_back(window);
     another_note_hides_the_deletion(window);
@@ -151,7 +178,8 @@ fn delete_and_bring_back(window: &Window<'_>) {
     window.click("delete-preset");
     window.wait_until("the preset is gone", || !window.text("preset").contains("Owl"));
     note_says(window, "“Owl” was deleted.");
-    window.click("undo");
+    undo(window);
+    open_settings(window);
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
     prompt_is(window, "You are an old owl.");
@@ -162,6 +190,7 @@ fn delete_and_bring_back(window: &Window<'_>) {
 
 /// The note of a deletion gives way to another one; the preset is then brought back from the list of what was deleted.
 fn another_note_hides_the_deletion(window: &Window<'_>) {
+    open_settings(window);
     window.fill("system-prompt", "You are a fox.");
     window.click("delete-preset");
     note_says(window, "“Owl” was deleted.");
@@ -171,6 +200,8 @@ fn another_note_hides_the_deletion(window: &Window<'_>) {
     window.click("deletions");
     window.wait_until("the preset is listed", || window.text("bring-back").contains("Bring back"));
     window.click("bring-back");
+    window.wait_until("it is no longer listed", || !window.is_shown("bring-back"));
+    open_settings(window);
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("nothing is left to bring back", || !window.is_shown("deletions"));
     choose_preset(window, "Owl");
@@ -182,10 +213,15 @@ fn the_settings_of_a_chat_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
     let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
-    window.click("inspector-toggle");
+    open_settings(&window);
     window.fill("system-prompt", PROMPT);
+    close_settings(&window);
     window.answer(OWL);
     keep_preset(&window, "A preset with a name that is longer than the panel is wide");
-    visual.check("settings-1-inspector");
+    visual.check("settings-1-replies");
+    close_settings(&window);
+    window.click("inspector-toggle");
+    window.click("inspector-page-this chat");
+    visual.check("settings-2-this-chat");
     window.press(&[], ESCAPE);
 }

@@ -103,8 +103,9 @@ fn a_draft_model_is_got_where_it_is_missed_and_then_guesses_ahead() {
     window.script(whole, json!([]));
     assert!(!window.answer("Tell me a story about an owl and a bell.").is_empty());
     window.click("reply-footer");
-    window.wait_until("the numbers open", || window.is_shown("stats-popover"));
-    assert!(window.text("stats-popover").contains("Drafts from DFlash"));
+    window.wait_until("the numbers open", || window.is_shown("pass-picture"));
+    window.click("fold-guesses");
+    assert!(window.text("inspector").contains("Drafts from DFlash"));
     visual.check("positions-of-a-block");
     window.script(
         "document.querySelector('[data-testid=position-15]').scrollIntoView({ block: 'end' })",

@@ -23,16 +23,21 @@ fn everything_can_be_done_with_the_keyboard() {
     assert_eq!(window.focus(), "composer", "one can write on");
 
     // The controls under the text, in the order in which they stand.
-    for control in ["mtp-control", "sampling-control", "thinking-control"] {
+    for control in ["attach", "mtp-control", "sampling-control"] {
         window.press(&[], TAB);
         assert_eq!(window.focus(), control);
     }
-    let thinking = window.text("thinking-control");
-    window.press(&[], SPACE);
-    window.wait_until("the switch is on", || window.text("thinking-control") != thinking);
-
-    window.press(&[SHIFT], TAB);
     opens_and_closes(&window, "sampling-control", "sampling-greedy");
+    window.press(&[], ENTER);
+    window.wait_until("it is open", || window.is_shown("thinking-control"));
+    while window.focus() != "thinking-control" {
+        window.press(&[], TAB);
+    }
+    window.press(&[], SPACE);
+    window.wait_until("the model is not to think", || window.text("sampling-control").contains("thinking"));
+    window.press(&[], ESCAPE);
+    window.wait_until("it is closed", || !window.is_popover_shown());
+    assert_eq!(window.focus(), "sampling-control");
 
     window.press(&[SHIFT], TAB);
     window.press(&[], ENTER);
@@ -54,9 +59,10 @@ fn everything_can_be_done_with_the_keyboard() {
         assert!(steps < 6, "the numbers of the reply are not reached");
     }
     window.press(&[], ENTER);
-    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    window.wait_until("the statistics open", || window.is_shown("story"));
     window.press(&[], ESCAPE);
-    window.wait_until("the focus comes back", || window.focus() == "reply-footer");
+    window.wait_until("they close", || !window.is_shown("inspector"));
+    assert_eq!(window.focus(), "reply-footer", "the focus has stayed");
 
     window.press(&[CONTROL], 'n');
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));

@@ -23,8 +23,12 @@ fn every_screen_fits_at_every_size() {
     window.answer("Write a Python function that says hello.");
     window.answer("Tell me a story about an owl and a bell.");
     check("2-replies");
+    window.click("reply-footer");
+    window.wait_until("the panel opens", || window.is_shown("pass-picture"));
+    check("3-statistics");
+    window.press(&[], ESCAPE);
+    window.wait_until("the panel closes", || !window.is_shown("inspector"));
     for (control, screen) in [
-        ("reply-footer", "3-statistics"),
         ("mtp-control", "4-mtp"),
         ("sampling-control", "5-sampling"),
         ("model-picker", "6-models"),

@@ -58,9 +58,9 @@ fn keys_do_what_the_list_of_them_says() {
     window.answer("Tell me about owls.");
 
     window.press(&[CONTROL], 'i');
-    window.wait_until("the statistics open", || window.is_shown("stats-popover"));
+    window.wait_until("the statistics open", || window.is_shown("pass-picture"));
     window.press(&[], ESCAPE);
-    window.wait_until("they close", || !window.is_popover_shown());
+    window.wait_until("they close", || !window.is_shown("inspector"));
 
     window.press(&[CONTROL], 'l');
     window.press(&[], ARROW_UP);

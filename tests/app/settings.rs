@@ -199,7 +199,7 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     let window = sandbox.open();
     window.answer(&format!("Tell me a story about a {SECRET}."));
     let own = format!("{SECRET} {SECRET}");
-    window.click("inspector-toggle");
+    window.click("sampling-control");
     window.fill("system-prompt", &own);
     window.fill("preset-name", &own);
     window.press(&[], ENTER);

@@ -20,7 +20,7 @@ fn drafts_are_revealed_in_the_text() {
     window.choose("mtp-control", "mtp-option-3");
     window.answer(TABLE);
     window.answer(OWL);
-    assert_eq!(marked(&window), [0, 0, 0]);
+    window.wait_until("the wake has faded", || faded(&window));
 
     toggle(&window);
     window.wait_until("the drafts are marked", || marked(&window).iter().all(|&ranges| ranges > 0));
@@ -29,15 +29,18 @@ fn drafts_are_revealed_in_the_text() {
 
     // The numbers of the last reply, with the key.
     window.press(&[CONTROL], 'i');
-    window.wait_until("the numbers open", || window.is_shown("stats-popover"));
-    for shown in ["position-3", "depth-line", "parts", "reveal-drafts"] {
+    window.wait_until("the numbers open", || window.is_shown("pass-picture"));
+    for fold in ["fold-speed", "fold-guesses", "fold-parts"] {
+        window.click(fold);
+    }
+    for shown in ["story", "position-3", "depth-line", "parts", "reveal-drafts"] {
         assert!(window.is_shown(shown), "{shown}");
     }
     visual.check("revealed-numbers");
     let switch = "return document.querySelector('[data-testid=reveal-drafts]').ariaChecked";
     assert_eq!(window.script(switch, json!([])), json!("true"));
     window.press(&[CONTROL], 'i');
-    window.wait_until("the numbers close", || !window.is_popover_shown());
+    window.wait_until("the numbers close", || !window.is_shown("inspector"));
     drop(window);
 
     // In an old chat, after the app was started again.
@@ -48,8 +51,30 @@ fn drafts_are_revealed_in_the_text() {
     assert_reveals(&window);
     window.click("reply-footer");
     window.click("reveal-drafts");
-    window.wait_until("nothing is marked any more", || marked(&window) == [0, 0, 0]);
+    window.wait_until("nothing is marked any more", || faded(&window));
     window.press(&[], ESCAPE);
+    window.wait_until("the panel is closed", || !window.is_shown("inspector"));
+}
+
+/// Without being asked for: what is tinted while a reply is written is the end of what came from drafts.
+#[test]
+fn the_newest_words_are_tinted_by_where_they_came_from() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    window.choose("mtp-control", "mtp-option-3");
+    for question in [OWL, TABLE] {
+        window.answer(question);
+        let replies = window.driver.async_script(COMPARE, json!([])).expect("the page compares");
+        let reply = replies.as_array().and_then(|replies| replies.last()).expect("the reply is shown");
+        let words = |name: &str, position: usize| reply[name][position].as_str().unwrap_or_default().to_owned();
+        let tinted: usize = (0..3).map(|position| words("marked", position).chars().count()).sum();
+        assert!(tinted > 10, "{reply}");
+        for position in 0..3 {
+            let (marked, expected) = (words("marked", position), words("expected", position));
+            assert!(expected.ends_with(&marked), "{position}: {reply}");
+        }
+        window.wait_until("the wake has faded", || faded(&window));
+    }
 }
 
 #[test]
@@ -59,6 +84,7 @@ fn drafts_are_revealed_and_numbers_stay_in_their_place_while_a_reply_streams() {
     open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-2");
     window.ask(OWL);
+    window.wait_until("the newest words are tinted", || total(&window) > 0);
     toggle(&window);
     let first =
         window.wait("the first drafts are marked", || Some(total(&window)).filter(|&total| total > 0));
@@ -86,6 +112,11 @@ fn marked(window: &Window<'_>) -> [u64; 3] {
         json!([]),
     );
     serde_json::from_value(sizes).expect("three numbers")
+}
+
+/// Whether no word is marked, not even faintly.
+fn faded(window: &Window<'_>) -> bool {
+    window.script("return [...CSS.highlights.values()].every(({ size }) => size === 0)", json!([])) == json!(true)
 }
 
 fn total(window: &Window<'_>) -> u64 {
@@ -128,9 +159,15 @@ const COMPARE: &str = r"
             if (position > 0) expected[position - 1] += solid(characters.slice(at, at + count).join(''));
             at += count;
         }
+        const inOrder = (a, b) => a.startContainer === b.startContainer
+            ? a.startOffset - b.startOffset
+            : 3 - (a.startContainer.compareDocumentPosition(b.startContainer) & 6);
         const marked = [1, 2, 3].map((position) =>
-            [...(CSS.highlights.get(`draft-${position}`) ?? [])]
+            [...CSS.highlights]
+                .filter(([name]) => name.startsWith(`draft-${position}`))
+                .flatMap(([, ranges]) => [...ranges])
                 .filter((range) => reply.contains(range.startContainer))
+                .sort(inOrder)
                 .map((range) => solid(range.startContainer.data.slice(range.startOffset, range.endOffset)))
                 .join(''));
         found.push({

@@ -164,13 +164,13 @@ fn versions_look_right() {
     visual.check("versions-4-deleted");
     window.choose_in_menu("chat-more", OWL, "Delete");
     window.wait_until("the chat is gone", || !window.is_shown("chat"));
-    window.click("inspector-toggle");
+    window.click("sampling-control");
     window.fill("preset-name", "Stories about owls that are told at night");
     window.click("keep-preset");
     window.wait_until("there is a preset", || window.is_shown("delete-preset"));
     window.click("delete-preset");
     window.wait_until("the preset is gone", || !window.is_shown("delete-preset"));
-    window.click("inspector-toggle");
+    window.press(&[], ESCAPE);
     window.click("deletions");
     window.wait_until("what was deleted is listed", || window.texts("bring-back").len() == 2);
     visual.check("versions-5-deletions");

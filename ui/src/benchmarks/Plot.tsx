@@ -36,7 +36,7 @@ const line = ({ name, depth }: Series): uPlot.Series => {
     width: 1.5,
     dash: DASHES[depth ?? 3],
     spanGaps: true,
-    points: { show: true, size: 7, width: 1.5, stroke: colour, fill: filled ? colour : token("--page") },
+    points: { show: true, size: 7, width: 1.5, stroke: colour, fill: filled ? colour : token("--ground") },
   };
 };
 

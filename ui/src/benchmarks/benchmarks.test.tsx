@@ -3,9 +3,9 @@ import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Benchmark, EngineState, LocalModel, MtpState } from "../bridge/bindings";
+import { SidebarProgress } from "../frame/SidebarProgress";
 import { Jobs } from "../models/Jobs";
 import { endings, steps } from "../models/jobs";
-import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
 import { job, library, local, modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
@@ -255,8 +255,7 @@ describe("a benchmark that runs", () => {
   it("goes on in the sidebar beside its own screen", () => {
     const running = job(1, { stage: "tuning" }, { kind: "benchmark", done: 1, total: 4 });
     Object.assign(page, { library: library({ jobs: [running] }) });
-    expect(words(<BenchmarkProgress />)).toBe("Model 1 25 %");
-    expect(words(<SidebarProgress />)).toBe("");
+    expect(words(<SidebarProgress />)).toBe("Model 1 25 %");
   });
 
   it("offers drafts only where there is a head or a draft model", () => {

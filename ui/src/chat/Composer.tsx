@@ -15,8 +15,7 @@ import { setDraft } from "./drafts";
 import { Files } from "./Files";
 import { MtpControl } from "./MtpControl";
 import { filesOf } from "./pasted";
-import { SamplingControl } from "./SamplingControl";
-import { ThinkingControl } from "./ThinkingControl";
+import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
@@ -93,10 +92,6 @@ export function Composer() {
         />
         <Files files={files} pendingFiles={pendingFiles} onRemove={detach} />
         <div className="controls">
-          <MtpControl />
-          <SamplingControl />
-          <ThinkingControl />
-          <span className="spring" />
           <button
             type="button"
             className="icon-button"
@@ -105,8 +100,11 @@ export function Composer() {
             data-testid="attach"
             onClick={chooseAttachments}
           >
-            <Icon name="attach" />
+            <Icon name="plus" />
           </button>
+          <MtpControl />
+          <RepliesControl />
+          <span className="spring" />
           {streaming ? (
             <button
               type="button"

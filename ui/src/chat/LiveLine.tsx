@@ -1,7 +1,12 @@
 import { useEffect, useRef, useState } from "react";
+import type { LiveStats } from "../bridge/bindings";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
+import { Further } from "./Further";
+import { Pulse } from "./Pulse";
 
+/** Columns of the pulse while a reply is written. */
+const COLUMNS = 22;
 /** How often the words change while a prompt is read, in milliseconds: as often as the numbers of a reply. */
 const CALM = 250;
 /** Reading that began less than this many seconds ago tells nothing of its rate. */
@@ -15,17 +20,29 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
       {live?.reading ? (
         <ReadingLine reading={reading ?? live.reading} now={performance.now()} />
       ) : live?.stats ? (
-        speedParts(live.stats).map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-          <span key={index} className="live-part">
-            {index > 0 && <span className="live-dot"> · </span>}
-            <span>{part}</span>
-          </span>
-        ))
+        <>
+          <Pulse passes={live.stats.passes} columns={COLUMNS} />
+          <Numbers stats={live.stats} />
+        </>
       ) : (
         waitingLabel(live)
       )}
     </div>
+  );
+}
+
+function Numbers({ stats }: { stats: LiveStats }) {
+  const [speed, ...others] = speedParts(stats);
+  return (
+    <>
+      <strong className="live-speed">{speed}</strong>
+      {others.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+        <Further key={index} className="live-part">
+          {part}
+        </Further>
+      ))}
+    </>
   );
 }
 

@@ -21,7 +21,7 @@ export function MessageMenu({ message }: { message: Message }) {
   };
   const revealed = useStore((state) => state.revealDrafts);
   const reveal = {
-    name: revealed ? "Hide drafts in the text" : "Show drafts in the text",
+    name: revealed ? "Hide guesses in the text" : "Show guesses in the text",
     keys: keysLabel("reveal_drafts"),
     reason: null,
     onSelect: toggleRevealDrafts,

@@ -5,6 +5,7 @@ import { GetDraftModel } from "../models/DraftModels";
 import { offerSize } from "../models/draftModels";
 import { LibraryError } from "../models/LibraryError";
 import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../primitives/format";
+import { Glyph } from "../primitives/Glyph";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
@@ -40,6 +41,10 @@ const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
   },
 ];
 
+/** How far ahead the glyph of a setting guesses. */
+const glyphGuesses = (drafting: Drafting): number =>
+  drafting.mode === "fixed" ? drafting.depth : drafting.mode === "dflash" ? 3 : 2;
+
 /** How far the model guesses ahead. */
 export function MtpControl() {
   const { drafting } = useGeneration();
@@ -63,8 +68,11 @@ export function MtpControl() {
     <PopoverButton
       label={
         <>
-          MTP <strong>{chip.setting}</strong>
-          {chip.words && ` · ${chip.words}`}
+          <Glyph guesses={chip.words === null ? glyphGuesses(drafting) : 0} />
+          <span>
+            MTP <strong>{chip.setting}</strong>
+            {chip.words && ` · ${chip.words}`}
+          </span>
         </>
       }
       title="Multi-token prediction"

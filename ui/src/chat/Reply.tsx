@@ -4,14 +4,15 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
 import { RevealedText } from "../reveal/RevealedText";
-import { useProvenance } from "../reveal/useProvenance";
+import { answerRuns, useProvenance } from "../reveal/useProvenance";
 import { useAnswerReason, useStore } from "../state/store";
 import { continueReply, retry } from "./actions";
+import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
-import { StatsPopover } from "./StatsPopover";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
+import { isMeasured } from "./view";
 
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
@@ -40,7 +41,12 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
         />
       )}
       <div className="answer" data-testid="answer">
-        <RevealedText text={answer} complete={!streaming} runs={provenance?.answer ?? null} />
+        <RevealedText
+          text={answer}
+          complete={!streaming}
+          runs={provenance?.answer ?? null}
+          wake={live ? answerRuns(live) : null}
+        />
       </div>
       {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}
     </article>
@@ -65,9 +71,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
         </ErrorNote>
       )}
       <div className="reply-foot">
-        {stats && stats.emitted > 0 && (
-          <StatsPopover message={message.id} stats={stats} model={message.model} />
-        )}
+        {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         {ending && <span className="ending">{ending}</span>}
         <Versions message={message} />
         <span className={last ? "message-actions" : "message-actions when-near"}>

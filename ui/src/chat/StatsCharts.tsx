@@ -1,5 +1,5 @@
 import type { DepthTrace, PositionStats, ReplyStats } from "../bridge/bindings";
-import { count, explained, percent, perPass, seconds, WHAT_DRAFTS_ARE } from "../primitives/format";
+import { count, percent, perPass, seconds } from "../primitives/format";
 
 /** More positions than the MTP head is asked for: a block of a draft model. They stand closer. */
 const MANY = 8;
@@ -8,46 +8,32 @@ const MANY = 8;
 export function Positions({ positions }: { positions: PositionStats[] }) {
   const most = Math.max(0, ...positions.map((position) => position.drafted));
   if (most === 0) return null;
-  const all = positions.reduce(
-    (sum, { drafted, accepted }) => ({ drafted: sum.drafted + drafted, accepted: sum.accepted + accepted }),
-    { drafted: 0, accepted: 0 },
-  );
   return (
-    <section className="chart">
-      <h2 className="chart-head" {...explained(WHAT_DRAFTS_ARE)}>
-        Drafts accepted
-        {positions.length > 1 && (
-          <span className="numbers chart-total" data-testid="drafts-accepted">
-            {count(all.accepted)} of {count(all.drafted)} · {percent(all.accepted / all.drafted)}
-          </span>
-        )}
-      </h2>
-      <ol className={positions.length > MANY ? "positions many" : "positions"}>
-        {positions.map(({ drafted, accepted }, index) => {
-          const place = index + 1;
-          const share = drafted === 0 ? 0 : accepted / drafted;
-          return (
-            <li key={place} data-testid={`position-${place}`}>
-              <span className="position-name" aria-hidden="true">
-                {`${place} ahead`}
+    <ol className={positions.length > MANY ? "positions many" : "positions"}>
+      {positions.map(({ drafted, accepted }, index) => {
+        const place = index + 1;
+        const share = drafted === 0 ? 0 : accepted / drafted;
+        return (
+          <li key={place} data-testid={`position-${place}`}>
+            <span className="position-name" aria-hidden="true">
+              {`${place} ahead`}
+            </span>
+            <span
+              className="bar"
+              role="img"
+              aria-label={`Position ${place}: ${accepted} of ${drafted} drafts accepted, ${Math.round(share * 100)} percent.`}
+            >
+              <span className="bar-drafted" style={{ width: `${(100 * drafted) / most}%` }}>
+                <span className="bar-accepted" style={{ width: `${100 * share}%` }} />
               </span>
-              <span
-                className="bar"
-                role="img"
-                aria-label={`Position ${place}: ${accepted} of ${drafted} drafts accepted, ${Math.round(share * 100)} percent.`}
-              >
-                <span className="bar-drafted" style={{ width: `${(100 * drafted) / most}%` }}>
-                  <span className="bar-accepted" style={{ width: `${100 * share}%` }} />
-                </span>
-              </span>
-              <span className="numbers position-numbers">
-                {count(accepted)} of {count(drafted)} · {percent(share)}
-              </span>
-            </li>
-          );
-        })}
-      </ol>
-    </section>
+            </span>
+            <span className="numbers position-numbers">
+              {count(accepted)} of {count(drafted)} · {percent(share)}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
   );
 }
 
@@ -66,12 +52,12 @@ export function DepthLine({ depth, steps }: { depth: DepthTrace; steps: number }
   const constant = perPass(Math.min(...depths)) === perPass(most);
   return (
     <section className="chart">
-      <h2 className="chart-head">
+      <p className="chart-head">
         <span>Drafts per pass over time</span>
         <span className="numbers soft">
           {constant ? perPass(first) : `${perPass(first)} to ${perPass(last)}`}
         </span>
-      </h2>
+      </p>
       <svg
         className="depth-line"
         data-testid="depth-line"
@@ -87,8 +73,17 @@ export function DepthLine({ depth, steps }: { depth: DepthTrace; steps: number }
   );
 }
 
-/** What thinking and answer took, apart: one is often easier to guess than the other. */
-export function Parts({ stats }: { stats: ReplyStats }) {
+/** What one part of a reply took. */
+interface PartNumbers {
+  name: string;
+  emitted: number;
+  steps: number;
+  drafted: number;
+  accepted: number;
+}
+
+/** What thinking and answer took, apart: one is often easier to guess than the other. Null unless there are both. */
+export function thinkingAndAnswer(stats: ReplyStats): PartNumbers[] | null {
   const { thinking } = stats;
   if (thinking.steps === 0 || thinking.steps === stats.steps) return null;
   const sum = (pick: (position: PositionStats) => number) =>
@@ -99,10 +94,14 @@ export function Parts({ stats }: { stats: ReplyStats }) {
     drafted: sum(({ drafted }) => drafted) - thinking.drafted,
     accepted: sum(({ accepted }) => accepted) - thinking.accepted,
   };
-  const rows = [
+  return [
     { name: "Thinking", ...thinking },
     { name: "Answer", ...answer },
   ];
+}
+
+/** The same as a table. */
+export function Parts({ parts }: { parts: PartNumbers[] }) {
   return (
     <table className="parts numbers" data-testid="parts">
       <thead>
@@ -115,7 +114,7 @@ export function Parts({ stats }: { stats: ReplyStats }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ name, emitted, steps, drafted, accepted }) => (
+        {parts.map(({ name, emitted, steps, drafted, accepted }) => (
           <tr key={name}>
             <th scope="row">{name}</th>
             <td>{count(emitted)}</td>
@@ -143,10 +142,6 @@ export function TimeStrip({ stats }: { stats: ReplyStats }) {
   const words = parts.map(({ name, value }) => `${name} ${seconds(value)}`).join(", ");
   return (
     <section className="chart">
-      <h2 className="chart-head">
-        <span>Time of decoding</span>
-        <span className="numbers soft">{seconds(total)}</span>
-      </h2>
       <div className="strip" role="img" aria-label={`Decoding took ${seconds(total)}: ${words}.`}>
         {parts.map(({ name, value }) => (
           <span key={name} className={`part-${name}`} style={{ width: `${(100 * value) / total}%` }} />

@@ -7,8 +7,10 @@ import { type ChatLocation, isStillThere, streamingReply } from "../state/server
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, moveDraft, setEdit, setFiles } from "./drafts";
+import { focusComposer } from "./focus";
 import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
+import { inspected, isMeasured } from "./view";
 
 const state = () => useStore.getState();
 
@@ -119,21 +121,35 @@ export function stop(): boolean {
   return true;
 }
 
-/** Shows the numbers of the reply that has the focus, or of the last one; or puts them away. */
+/** Shows how a reply was made, in the panel; puts the panel away if that is what it shows. */
+export function inspectReply(message: number): void {
+  if (inspected(state())?.id === message) setView({ inspector: false });
+  else setView({ screen: "chat", inspector: true, inspectorPage: "reply", inspectedReply: message });
+}
+
+/** The same for the reply that has the focus, or the last one. */
 export function toggleStats(): boolean {
-  const { openStats, messages } = state();
-  // Out of view a reply is not drawn, and neither are its numbers.
-  if (openStats !== null && document.querySelector("[data-testid=stats-popover]")) {
-    setView({ openStats: null });
+  const shown = inspected(state());
+  if (shown) {
+    closeInspector();
     return true;
   }
   const focused = document.activeElement?.closest<HTMLElement>("[data-message]")?.dataset.message;
-  const measured = messages.filter(({ stats }) => stats !== null && stats.emitted > 0);
+  const measured = state().messages.filter(isMeasured);
   const reply = measured.find(({ id }) => String(id) === focused) ?? measured.at(-1);
   if (!reply) return false;
-  setView({ openStats: reply.id });
-  // Far out of view nothing is drawn.
-  if (!document.querySelector(`[data-message="${reply.id}"]`))
-    setView({ jump: { message: reply.id, highlighted: false } });
+  inspectReply(reply.id);
   return true;
+}
+
+/** Puts the panel away. Whoever was in it goes on at the line of the reply that it told of, or writes. */
+export function closeInspector(): void {
+  const shown = inspected(state());
+  const within = document.activeElement?.closest("[data-testid=inspector]") != null;
+  setView({ inspector: false });
+  if (!within) return;
+  const line =
+    shown && document.querySelector<HTMLElement>(`[data-message="${shown.id}"] [data-testid=reply-footer]`);
+  if (line) line.focus();
+  else focusComposer();
 }

@@ -49,7 +49,7 @@ async function navigate<T>(
 /** Leaves the open chat for a new one. */
 export async function newChat(): Promise<void> {
   const navigation = startNavigation();
-  setView({ editing: null, openStats: null });
+  setView({ editing: null, inspectedReply: null });
   await navigate(
     navigation,
     () => shell.newChat(navigation),
@@ -72,7 +72,7 @@ export function showChat(
       mergeDraft(opened.chat.id, opened.draft);
       mergeEdits(opened.edits);
       dispatch({ kind: "opened", navigation, opened });
-      setView({ actionError: null, editing: null, openStats: null });
+      setView({ actionError: null, editing: null, inspectedReply: null });
       attachReplies(opened, showError);
     },
   );

@@ -1,10 +1,17 @@
+import fc from "fast-check";
+import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
+import type { PlainSpeed } from "../bridge/bindings";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
+import { useStore } from "../state/store";
 import { ReadingLine, readingLabel } from "./LiveLine";
-import { Numbers } from "./StatsPopover";
+import { PassPicture, places } from "./PassPicture";
+import { Pulse } from "./Pulse";
+import { Folds } from "./ReplyPage";
 import { replyStats } from "./samples";
+import { speedStory } from "./story";
 
 const reading = (more: Partial<Reading> = {}): Reading => ({
   done: 12_480,
@@ -35,27 +42,45 @@ describe("the line under a reply whose prompt is read", () => {
   });
 });
 
+/** What `element` shows, with these lines of the panel open. */
+function shown(element: ReactElement, ...open: string[]): string {
+  Object.assign(useStore.getInitialState(), { openFolds: open });
+  return renderToStaticMarkup(element);
+}
+
 describe("the numbers of a reply", () => {
-  const shown = (more: Parameters<typeof replyStats>[0]) =>
-    renderToStaticMarkup(<Numbers stats={replyStats(more)} model="demo" />);
+  const ALL = ["speed", "guesses", "parts", "time", "prompt", "memory", "settings"].map(
+    (name) => `fold-${name}`,
+  );
+  const folds = (more: Parameters<typeof replyStats>[0], open = ALL) =>
+    shown(<Folds stats={replyStats(more)} model="demo" />, ...open);
 
   it("have a sentence for every chart", () => {
-    const charts = shown({}).match(/role="img"[^>]*/g) ?? [];
+    const charts = folds({}).match(/role="img"[^>]*/g) ?? [];
     expect(charts.map((chart) => /aria-label="([^"]+)"/.exec(chart)?.[1])).toEqual([
+      "Drafts per pass over 412 passes: 1.0 at the beginning, 1.2 at the end, between 1.0 and 1.4.",
       "Position 1: 330 of 412 drafts accepted, 80 percent.",
       "Position 2: 50 of 100 drafts accepted, 50 percent.",
-      "Drafts per pass over 412 passes: 1.0 at the beginning, 1.2 at the end, between 1.0 and 1.4.",
       "Decoding took 12 s: draft 1.0 s, verify 9.0 s, sample 500 ms, other 1.5 s.",
     ]);
   });
 
+  it("are one line each until somebody asks for more", () => {
+    const closed = folds({}, [])
+      .replace(/<[^>]+>/g, " ")
+      .replace(/\s+/g, " ");
+    expect(closed.trim()).toBe(
+      "Speed 58 tok/s Guesses, by place 74 % accepted Where the time went 12 s The prompt 10 tokens Memory at most 0 kB Settings of this reply Greedy",
+    );
+  });
+
   it("draw the depth as steps", () => {
-    expect(shown({ depth: { steps_per_entry: 1, depths: [0, 2, 1] } })).toContain('d="M0 20H1V0H2V10H3"');
-    expect(shown({ depth: { steps_per_entry: 1, depths: [0, 0] } })).not.toContain("depth-line");
+    expect(folds({ depth: { steps_per_entry: 1, depths: [0, 2, 1] } })).toContain('d="M0 20H1V0H2V10H3"');
+    expect(folds({ depth: { steps_per_entry: 1, depths: [0, 0] } })).not.toContain("depth-line");
   });
 
   it("say a depth that stays the same once", () => {
-    const depth = (depths: number[]) => shown({ depth: { steps_per_entry: 1, depths } });
+    const depth = (depths: number[]) => folds({ depth: { steps_per_entry: 1, depths } });
     expect(depth([3, 3])).toContain(">3.0</span>");
     expect(depth([3, 1, 3])).toContain(">3.0 to 3.0</span>");
     expect(depth([3, 2])).toContain(">3.0 to 2.0</span>");
@@ -63,7 +88,7 @@ describe("the numbers of a reply", () => {
 
   it("tell thinking and answer apart where there are both", () => {
     const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250, seconds: 4 };
-    const table = /<table.*<\/table>/.exec(shown({ thinking }))?.[0] ?? "";
+    const table = /<table.*<\/table>/.exec(folds({ thinking }))?.[0] ?? "";
     const rows = table.split("<tr>").map((row) =>
       row
         .replace(/<[^>]+>/g, " ")
@@ -71,19 +96,12 @@ describe("the numbers of a reply", () => {
         .trim(),
     );
     expect(rows.slice(2)).toEqual(["Thinking 500 250 2.0 83 %", "Answer 242 162 1.5 61 %"]);
-    expect(shown({})).not.toContain("<table");
-  });
-
-  it("claim a gain only where there is something to compare with", () => {
-    expect(shown({})).not.toContain("×");
-    const gained = shown({ plain: { tokens_per_second: 32, source: "tune", measured_at: 0 } });
-    expect(gained).toContain("1.8×");
-    expect(gained).toContain("58 against 32 tok/s");
+    expect(folds({})).not.toContain("<table");
   });
 
   it("say what the reply was made with", () => {
     const looked_up = { drafted: 40, accepted: 31 };
-    const words = shown({ seed: 77, shared_steps: 3, looked_up }).replace(/<[^>]+>/g, " ");
+    const words = folds({ seed: 77, shared_steps: 3, looked_up }).replace(/<[^>]+>/g, " ");
     for (const said of [
       "greedy",
       "77",
@@ -93,7 +111,90 @@ describe("the numbers of a reply", () => {
       "31 of 40 accepted",
     ])
       expect(words).toContain(said);
-    expect(shown({})).not.toContain("from the text");
+    expect(folds({})).not.toContain("from the text");
+  });
+});
+
+describe("what guessing did for a reply", () => {
+  const plain = (tokens_per_second: number): PlainSpeed => ({
+    tokens_per_second,
+    source: "replies",
+    measured_at: 0,
+  });
+  const story = (more: Parameters<typeof replyStats>[0]) => speedStory(replyStats(more));
+
+  it("is a gain, a loss or neither, and only where plain decoding was measured", () => {
+    expect(story({}).sentence).toBe("Each pass wrote 1.8 words (tokens).");
+    expect(story({}).remedy).toBe("measure");
+    const gained = story({ plain: plain(32) });
+    expect(gained.sentence).toBe("1.8 times as fast as without guessing.");
+    expect(gained.why).toContain(
+      "Plain decoding wrote 32 tok/s on this computer in replies without guesses.",
+    );
+    expect(gained.remedy).toBeNull();
+    expect(story({ plain: plain(58) }).sentence).toBe("Guessing made no difference here.");
+    const lost = story({ plain: plain(70) });
+    expect(lost.sentence).toBe("Guessing cost time here: 0.8 times plain.");
+    expect(lost.remedy).toBe("use auto");
+  });
+
+  it("is nothing where nothing was guessed, and why", () => {
+    const none = { positions: [], tokens_per_pass: 1 };
+    const note = "Drafts do not pay here: they cost 1.9 passes and bring 1.2.";
+    expect(story({ ...none, drafting_note: note })).toMatchObject({
+      sentence: "No guesses: they do not pay here.",
+      why: note,
+    });
+    expect(story(none).sentence).toBe("Written one word per pass.");
+  });
+});
+
+describe("the picture of a pass", () => {
+  const counts = fc
+    .tuple(
+      fc.integer({ min: 1, max: 5000 }),
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 15 }),
+    )
+    .map(([steps, shares]) => ({
+      steps,
+      positions: shares.map((share) => ({ drafted: steps, accepted: Math.round(share * steps) })),
+    }));
+
+  it("has parts that add up to the tokens of a pass", () => {
+    fc.assert(
+      fc.property(counts, ({ steps, positions }) => {
+        const all = places({ steps, positions });
+        const tokens = positions.reduce((sum, { accepted }) => sum + accepted, steps) / steps;
+        expect(all.reduce((sum, { hundredths }) => sum + hundredths, 0)).toBe(Math.round(100 * tokens));
+        for (const { stood, hundredths } of all) expect(Math.abs(100 * stood - hundredths)).toBeLessThan(1);
+      }),
+    );
+  });
+
+  it("says the same in a sentence", () => {
+    expect(shown(<PassPicture stats={replyStats()} />)).toContain(
+      "In an average pass: one word of its own, 0.80 from the 1st guess, 0.12 from the 2nd guess; 1.8 together.",
+    );
+    expect(shown(<PassPicture stats={replyStats({ positions: [] })} />)).toBe("");
+  });
+});
+
+describe("the pulse", () => {
+  const columns = (passes: number[], room: number) =>
+    [
+      ...renderToStaticMarkup(<Pulse passes={passes} columns={room} />).matchAll(
+        /class="(word-\d)" x="(\d+)"/g,
+      ),
+    ].map(([, word, x]) => `${word} ${x}`);
+
+  it("has a column for each of the newest passes, at the right", () => {
+    expect(columns([5, 0, 2], 3)).toEqual([
+      ...["word-0 0", "word-1 0", "word-2 0", "word-3 0"],
+      "word-0 6",
+      ...["word-0 12", "word-1 12", "word-2 12"],
+    ]);
+    expect(columns([9, 0, 0], 2)).toEqual(["word-0 0", "word-0 6"]);
+    expect(columns([0], 3)).toEqual(["word-0 12"]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Attachment, ErrorReport } from "../bridge/bindings";
+import type { Attachment, ErrorReport, Message } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -10,10 +10,21 @@ export interface PendingFiles {
   name: string | null;
 }
 
+/** A page of the panel beside the chat. */
+export type InspectorPage = "reply" | "chat";
+
 /** What only the page knows of the open chat and of what is typed. */
 export interface ChatView {
-  /** Whether the panel with the chat's settings is open. */
+  /** Whether the panel beside the chat is open. */
   inspector: boolean;
+  /** What it shows. */
+  inspectorPage: InspectorPage;
+  /** The reply that it tells of; null for the last one. */
+  inspectedReply: number | null;
+  /** Which lines of it are open. */
+  openFolds: string[];
+  /** Whether the settings of the chat's replies are open. */
+  repliesOpen: boolean;
   /** Texts not sent yet, by chat. */
   drafts: Record<string, string>;
   /** Files that go with the texts not sent yet, by chat. */
@@ -30,8 +41,6 @@ export interface ChatView {
   editing: number | null;
   /** What messages are being changed to, by message; null where that was given up. */
   edits: Record<number, string | null>;
-  /** The reply whose numbers are open. */
-  openStats: number | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
   jump: { message: number; highlighted: boolean } | null;
 }
@@ -39,6 +48,10 @@ export interface ChatView {
 /** As the window opens. */
 export const CHAT_VIEW: ChatView = {
   inspector: false,
+  inspectorPage: "reply",
+  inspectedReply: null,
+  openFolds: [],
+  repliesOpen: false,
   drafts: {},
   attached: {},
   pendingFiles: [],
@@ -47,7 +60,6 @@ export const CHAT_VIEW: ChatView = {
   unbegun: null,
   editing: null,
   edits: {},
-  openStats: null,
   jump: null,
 };
 
@@ -60,3 +72,19 @@ export const awaitedFiles = ({
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));
+
+/** The reply that the panel tells of while it tells of one; null where there is none that has ended. */
+export function inspected({
+  inspector,
+  inspectorPage,
+  inspectedReply,
+  messages,
+}: Pick<ChatView, "inspector" | "inspectorPage" | "inspectedReply"> &
+  Pick<ServerState, "messages">): Message | null {
+  if (!inspector || inspectorPage !== "reply") return null;
+  const chosen = messages.find(({ id }) => id === inspectedReply);
+  return chosen ?? messages.findLast(isMeasured) ?? null;
+}
+
+/** Whether a message is a reply that has numbers. */
+export const isMeasured = ({ stats }: Message): boolean => stats !== null && stats.emitted > 0;

@@ -6,8 +6,8 @@ import { ChatRow } from "./ChatRow";
 import { listRows } from "./list";
 
 /** Pixels of a row, and of a heading. */
-const ROW = 28;
-const HEADING = 32;
+const ROW = 30;
+const HEADING = 36;
 /** Rows that are drawn above and below those in view. */
 const NEARBY = 12;
 /** So many rows before its end more of the list is asked for. */

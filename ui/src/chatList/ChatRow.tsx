@@ -5,9 +5,8 @@ import { useSpotlight } from "../frame/useSpotlight";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
-import { pinChat, renameChat } from "./actions";
-import { deleteChat } from "./deleting";
-import { exportChats } from "./files";
+import { renameChat } from "./actions";
+import { chatEntries } from "./chatMenu";
 
 interface Props {
   chat: ChatSummary;
@@ -56,18 +55,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
         open={menu}
         onOpenChange={setMenu}
         tabIndex={tabIndex}
-        entries={[
-          {
-            name: chat.pinned ? "Unpin" : "Pin",
-            reason: null,
-            onSelect: () => pinChat(chat.id, !chat.pinned),
-          },
-          { name: "Rename", reason: null, onSelect: () => setView({ renaming: chat.id }) },
-          { name: "Tags…", reason: null, onSelect: () => setView({ tagging: chat.id }) },
-          { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(chat.id, "markdown") },
-          { name: "Export as JSON…", reason: null, onSelect: () => exportChats(chat.id, "json") },
-          { name: "Delete", reason: null, onSelect: () => deleteChat(chat.id, chat.title) },
-        ]}
+        entries={chatEntries(chat)}
       >
         <Icon name="more" />
       </MenuButton>

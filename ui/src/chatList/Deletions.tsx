@@ -17,7 +17,7 @@ export function Deletions() {
       label={
         <>
           <Icon name="deleted" />
-          <span className="entry-text">Deleted</span>
+          <span className="sidebar-words">Deleted</span>
           <span className="soft numbers">{count(many)}</span>
         </>
       }

@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from "react";
 import type { SearchHit } from "../bridge/bindings";
 import { focusComposer } from "../chat/focus";
+import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
 import { openHit, searchChats } from "./actions";
@@ -31,6 +32,7 @@ export function SearchField() {
         onChange={(event) => searchChats(event.target.value)}
         onKeyDown={onKeyDown}
       />
+      <kbd className="keys">{query === "" ? keysLabel("find_chats") : "esc"}</kbd>
     </div>
   );
 }

@@ -13,7 +13,7 @@ export const deleteMessage = (message: number) =>
     const { deletion, chat } = await chatQueue.run(() => shell.deleteMessage(message));
     if (state().navigation.latest === latest) {
       dispatch({ kind: "changed", opened: chat });
-      setView({ editing: null, openStats: null });
+      setView({ editing: null, inspectedReply: null });
     } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
     setView({ note: { text: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
   });

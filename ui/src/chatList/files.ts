@@ -39,7 +39,7 @@ export const restoreChats = () =>
     await shell.restoreChats();
     // The copy is older: what it gives numbers to next is not what had them here.
     forgetDrafts();
-    setView({ editing: null, openStats: null, actionError: null });
+    setView({ editing: null, inspectedReply: null, actionError: null });
     await reloadSnapshot();
   });
 

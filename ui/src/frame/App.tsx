@@ -3,6 +3,8 @@ import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { titleOf } from "../chatList/ChatRow";
+import { chatEntries } from "../chatList/chatMenu";
 import { TagsSheet } from "../chatList/TagsSheet";
 import { Trouble } from "../chatList/Trouble";
 import { LinkAddress } from "../markdown/Link";
@@ -13,11 +15,13 @@ import { Palette } from "../palette/Palette";
 import { Shortcuts } from "../palette/Shortcuts";
 import type { Run } from "../palette/table";
 import { useMenuBar } from "../palette/useMenuBar";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
 import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
 import { NoticesScreen } from "../settings/NoticesScreen";
 import { SettingsScreen } from "../settings/SettingsScreen";
-import { setView, useStore } from "../state/store";
+import { useStore } from "../state/store";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { EngineBanner } from "./EngineBanner";
@@ -68,30 +72,37 @@ function ChatScreen() {
   const sidebar = useStore((state) => state.sidebar);
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
-  // Whoever comes back to the chat has not asked for them again.
-  useEffect(() => () => setView({ openStats: null }), []);
+  const chat = useStore((state) => state.about);
   return (
-    <main className="main">
-      <header className="toolbar" data-tauri-drag-region>
-        {!sidebar && <SidebarToggle />}
-        <ModelPicker />
-        <span className="spring" data-tauri-drag-region />
-        <InspectorToggle />
-      </header>
-      <div className="chat-screen">
+    <>
+      <main className="main">
+        <header className="toolbar" data-tauri-drag-region>
+          {!sidebar && <SidebarToggle />}
+          {chat && (
+            <span className="title" data-tauri-drag-region data-testid="title">
+              {titleOf(chat)}
+            </span>
+          )}
+          <ModelPicker />
+          <span className="spring" data-tauri-drag-region />
+          {chat && (
+            <MenuButton label="More for this chat" testId="this-chat-more" entries={chatEntries(chat)}>
+              <Icon name="more" />
+            </MenuButton>
+          )}
+          {!(inspector && !trouble) && <InspectorToggle />}
+        </header>
         {trouble ? (
           <Trouble trouble={trouble} />
         ) : (
-          <>
-            <div className="chat-place">
-              <Conversation />
-              <EngineBanner />
-              <Composer />
-            </div>
-            {inspector && <Inspector />}
-          </>
+          <div className="chat-place">
+            <Conversation />
+            <EngineBanner />
+            <Composer />
+          </div>
         )}
-      </div>
-    </main>
+      </main>
+      {inspector && !trouble && <Inspector />}
+    </>
   );
 }

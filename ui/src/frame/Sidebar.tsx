@@ -1,4 +1,4 @@
-import { type ComponentType, useRef } from "react";
+import { useRef } from "react";
 import { openBenchmarks } from "../benchmarks/actions";
 import { newChat } from "../chat/navigation";
 import { ChatList } from "../chatList/ChatList";
@@ -7,12 +7,13 @@ import { chooseImport, exportChats } from "../chatList/files";
 import { SearchField, SearchResults } from "../chatList/Search";
 import { TagFilter } from "../chatList/TagFilter";
 import { openModels } from "../models/actions";
-import { BenchmarkProgress, SidebarProgress } from "../models/SidebarProgress";
-import { Icon, type IconName } from "../primitives/icons";
+import { keysLabel } from "../palette/table";
+import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
 import { SidebarEdge, useSidebarWidth } from "./SidebarEdge";
+import { SidebarProgress } from "./SidebarProgress";
 import type { Screen } from "./view";
 
 export function SidebarToggle() {
@@ -32,26 +33,11 @@ export function SidebarToggle() {
   );
 }
 
-interface Entry {
-  screen: Screen;
-  name: string;
-  icon: IconName;
-  open: () => void;
-  /** What goes on behind it. */
-  Progress?: ComponentType;
-}
-
 /** What else there is to open. */
-const ENTRIES: Entry[] = [
-  { screen: "models", name: "Models", icon: "models", open: openModels, Progress: SidebarProgress },
-  {
-    screen: "benchmarks",
-    name: "Benchmarks",
-    icon: "benchmarks",
-    open: openBenchmarks,
-    Progress: BenchmarkProgress,
-  },
-  { screen: "settings", name: "Settings", icon: "settings", open: () => openSettings() },
+const SCREENS: { screen: Screen; name: string; open: () => void }[] = [
+  { screen: "models", name: "Models", open: openModels },
+  { screen: "benchmarks", name: "Benchmarks", open: openBenchmarks },
+  { screen: "settings", name: "Settings", open: () => openSettings() },
 ];
 
 export function Sidebar() {
@@ -80,8 +66,9 @@ export function Sidebar() {
         <SidebarToggle />
       </div>
       <button type="button" className="sidebar-row new-chat" data-testid="new-chat" onClick={newChat}>
-        <Icon name="plus" />
-        New chat
+        <Icon name="write" />
+        <span className="sidebar-words">New chat</span>
+        <kbd className="keys">{keysLabel("new_chat")}</kbd>
       </button>
       <SearchField />
       {searching ? (
@@ -93,19 +80,18 @@ export function Sidebar() {
         </>
       )}
       <Deletions />
-      <ul className="entries">
-        {ENTRIES.map(({ screen: name, name: words, icon, open, Progress }) => (
+      <SidebarProgress />
+      <ul className="screens">
+        {SCREENS.map(({ screen: name, name: words, open }) => (
           <li key={name}>
             <button
               type="button"
-              className="sidebar-row entry"
+              className="screen-word"
               data-testid={`open-${name}`}
               aria-current={screen === name ? "page" : undefined}
               onClick={open}
             >
-              <Icon name={icon} />
-              <span className="entry-text">{words}</span>
-              {Progress && <Progress />}
+              {words}
             </button>
           </li>
         ))}

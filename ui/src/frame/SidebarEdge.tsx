@@ -3,7 +3,7 @@ import { changePreferences } from "../settings/actions";
 import { useStore } from "../state/store";
 
 /** How wide the sidebar can be, in pixels. */
-const [LEAST, MOST] = [180, 320];
+const [LEAST, MOST] = [200, 320];
 /** How far an arrow key moves its edge. */
 const STEP = 10;
 
@@ -42,7 +42,7 @@ interface Props {
 
 /** The edge of the sidebar, by which it is made wider and narrower; a double click gives it its usual width. */
 export function SidebarEdge({ sidebar, setDragged }: Props) {
-  const [now, setNow] = useState(240);
+  const [now, setNow] = useState(248);
   const [most, setMost] = useState(MOST);
   const drag = useRef<{ from: number; width: number; to: number } | null>(null);
   useEffect(() => {

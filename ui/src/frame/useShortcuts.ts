@@ -1,8 +1,10 @@
 import { useEffect } from "react";
 import type { ActionId } from "../bridge/bindings";
+import { closeInspector } from "../chat/actions";
 import { keysOf, matches } from "../palette/keys";
 import { type Run, TABLE } from "../palette/table";
 import { MAC } from "../primitives/platform";
+import { streamingReply } from "../state/server";
 import { setView, useStore } from "../state/store";
 
 /** What a key that is held down does over and over. */
@@ -29,9 +31,14 @@ export function useShortcuts(run: Run): void {
 function act(event: KeyboardEvent, run: Run): boolean {
   if (event.key === "Escape") {
     if (event.repeat || document.querySelector(".popover, .sheet") !== null) return false;
-    // What is being edited gives up its change.
-    if (event.target instanceof HTMLElement && "escape" in event.target.dataset) return false;
-    if (useStore.getState().screen !== "chat") return leave(event.target);
+    // What is being edited gives up its change, and the panel that the focus is in goes.
+    if (event.target instanceof HTMLElement && event.target.closest("[data-escape]")) return false;
+    const state = useStore.getState();
+    if (state.screen !== "chat") return leave(event.target);
+    if (state.inspector && streamingReply(state) === null) {
+      closeInspector();
+      return true;
+    }
   }
   for (const action of TABLE) {
     const keys = keysOf(action);

@@ -117,9 +117,9 @@ describe("actions", () => {
     const names = (now: typeof state) => commandsOf(now).map(({ name }) => name);
     expect(menuState(state).shown).toEqual(["toggle_sidebar"]);
     expect(names(state)).toContain("Hide the sidebar");
-    expect(names(state)).toContain("Show the chat's settings");
+    expect(names(state)).toContain("Show the panel");
     const inspector = { ...state, inspector: true, sidebar: false };
-    expect(names(inspector)).toContain("Hide the chat's settings");
+    expect(names(inspector)).toContain("Hide the panel");
     expect(names(inspector)).toContain("Show the sidebar");
     // It is not to be seen there.
     expect(menuState({ ...inspector, screen: "models" }).shown).toEqual([]);

@@ -6,7 +6,6 @@ import type {
   ReplyStats,
   Sampling,
 } from "../bridge/bindings";
-import { HERE } from "./platform";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -64,38 +63,43 @@ export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null
 
 export const times = (factor: number): string => `${TENTH.format(factor)}×`;
 
-/** What a finished reply says of its speed: what was gained, if that is known, and how often guesses were right. */
-export function footerLabel(stats: ReplyStats): string {
-  const [gained, accepted] = [speedUp(stats), acceptance(stats)];
-  const [speed, passes] = speedParts({ ...stats, acceptance: accepted });
-  const parts = gained === null ? [speed, passes] : [`${times(gained)} plain on ${HERE}`];
-  return [...parts, ...(accepted === null ? [] : [acceptedLabel(accepted)])].join(" · ");
+/** Fewer guesses than this have no percentage: it would tell of chance. */
+const LEAST_GUESSES = 20;
+
+/** The share of the guesses of a finished reply that stood; null where there were too few to tell. */
+function tellingAcceptance(stats: ReplyStats): number | null {
+  const drafted = stats.positions.reduce((sum, position) => sum + position.drafted, 0);
+  return drafted < LEAST_GUESSES ? null : acceptance(stats);
 }
+
+/** The parts of a finished reply's line, in the order that they are said in; null where nothing can be said. */
+interface FooterParts {
+  gain: string | null;
+  speed: string;
+  pass: string;
+  accepted: string | null;
+}
+
+/** What a finished reply says of its speed: what was gained, if that is known, and how often guesses were right. */
+export function footerParts(stats: ReplyStats): FooterParts {
+  const [gained, accepted] = [speedUp(stats), tellingAcceptance(stats)];
+  return {
+    gain: gained === null ? null : `${times(gained)} plain`,
+    speed: `${rate(stats.tokens_per_second)} tok/s`,
+    pass: `${perPass(stats.tokens_per_pass)} per pass`,
+    accepted: accepted === null ? null : acceptedLabel(accepted),
+  };
+}
+
+/** The same in one line. */
+export const footerLabel = (stats: ReplyStats): string =>
+  Object.values(footerParts(stats))
+    .filter((part) => part !== null)
+    .join(" · ");
 
 /** What drafts are, for whoever sees the word for the first time. */
 export const WHAT_DRAFTS_ARE =
   "Drafts are words that the model guesses ahead. It then checks all of them in one pass and keeps the right ones. A wrong guess takes a little time and never makes the answer worse.";
-
-/** What the numbers of a reply mean, in a few sentences. */
-export function speedSentence(stats: ReplyStats): string {
-  return [draftsSentence(stats), gainSentence(stats)].filter(Boolean).join(" ");
-}
-
-function draftsSentence(stats: ReplyStats): string {
-  const share = acceptance(stats);
-  if (share === null) return "No drafts: every pass of the model wrote one token.";
-  const right = `The model guessed ahead, and ${percent(share)} of its guesses were right.`;
-  if (stats.tokens_per_pass < 1.05) return `${right} They saved almost no passes.`;
-  return `${right} Each pass wrote ${perPass(stats.tokens_per_pass)} tokens on average, where plain decoding writes one.`;
-}
-
-function gainSentence(stats: ReplyStats): string {
-  const gained = speedUp(stats);
-  if (gained === null || stats.plain === null) return "";
-  const speed = gained < 0.95 ? "slower than" : gained < 1.05 ? "about as fast as" : "faster than";
-  const source = { tune: "when the model was measured", replies: "in replies without drafts" };
-  return `It was ${speed} plain decoding, which wrote ${rate(stats.plain.tokens_per_second)} tokens/s on ${HERE} ${source[stats.plain.source]}.`;
-}
 
 /** How the tokens of a reply were drawn. */
 export function samplingLabel(sampling: Sampling): string {
@@ -126,6 +130,9 @@ export function draftingName(drafting: Drafting): string {
 
 /** How the engine begins to say that drafts cost more than they bring. */
 const NOT_PAYING = "Drafts do not pay here";
+
+/** Whether a note says that drafts cost more than they bring. */
+export const doNotPay = (note: string | null): boolean => note?.startsWith(NOT_PAYING) ?? false;
 
 /** What the MTP control says of itself. */
 interface MtpChip {
@@ -187,7 +194,7 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
   if (drafting.mode === "off")
     return chip(setting, "by you", "Drafts are off because you switched them off.");
   // What is said of other drafts says nothing of look-up's.
-  if (drafting.mode === "lookup" || !note?.startsWith(NOT_PAYING)) return chip(setting);
+  if (drafting.mode === "lookup" || !doNotPay(note)) return chip(setting);
   return chip(setting, "not paying here", note);
 }
 

@@ -1,8 +1,9 @@
 import { type RefObject, useEffect, useRef } from "react";
 import type { DraftRun } from "../bridge/bindings";
 import { Markdown } from "../markdown/Markdown";
-import { CAN_PAINT, Paint } from "./paint";
+import { CAN_PAINT, marksOf, Paint } from "./paint";
 import { pieces } from "./runs";
+import { useWake } from "./useWake";
 
 /** While a text grows its marks follow this many milliseconds later, or later still where they take long to find. */
 const PAUSE = 250;
@@ -14,12 +15,15 @@ interface Props {
   complete: boolean;
   /** Where the text came from; null while that is not to be seen. */
   runs: DraftRun[] | null;
+  /** The same while the text is written and only its newest words are to be tinted; null otherwise. */
+  wake?: DraftRun[] | null;
 }
 
 /** A part of a reply. What came from drafts can be marked in it. */
-export function RevealedText({ text, complete, runs }: Props) {
+export function RevealedText({ text, complete, runs, wake = null }: Props) {
   const root = useRef<HTMLDivElement>(null);
   usePaint(root, text, runs);
+  useWake(root, text, runs ? null : wake);
   if (runs && !CAN_PAINT) return <PlainText text={text} runs={runs} />;
   return (
     <div ref={root}>
@@ -61,7 +65,7 @@ function usePaint(root: RefObject<HTMLDivElement | null>, text: string, runs: Dr
     const draw = () => {
       timer = null;
       const begun = performance.now();
-      if (now.current.runs) paint.apply(place, now.current.text, now.current.runs);
+      if (now.current.runs) paint.show(marksOf(place, now.current.text, now.current.runs));
       pause = Math.max(PAUSE, RARELY * (performance.now() - begun));
     };
     drawSoon.current = () => {
@@ -75,7 +79,7 @@ function usePaint(root: RefObject<HTMLDivElement | null>, text: string, runs: Dr
       drawSoon.current = () => {};
       observer.disconnect();
       if (timer !== null) clearTimeout(timer);
-      paint.clear();
+      paint.show([]);
     };
   }, [root, wanted]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is marked changes with it

@@ -216,14 +216,15 @@ describe("stretches of a text by where they came from", () => {
   it("are marked by position, without white space at their ends", () => {
     const source = "An **owl** called Ines";
     const output = "An owl called Ines";
-    const shown = shownPlaces(source, output, [
+    const runs: DraftRun[] = [
       [2, 0],
       [6, 1],
       [9, 2],
       [5, 0],
-    ]);
+    ];
+    const shown = shownPlaces(source, output, places(source, runs));
     const found = stretches(shown, output, 0, output.length);
-    expect(found.map(({ from, to, position }) => [output.slice(from, to), position])).toEqual([
+    expect(found.map(({ from, to, kind }) => [output.slice(from, to), kind])).toEqual([
       ["owl", 1],
       ["called", 2],
     ]);

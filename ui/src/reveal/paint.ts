@@ -1,6 +1,6 @@
 import type { DraftRun } from "../bridge/bindings";
 import { align } from "./align";
-import { POSITIONS, places } from "./runs";
+import { places } from "./runs";
 
 /** What stands in a reply and is not of its text, or is drawn from it in another order. */
 const NOT_TEXT = "figcaption, button, input, .formula, .formula-source";
@@ -8,34 +8,27 @@ const NOT_TEXT = "figcaption, button, input, .formula, .formula-source";
 /** Whether the webview can mark text without changing the page. */
 export const CAN_PAINT = typeof globalThis.Highlight === "function" && "highlights" in globalThis.CSS;
 
-/** The name of a position's marks in the style sheet. */
-const markName = (position: number): string => `draft-${position}`;
+/** A stretch of a page's text, and the name that the style sheet has for its look. */
+export interface Mark {
+  name: string;
+  range: StaticRange;
+}
 
-/** The marks of one text. */
+/** What is marked at one time. */
 export class Paint {
-  #ranges: { position: number; range: StaticRange }[] = [];
+  #marks: Mark[] = [];
 
-  /** Marks the text under `root`, which was written as `source`, by where it came from. */
-  apply(root: Element, source: string, runs: DraftRun[]): void {
-    const before = this.#ranges;
-    this.#ranges = rangesOf(root, source, runs);
-    for (const { position, range } of this.#ranges) marks(position).add(range);
-    remove(before);
-  }
-
-  clear(): void {
-    remove(this.#ranges);
-    this.#ranges = [];
+  /** Marks this, and nothing else any more. */
+  show(marks: Mark[]): void {
+    const before = this.#marks;
+    this.#marks = marks;
+    for (const { name, range } of marks) highlight(name).add(range);
+    for (const { name, range } of before) highlight(name).delete(range);
   }
 }
 
-function remove(ranges: { position: number; range: StaticRange }[]): void {
-  for (const { position, range } of ranges) marks(position).delete(range);
-}
-
-/** All that is marked as of one position, in all texts. */
-function marks(position: number): Highlight {
-  const name = markName(position);
+/** All that is marked with one look, in all texts. */
+function highlight(name: string): Highlight {
   const known = CSS.highlights.get(name);
   if (known) return known;
   const made = new Highlight();
@@ -43,27 +36,33 @@ function marks(position: number): Highlight {
   return made;
 }
 
-function rangesOf(root: Element, source: string, runs: DraftRun[]) {
+/** The marks of a whole text under `root`, which was written as `source`, by where it came from. */
+export function marksOf(root: Element, source: string, runs: DraftRun[]): Mark[] {
   if (!runs.some(([, position]) => position > 0)) return [];
   const nodes = textNodes(root);
   const rendered = nodes.map((node) => node.data).join("");
-  const shown = shownPlaces(source, rendered, runs);
-  const ranges: { position: number; range: StaticRange }[] = [];
+  const shown = shownPlaces(source, rendered, places(source, runs));
+  return marksIn(nodes, shown, (position) => `draft-${position}`);
+}
+
+/** Marks every stretch of one kind in `nodes`; `shown` has a kind for each of their units, and 0 for those without. */
+export function marksIn(nodes: Text[], shown: Uint8Array, nameOf: (kind: number) => string): Mark[] {
+  const text = nodes.map((node) => node.data).join("");
+  const marks: Mark[] = [];
   let begin = 0;
   for (const node of nodes) {
-    for (const { from, to, position } of stretches(shown, rendered, begin, begin + node.length)) {
+    for (const { from, to, kind } of stretches(shown, text, begin, begin + node.length)) {
       const [startOffset, endOffset] = [from - begin, to - begin];
       const range = new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset });
-      ranges.push({ position, range });
+      marks.push({ name: nameOf(kind), range });
     }
     begin += node.length;
   }
-  return ranges;
+  return marks;
 }
 
-/** The same as `places` for a rendered text. What is not found in the source is as what stands before it. */
-export function shownPlaces(source: string, rendered: string, runs: DraftRun[]): Uint8Array {
-  const of = places(source, runs);
+/** `of`, which is of the units of a source, for those of its rendering. What is not found is as what stands before it. */
+export function shownPlaces(source: string, rendered: string, of: Uint8Array): Uint8Array {
   const shown = new Uint8Array(rendered.length);
   let last = 0;
   align(source, rendered).forEach((at, unit) => {
@@ -73,30 +72,46 @@ export function shownPlaces(source: string, rendered: string, runs: DraftRun[]):
   return shown;
 }
 
-/** Stretches of one draft position between two places, without white space at their ends. */
+/** Stretches of one kind between two places, without white space at their ends. */
 export function stretches(shown: Uint8Array, text: string, begin: number, end: number) {
-  const found: { from: number; to: number; position: number }[] = [];
+  const found: { from: number; to: number; kind: number }[] = [];
   for (let from = begin; from < end; ) {
-    const position = shown[from] as number;
+    const kind = shown[from] as number;
     let to = from + 1;
-    while (to < end && shown[to] === position) to += 1;
+    while (to < end && shown[to] === kind) to += 1;
     const words = text.slice(from, to);
     const [first, last] = [from + words.length - words.trimStart().length, from + words.trimEnd().length];
-    if (position >= 1 && position <= POSITIONS && first < last)
-      found.push({ from: first, to: last, position });
+    if (kind > 0 && first < last) found.push({ from: first, to: last, kind });
     from = to;
   }
   return found;
 }
 
+const isText = (node: Node): number => {
+  if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
+  return node instanceof Element && node.matches(NOT_TEXT)
+    ? NodeFilter.FILTER_REJECT
+    : NodeFilter.FILTER_SKIP;
+};
+
+const walker = (root: Element): TreeWalker =>
+  document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, isText);
+
 function textNodes(root: Element): Text[] {
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
-    if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;
-    return node instanceof Element && node.matches(NOT_TEXT)
-      ? NodeFilter.FILTER_REJECT
-      : NodeFilter.FILTER_SKIP;
-  });
   const nodes: Text[] = [];
-  while (walker.nextNode()) nodes.push(walker.currentNode as Text);
+  const walk = walker(root);
+  while (walk.nextNode()) nodes.push(walk.currentNode as Text);
   return nodes;
+}
+
+/** The last text under `root`, at least `length` units of it if there are as many. */
+export function lastTextNodes(root: Element, length: number): Text[] {
+  const nodes: Text[] = [];
+  const walk = walker(root);
+  let node = walk.lastChild() as Text | null;
+  for (let units = 0; node !== null && units < length; node = walk.previousNode() as Text | null) {
+    nodes.push(node);
+    units += node.length;
+  }
+  return nodes.reverse();
 }

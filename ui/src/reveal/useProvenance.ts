@@ -25,6 +25,10 @@ export function useProvenance(message: Message, live: LiveReply | undefined): Pr
   return (stored?.ended ? null : seen.current) ?? stored?.provenance ?? NONE;
 }
 
+/** Where the answer that is being written came from, as far as this page has seen it. */
+export const answerRuns = ({ before, provenance }: LiveReply): DraftRun[] =>
+  behind([], before.answer, provenance.answer);
+
 const sawBegin = ({ before }: LiveReply): boolean => before.thinking === 0 && before.answer === 0;
 
 /** What was written behind the first `before` characters of what is known. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { type Appearance, type PlaceKind, ZOOMS } from "../bridge/bindings";
 import { DRAFTING_CHOICES } from "../chat/MtpControl";
-import { SamplingForm } from "../chat/SamplingControl";
+import { SamplingForm } from "../chat/SamplingForm";
 import { chooseImport, exportChats } from "../chatList/files";
 import { ErrorNote } from "../frame/ErrorNote";
 import { Screen } from "../frame/Screen";
@@ -119,7 +119,7 @@ function Defaults() {
           testId="default-sampling"
           className="button"
           side="bottom"
-          popupClassName="sampling"
+          popupClassName="replies"
         >
           <SamplingForm generation={settings} change={changeDefaults} />
         </PopoverButton>

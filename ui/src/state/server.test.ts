@@ -133,7 +133,7 @@ describe("a reply", () => {
   });
 
   it("says that a reply waits again in the middle of it", () => {
-    const stats = { tokens_per_second: 9, tokens_per_pass: 1, acceptance: null };
+    const stats = { tokens_per_second: 9, tokens_per_pass: 1, acceptance: null, passes: [0] };
     const written = replay(begun, reply(2, text("On a ")), reply(2, { type: "live", stats }));
     const waiting = reduce(written, reply(2, { type: "waiting", ahead: 0 }));
     expect(waiting.live[2]).toMatchObject({ answer: "On a ", ahead: 0, stats: null });

@@ -58,5 +58,5 @@ pub use settings::{
 };
 pub use stats::{
     Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,
-    ReplyStats,
+    RECENT_PASSES, ReplyStats,
 };

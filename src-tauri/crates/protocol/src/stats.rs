@@ -81,16 +81,21 @@ impl std::ops::AddAssign for Counters {
     }
 }
 
-/// The numbers under a reply while it streams.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+/// The numbers under a reply while it streams: means over its last two seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct LiveStats {
     /// Emitted tokens per second of decoding.
     pub tokens_per_second: f64,
     /// Emitted tokens per forward pass of the model; plain decoding is exactly 1.
     pub tokens_per_pass: f64,
-    /// Accepted over drafted, all positions; `None` before anything was drafted.
+    /// Accepted over drafted, all positions; `None` where nothing was drafted.
     pub acceptance: Option<f64>,
+    /// Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`].
+    pub passes: Vec<u32>,
 }
+
+/// Passes that are told one by one: those that the pulse beside the numbers has columns for.
+pub const RECENT_PASSES: usize = 22;
 
 /// The passes that wrote one part of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Type)]
@@ -185,6 +190,8 @@ pub struct ReplyStats {
     pub thinking: PartStats,
     /// How far was drafted as the reply went on.
     pub depth: DepthTrace,
+    /// Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`].
+    pub passes: Vec<u32>,
     /// How tokens were drawn.
     pub sampling: Sampling,
     /// The seed that was used.

@@ -148,6 +148,10 @@ impl Writer {
                 _ = save.tick(), if !unsaved.is_empty() => unsaved = self.save(unsaved).await,
             }
         };
+        // The last words come as all others did: the page shows where they came from.
+        while let Some(event) = outbox.next() {
+            let _ = self.page.send(event);
+        }
         let message = self.end(ending, unsaved).await;
         (self.page, Written { message, model })
     }

@@ -1,9 +1,12 @@
 //! The figures of one reply, collected step by step: times, tokens per second and per pass, acceptance by draft
 //! position, and the course of the draft length.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, ReplyStats, Sampling};
+use foretoken_protocol::{
+    DepthTrace, LiveStats, Part, PositionStats, RECENT_PASSES, ReplyStats, Sampling,
+};
 
 use super::plan::DrafterKind;
 use super::row::Advance;
@@ -12,6 +15,8 @@ use crate::mlx;
 
 /// Entries that a [`DepthTrace`] has at most.
 const MAX_TRACE: usize = 64;
+/// What the live numbers are means over.
+const LIVE_WINDOW: Duration = Duration::from_secs(2);
 
 /// Collects the figures of one reply.
 #[derive(Debug)]
@@ -30,6 +35,7 @@ pub struct Recorder {
     drafting: Duration,
     timing_samples: TimingSamples,
     trace: Trace,
+    recent: Recent,
     /// Steps in which look-up found something.
     found: u32,
     /// Whether it was preempted or read again since the last step.
@@ -109,6 +115,41 @@ impl Trace {
     }
 }
 
+/// The steps of the last [`LIVE_WINDOW`] of decoding; after an interruption they begin anew.
+#[derive(Debug, Default)]
+struct Recent {
+    steps: VecDeque<RecentStep>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RecentStep {
+    at: Instant,
+    tokens: u32,
+    drafted: u32,
+    accepted: u32,
+}
+
+impl Recent {
+    fn push(&mut self, step: RecentStep) {
+        while self.steps.front().is_some_and(|first| step.at - first.at > LIVE_WINDOW) {
+            self.steps.pop_front();
+        }
+        self.steps.push_back(step);
+    }
+
+    /// Tokens per second; `None` of fewer than two steps. The first one only tells when the time begins.
+    fn tokens_per_second(&self) -> Option<f64> {
+        let (first, last) = (self.steps.front()?, self.steps.back()?);
+        let seconds = (last.at - first.at).as_secs_f64();
+        let tokens: u32 = self.steps.iter().skip(1).map(|step| step.tokens).sum();
+        (seconds > 0.0).then(|| f64::from(tokens) / seconds)
+    }
+
+    fn sum(&self, pick: fn(&RecentStep) -> u32) -> f64 {
+        f64::from(self.steps.iter().map(pick).sum::<u32>())
+    }
+}
+
 impl Recorder {
     /// Starts to record a reply that was asked for at `asked`.
     pub fn start(asked: Instant, prompt_tokens: usize, sampling: Sampling, seed: u64) -> Self {
@@ -131,6 +172,7 @@ impl Recorder {
             drafting: Duration::ZERO,
             timing_samples: TimingSamples::default(),
             trace: Trace::new(),
+            recent: Recent::default(),
             found: 0,
             interrupted: false,
             pauses: Duration::ZERO,
@@ -160,6 +202,7 @@ impl Recorder {
         let now = Instant::now();
         if std::mem::take(&mut self.interrupted) {
             self.pauses += (now - self.last).saturating_sub(timing.total);
+            self.recent = Recent::default();
         }
         self.last = now;
         let count = advance.tokens.len() as u32;
@@ -169,6 +212,12 @@ impl Recorder {
         self.stats.steps += 1;
         self.stats.shared_steps += u32::from(timing.rows > 1);
         self.trace.push(advance.drafted);
+        let (drafted, accepted) = (advance.drafted as u32, advance.accepted as u32);
+        self.recent.push(RecentStep { at: now, tokens: count, drafted, accepted });
+        if self.stats.passes.len() == RECENT_PASSES {
+            self.stats.passes.remove(0);
+        }
+        self.stats.passes.push(accepted);
         let is_first = self.first.is_none();
         let first = *self.first.get_or_insert(now);
         if part == Part::Thinking {
@@ -176,8 +225,8 @@ impl Recorder {
             thinking.seconds = (now - first).as_secs_f64();
             thinking.emitted += emitted;
             thinking.steps += 1;
-            thinking.drafted += advance.drafted as u32;
-            thinking.accepted += advance.accepted as u32;
+            thinking.drafted += drafted;
+            thinking.accepted += accepted;
         }
         PositionStats::count(&mut self.stats.positions, advance.drafted, advance.accepted);
         self.found += u32::from(advance.lookup.is_some());
@@ -187,8 +236,8 @@ impl Recorder {
             DrafterKind::Lookup => Some(&mut self.stats.looked_up),
         };
         if let Some(counts) = of_drafter {
-            counts.drafted += advance.drafted as u32;
-            counts.accepted += advance.accepted as u32;
+            counts.drafted += drafted;
+            counts.accepted += accepted;
         }
         if is_first {
             self.first_tokens = count;
@@ -222,14 +271,15 @@ impl Recorder {
         }
     }
 
-    /// The numbers so far.
+    /// The numbers of the last [`LIVE_WINDOW`].
     pub fn live(&self) -> LiveStats {
-        let sum = |pick: fn(&PositionStats) -> u32| self.stats.positions.iter().map(pick).sum::<u32>();
-        let (drafted, accepted) = (sum(|p| p.drafted), sum(|p| p.accepted));
+        let Recent { steps } = &self.recent;
+        let drafted = self.recent.sum(|step| step.drafted);
         LiveStats {
-            tokens_per_second: self.tokens_per_second(),
-            tokens_per_pass: self.tokens_per_pass(),
-            acceptance: (drafted > 0).then(|| f64::from(accepted) / f64::from(drafted)),
+            tokens_per_second: self.recent.tokens_per_second().unwrap_or_else(|| self.tokens_per_second()),
+            tokens_per_pass: self.recent.sum(|step| step.tokens) / steps.len().max(1) as f64,
+            acceptance: (drafted > 0.0).then(|| self.recent.sum(|step| step.accepted) / drafted),
+            passes: self.stats.passes.clone(),
         }
     }
 
@@ -300,6 +350,24 @@ mod tests {
         (0usize..=4).prop_flat_map(|drafted| (Just(drafted), 0..=drafted))
     }
 
+    #[test]
+    fn live_numbers_are_those_of_the_last_two_seconds() {
+        let begin = Instant::now();
+        let mut recent = Recent::default();
+        assert_eq!(recent.tokens_per_second(), None);
+        let mut push = |tenths: u64, tokens, drafted, accepted| {
+            let at = begin + Duration::from_millis(100 * tenths);
+            recent.push(RecentStep { at, tokens, drafted, accepted });
+            (recent.tokens_per_second(), recent.sum(|step| step.tokens), recent.steps.len())
+        };
+        assert_eq!(push(0, 9, 8, 8), (None, 9.0, 1));
+        assert_eq!(push(5, 1, 0, 0), (Some(2.0), 10.0, 2));
+        assert_eq!(push(20, 3, 3, 2), (Some(2.0), 13.0, 3));
+        // The first one is more than two seconds ago.
+        assert_eq!(push(25, 4, 3, 3), (Some(3.5), 8.0, 3));
+        assert_eq!((recent.sum(|step| step.accepted), recent.sum(|step| step.drafted)), (5.0, 6.0));
+    }
+
     proptest! {
         #[test]
         fn the_counts_of_a_reply_fit_together(
@@ -322,6 +390,9 @@ mod tests {
             prop_assert!(stats.positions.is_sorted_by(|near, far| near.drafted >= far.drafted));
             prop_assert!(stats.positions.iter().all(|position| position.accepted <= position.drafted));
             prop_assert_eq!(stats.shared_steps as usize, steps.iter().filter(|(_, rows)| *rows > 1).count());
+
+            let last = &steps[steps.len().saturating_sub(RECENT_PASSES)..];
+            prop_assert_eq!(stats.passes, last.iter().map(|&((_, kept), _)| kept as u32).collect::<Vec<_>>());
 
             let looked_up = steps.iter().step_by(3).map(|&((drafted, accepted), _)| (drafted as u32, accepted as u32));
             let looked_up = looked_up.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));

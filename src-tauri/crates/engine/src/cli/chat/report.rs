@@ -26,7 +26,7 @@ pub(super) fn greeting(info: &ModelInfo) -> String {
 
 /// The numbers while a reply is written; `None` before there are any.
 pub(super) fn live(stats: &LiveStats) -> Option<String> {
-    let LiveStats { tokens_per_second, tokens_per_pass, acceptance } = *stats;
+    let LiveStats { tokens_per_second, tokens_per_pass, acceptance, .. } = *stats;
     let share = acceptance.map(|share| format!("{:.0} % of drafts accepted, ", 100.0 * share));
     (tokens_per_second > 0.0).then(|| {
         format!("{}{tokens_per_second:.1} tokens/s, {tokens_per_pass:.2} per pass", share.unwrap_or_default())

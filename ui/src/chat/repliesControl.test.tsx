@@ -7,7 +7,8 @@ import { shell } from "../bridge/bridge";
 import { Note } from "../frame/Note";
 import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, useStore } from "../state/store";
-import { Inspector } from "./Inspector";
+import { RepliesControl } from "./RepliesControl";
+import { repliesLabel } from "./repliesLabel";
 
 const initial = useStore.getInitialState();
 const OWL: Preset = { id: 3, name: "Owl", system_prompt: "You are an owl.", generation: initial.settings };
@@ -23,7 +24,7 @@ beforeEach(() => {
     generation: OWL.generation,
     preset: 3,
   };
-  useStore.setState({ ...initial, opened: true, chat: 5, presets, chatSettings }, true);
+  useStore.setState({ ...initial, opened: true, repliesOpen: true, chat: 5, presets, chatSettings }, true);
   vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
   vi.spyOn(shell, "changePreset").mockImplementation(async (changed) => {
     presets = presets.map((preset) => (preset.id === changed.id ? changed : preset));
@@ -40,7 +41,7 @@ function open() {
   const user = userEvent.setup();
   render(
     <>
-      <Inspector />
+      <RepliesControl />
       <Note />
     </>,
   );
@@ -58,7 +59,7 @@ describe("a preset that was updated from a chat", () => {
     await user.click(screen.getByTestId("undo"));
     expect(presets).toEqual([OWL]);
     await vi.waitFor(() => expect(screen.queryByTestId("note")).toBe(null));
-    expect(screen.getByTestId<HTMLTextAreaElement>("system-prompt").value).toBe("You are an owl. Hoo.");
+    expect(useStore.getState().chatSettings.system_prompt).toBe("You are an owl. Hoo.");
   });
 
   it("is deleted only when the shell has taken the update over", async () => {
@@ -71,5 +72,29 @@ describe("a preset that was updated from a chat", () => {
     expect(deletePreset).not.toHaveBeenCalled();
     taken();
     await vi.waitFor(() => expect(deletePreset).toHaveBeenCalledWith(3));
+  });
+});
+
+describe("the name of how replies are written", () => {
+  const { settings } = initial;
+  const label = (
+    generation: Partial<typeof settings>,
+    chat: Partial<typeof DEFAULT_CHAT_SETTINGS> = {},
+    defaults = settings.sampling,
+  ) => repliesLabel({ ...settings, ...generation }, { ...DEFAULT_CHAT_SETTINGS, ...chat }, [OWL], defaults);
+
+  it("is Standard where the model writes as it was made to, and else what differs", () => {
+    const warm = { ...settings.sampling, temperature: 0.7 };
+    expect(label({})).toBe("Standard");
+    expect(label({ sampling: { ...settings.sampling, seed: 7, top_k: 3 } })).toBe("Standard");
+    expect(label({}, {}, warm)).toBe("Greedy");
+    expect(label({ sampling: warm })).toBe("Sampled");
+    expect(label({ thinking: false })).toBe("No thinking");
+    expect(label({ thinking: false }, {}, warm)).toBe("Greedy · no thinking");
+    expect(label({ thinking: false, max_tokens: 9 }, { system_prompt: "Be brief." })).toBe("3 changes");
+  });
+
+  it("is that of a preset", () => {
+    expect(label({ thinking: false }, { preset: OWL.id })).toBe("Owl");
   });
 });

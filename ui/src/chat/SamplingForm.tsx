@@ -6,28 +6,11 @@ import {
   MAX_XTC_THRESHOLD,
   type Sampling,
 } from "../bridge/bindings";
-import { ActionButton } from "../primitives/ActionButton";
-import { isGreedy } from "../primitives/format";
+import { isGreedy, samplingLabel } from "../primitives/format";
 import { NumberField } from "../primitives/NumberField";
-import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
-import { useGeneration, useModel, useReason } from "../state/store";
-import { changeSettings } from "./settings";
-
-/** How words are chosen. */
-export function SamplingControl() {
-  const generation = useGeneration();
-  return (
-    <PopoverButton
-      label={<strong>{isGreedy(generation.sampling) ? "Greedy" : "Sampled"}</strong>}
-      title="Sampling"
-      testId="sampling-control"
-      popupClassName="sampling"
-    >
-      <SamplingForm generation={generation} change={changeSettings} />
-    </PopoverButton>
-  );
-}
+import { useModel, useReason } from "../state/store";
+import { drawsAlike } from "./repliesLabel";
 
 interface Props {
   /** What holds now. */
@@ -39,39 +22,61 @@ interface Props {
 export function SamplingForm({ generation, change }: Props) {
   const { sampling, max_tokens: maxTokens } = generation;
   const changeSampling = (of: Partial<Sampling>) => change({ sampling: { ...sampling, ...of } });
-  const defaults = useModel()?.defaults;
+  const defaults = useModel()?.defaults ?? null;
   const reason = useReason("know");
   const greedy = isGreedy(sampling);
+  // Own values may be the model's for now.
+  const [opened, setOpened] = useState(false);
+  const own = !greedy && (opened || !(defaults && drawsAlike(sampling, defaults)));
   // What to go back to when the person tries greedy and returns.
   const [before, setBefore] = useState<Sampling | null>(null);
 
-  const sampled = () => {
-    if (greedy) changeSampling({ ...(before ?? freely(defaults)), seed: sampling.seed });
-  };
-  const beGreedy = () => {
-    if (greedy) return;
-    setBefore(sampling);
-    changeSampling({ temperature: 0 });
-  };
-  const check = (index: number) => (index === 0 ? beGreedy() : sampled());
-  const { group, radio } = radios("How words are chosen", greedy ? 0 : 1, check);
+  const check = [
+    () => {
+      setOpened(false);
+      if (reason === null) changeSampling({ ...defaults, seed: sampling.seed });
+    },
+    () => {
+      setOpened(false);
+      if (greedy) return;
+      setBefore(sampling);
+      changeSampling({ temperature: 0 });
+    },
+    () => {
+      setOpened(true);
+      if (greedy) changeSampling({ ...(before ?? freely(defaults)), seed: sampling.seed });
+    },
+  ];
+  const at = own ? 2 : defaults && drawsAlike(sampling, defaults) ? 0 : 1;
+  const { group, radio } = radios("How words are chosen", at, (index) => check[index]?.());
 
   return (
     <>
       <div className="segments" {...group}>
-        <button {...radio(0)} data-testid="sampling-greedy" onClick={beGreedy}>
+        <button
+          {...radio(0)}
+          data-testid="sampling-model"
+          aria-disabled={reason !== null || undefined}
+          title={reason ?? undefined}
+          onClick={check[0]}
+        >
+          Model’s own
+        </button>
+        <button {...radio(1)} data-testid="sampling-greedy" onClick={check[1]}>
           Greedy
         </button>
-        <button {...radio(1)} data-testid="sampling-sampled" onClick={sampled}>
-          Sampled
+        <button {...radio(2)} data-testid="sampling-own" onClick={check[2]}>
+          Own
         </button>
       </div>
       <p className="popover-note">
         {greedy
           ? "The most likely word always wins, so the same question gets the same answer."
-          : "Words are drawn by their likelihood, within the limits below."}
+          : own
+            ? "Words are drawn by their likelihood, within these limits."
+            : `${sentence(samplingLabel(sampling))} · ${sampling.seed === null ? "a new seed each time" : `seed ${sampling.seed}`}`}
       </p>
-      {!greedy && (
+      {own && (
         <div className="fields">
           <NumberField
             label="Temperature"
@@ -132,10 +137,10 @@ export function SamplingForm({ generation, change }: Props) {
           )}
         </div>
       )}
-      <div className="fields">
+      <div className="fields two">
         <NumberField
-          label="Max tokens"
-          words="The reply ends here"
+          label="Longest reply"
+          words="In tokens"
           value={maxTokens}
           min={1}
           max={1_000_000}
@@ -155,22 +160,14 @@ export function SamplingForm({ generation, change }: Props) {
           onChange={(value) => changeSampling({ seed: value })}
         />
       </div>
-      <div className="popover-foot">
-        <ActionButton
-          className="quiet-button"
-          data-testid="sampling-reset"
-          reason={reason}
-          onClick={() => changeSampling({ ...defaults, seed: sampling.seed })}
-        >
-          Use the model's own values
-        </ActionButton>
-      </div>
     </>
   );
 }
 
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** The model's own values, made to draw if the model's own choice is greedy. */
-function freely(defaults: Sampling | undefined): Partial<Sampling> {
+function freely(defaults: Sampling | null): Partial<Sampling> {
   if (!defaults) return { temperature: 0.7 };
   return { ...defaults, temperature: defaults.temperature === 0 ? 0.7 : defaults.temperature };
 }

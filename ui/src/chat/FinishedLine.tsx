@@ -1,0 +1,33 @@
+import type { ReplyStats } from "../bridge/bindings";
+import { keysLabel } from "../palette/table";
+import { explained, footerParts } from "../primitives/format";
+import { useStore } from "../state/store";
+import { inspectReply } from "./actions";
+import { Further } from "./Further";
+import { Pulse } from "./Pulse";
+import { inspected } from "./view";
+
+/** Columns of the pulse once a reply is finished. */
+const COLUMNS = 11;
+
+/** The numbers of a finished reply; all of them on a click, in the panel. */
+export function FinishedLine({ message, stats }: { message: number; stats: ReplyStats }) {
+  const open = useStore((state) => inspected(state)?.id === message);
+  const { gain, speed, pass, accepted } = footerParts(stats);
+  return (
+    <button
+      type="button"
+      className="finished-line numbers"
+      data-testid="reply-footer"
+      aria-expanded={open}
+      onClick={() => inspectReply(message)}
+      {...explained(`How this reply was made (${keysLabel("statistics")})`)}
+    >
+      {stats.passes.length > 0 && <Pulse passes={stats.passes} columns={COLUMNS} />}
+      <strong>{gain ?? speed}</strong>
+      {gain !== null && <Further>{speed}</Further>}
+      <Further className="pass-part">{pass}</Further>
+      {accepted !== null && <Further className="accepted-part">{accepted}</Further>}
+    </button>
+  );
+}

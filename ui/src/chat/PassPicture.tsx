@@ -1,0 +1,92 @@
+import type { ReplyStats } from "../bridge/bindings";
+import { perPass } from "../primitives/format";
+
+/** What one place of the average pass yields: `made` guesses in a pass, of which `stood` were right; at most 1 each. */
+interface Place {
+  made: number;
+  stood: number;
+  /** `stood`, in hundredths, so rounded that all places add up to the tokens of a pass. */
+  hundredths: number;
+}
+
+/** The average pass: its own word, then a place for each guess. */
+export function places({ positions, steps }: Pick<ReplyStats, "positions" | "steps">): Place[] {
+  const shares = [
+    { made: 1, stood: 1 },
+    ...positions.map(({ drafted, accepted }) => ({ made: drafted / steps, stood: accepted / steps })),
+  ];
+  const rounded = roundedTogether(shares.map(({ stood }) => 100 * stood));
+  return shares.map((share, index) => ({ ...share, hundredths: rounded[index] as number }));
+}
+
+/** Whole numbers near `values`, whose sum is their sum: the largest remainders are rounded up. */
+function roundedTogether(values: number[]): number[] {
+  const whole = values.map(Math.floor);
+  const left =
+    Math.round(values.reduce((sum, value) => sum + value, 0)) - whole.reduce((sum, value) => sum + value, 0);
+  const up = values
+    .map((value, index) => ({ index, remainder: value - Math.floor(value) }))
+    .sort((a, b) => b.remainder - a.remainder)
+    .slice(0, left);
+  for (const { index } of up) whole[index] = (whole[index] as number) + 1;
+  return whole;
+}
+
+/** More guesses than have their figures below them each, and more than have room for words. */
+const [MANY, SHORT] = [4, 2];
+
+const ORDINALS = ["1st", "2nd", "3rd"];
+const ordinal = (place: number): string => ORDINALS[place - 1] ?? `${place}th`;
+const figure = (hundredths: number): string => (hundredths / 100).toFixed(2);
+
+/** What an average pass of the model wrote, as columns that add up to the tokens of a pass. */
+export function PassPicture({ stats }: { stats: ReplyStats }) {
+  const all = places(stats);
+  const guesses = all.length - 1;
+  if (guesses === 0 || stats.steps === 0) return null;
+  const many = guesses > MANY;
+  const middle = Math.ceil(guesses / 2);
+  const hasFigure = (place: number) => !many || [0, 1, middle, guesses].includes(place);
+  const words = all
+    .slice(1)
+    .map(({ hundredths }, index) => `${figure(hundredths)} from the ${ordinal(index + 1)} guess`)
+    .join(", ");
+  return (
+    <figure className="pass" data-testid="pass-picture">
+      <div
+        className={many ? "pass-columns many" : "pass-columns"}
+        role="img"
+        aria-label={`In an average pass: one word of its own, ${words}; ${perPass(stats.tokens_per_pass)} together.`}
+      >
+        {all.map(({ made, stood, hundredths }, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+          <div key={place} className={place === 0 ? "pass-column own" : "pass-column"}>
+            <span className="pass-bar">
+              <span className="pass-made" style={{ height: `${100 * made}%` }}>
+                <span
+                  className={`pass-stood word-${Math.min(place, 3)}`}
+                  style={{ height: made === 0 ? 0 : `${(100 * stood) / made}%` }}
+                />
+              </span>
+            </span>
+            {hasFigure(place) && (
+              <span className="pass-figure numbers">
+                <strong>{figure(hundredths)}</strong>
+                {place === 0 ? "its own" : guesses > SHORT ? ordinal(place) : `${ordinal(place)} guess`}
+              </span>
+            )}
+          </div>
+        ))}
+        <div className="pass-sum numbers">
+          <strong>= {perPass(stats.tokens_per_pass)}</strong>
+          <span className="pass-figure">
+            words
+            <br />
+            per pass
+          </span>
+        </div>
+      </div>
+      <figcaption>Unfilled: guesses that were wrong. The model wrote another word there.</figcaption>
+    </figure>
+  );
+}

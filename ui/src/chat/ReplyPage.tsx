@@ -1,0 +1,203 @@
+import { compareMessage, openBenchmarks } from "../benchmarks/actions";
+import { useCompareReason } from "../benchmarks/SideBySide";
+import type { Message, ReplyStats } from "../bridge/bindings";
+import { keysLabel } from "../palette/table";
+import { ActionButton } from "../primitives/ActionButton";
+import { CopyButton } from "../primitives/CopyButton";
+import { Fact } from "../primitives/Fact";
+import {
+  acceptance,
+  bytes,
+  count,
+  explained,
+  isGreedy,
+  percent,
+  perPass,
+  rate,
+  samplingLabel,
+  seconds,
+  WHAT_DRAFTS_ARE,
+} from "../primitives/format";
+import { toggleRevealDrafts } from "../reveal/actions";
+import { useStore } from "../state/store";
+import { Fold } from "./Fold";
+import { PassPicture } from "./PassPicture";
+import { DepthLine, Parts, Positions, TimeStrip, thinkingAndAnswer } from "./StatsCharts";
+import { changeSettings } from "./settings";
+import { speedStory } from "./story";
+
+/** How a reply was made: what guessing did for it, the picture of its average pass, and the rest folded. */
+export function ReplyPage({ message, question }: { message: Message; question: Message | null }) {
+  const { stats, model } = message;
+  if (!stats || stats.emitted === 0)
+    return <p className="popover-note">Once a reply is written, this is where it says how it was made.</p>;
+  return (
+    <>
+      <Story stats={stats} />
+      <PassPicture stats={stats} />
+      <RevealSwitch />
+      <Folds stats={stats} model={model} />
+      <div className="panel-foot">
+        {question && <Compare question={question} />}
+        <CopyButton text={JSON.stringify({ model, ...stats }, null, 2)} label="Copy as JSON" />
+      </div>
+    </>
+  );
+}
+
+function Story({ stats }: { stats: ReplyStats }) {
+  const { sentence, why, remedy } = speedStory(stats);
+  return (
+    <div className="story">
+      <p className="story-sentence" data-testid="story">
+        {sentence}
+      </p>
+      <p className="story-why">{why}</p>
+      {remedy === "use auto" && (
+        <button
+          type="button"
+          className="button"
+          data-testid="use-auto"
+          onClick={() => changeSettings({ drafting: { mode: "auto" } })}
+        >
+          Use Auto
+        </button>
+      )}
+      {remedy === "measure" && (
+        <button type="button" className="button" data-testid="measure-gain" onClick={openBenchmarks}>
+          Measure
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Everything else that is known of a reply, a line each. */
+export function Folds({ stats, model }: { stats: ReplyStats; model: string | null }) {
+  const fresh = stats.prompt_tokens - stats.cached_tokens;
+  const share = acceptance(stats);
+  const parts = thinkingAndAnswer(stats);
+  return (
+    <div className="folds">
+      <Fold name="Speed" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
+        <dl className="facts numbers">
+          <Fact name="Tokens">{count(stats.emitted)}</Fact>
+          <Fact name="Passes">{count(stats.steps)}</Fact>
+          <Fact name="First token after">{seconds(stats.time_to_first_token_seconds)}</Fact>
+          {stats.plain && <Fact name="Plain decoding">{rate(stats.plain.tokens_per_second)} tok/s</Fact>}
+          {stats.shared_steps > 0 && (
+            <Fact name="Beside other replies">
+              {count(stats.shared_steps)} of {count(stats.steps)} passes
+            </Fact>
+          )}
+        </dl>
+        <DepthLine depth={stats.depth} steps={stats.steps} />
+      </Fold>
+      {share !== null && (
+        <Fold
+          name="Guesses, by place"
+          value={`${percent(share)} accepted`}
+          testId="fold-guesses"
+          hint={WHAT_DRAFTS_ARE}
+        >
+          <Positions positions={stats.positions} />
+          <dl className="facts numbers">
+            {stats.by_draft_model.drafted > 0 && (
+              <Fact name="Drafts from DFlash">
+                {count(stats.by_draft_model.accepted)} of {count(stats.by_draft_model.drafted)} accepted
+              </Fact>
+            )}
+            {stats.looked_up.drafted > 0 && (
+              <Fact name="Drafts from the text">
+                {count(stats.looked_up.accepted)} of {count(stats.looked_up.drafted)} accepted
+              </Fact>
+            )}
+          </dl>
+          {stats.drafting_note && <p className="popover-note">{stats.drafting_note}</p>}
+        </Fold>
+      )}
+      {parts && (
+        <Fold
+          name="Thinking and answer"
+          value={parts.map(({ emitted, steps }) => perPass(emitted / Math.max(1, steps))).join(" · ")}
+          testId="fold-parts"
+        >
+          <Parts parts={parts} />
+        </Fold>
+      )}
+      <Fold name="Where the time went" value={seconds(stats.decode_seconds)} testId="fold-time">
+        <TimeStrip stats={stats} />
+      </Fold>
+      <Fold name="The prompt" value={`${count(stats.prompt_tokens)} tokens`} testId="fold-prompt">
+        <dl className="facts numbers">
+          <Fact name="Remembered">{count(stats.cached_tokens)} tokens</Fact>
+          <Fact name="Read anew">{count(fresh)} tokens</Fact>
+          <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
+        </dl>
+      </Fold>
+      <Fold name="Memory at most" value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
+        <p className="popover-note">
+          The most that the engine held since this reply, or one written beside it, was begun.
+        </p>
+      </Fold>
+      <Fold
+        name="Settings of this reply"
+        // A reply of an older version does not know them.
+        value={stats.version ? (isGreedy(stats.sampling) ? "Greedy" : "Sampled") : ""}
+        testId="fold-settings"
+      >
+        <dl className="facts numbers">
+          {stats.version && <Fact name="Sampling">{samplingLabel(stats.sampling)}</Fact>}
+          <Fact name="Seed">{String(stats.seed)}</Fact>
+          {model && <Fact name="Model">{model}</Fact>}
+          {stats.version && <Fact name="Build">Foretoken {stats.version}</Fact>}
+        </dl>
+      </Fold>
+    </div>
+  );
+}
+
+/** Answers the question of a reply once more without guesses and with them. */
+function Compare({ question }: { question: Message }) {
+  return (
+    <ActionButton
+      className="quiet-button"
+      data-testid="compare-reply"
+      reason={useCompareReason()}
+      onClick={() => compareMessage(question.id, question.text)}
+    >
+      Compare with plain
+    </ActionButton>
+  );
+}
+
+/** Marks text that came from drafts, here and in all replies. */
+function RevealSwitch() {
+  const revealed = useStore((state) => state.revealDrafts);
+  return (
+    <div className="reveal">
+      <button
+        type="button"
+        role="switch"
+        className="switch-row"
+        data-testid="reveal-drafts"
+        aria-checked={revealed}
+        onClick={toggleRevealDrafts}
+        {...explained(WHAT_DRAFTS_ARE)}
+      >
+        <span>Show guesses in the text</span>
+        <kbd className="keys">{keysLabel("reveal_drafts")}</kbd>
+        <span className="switch" aria-hidden="true" />
+      </button>
+      {revealed && (
+        <ul className="reveal-key" aria-label="Words that were guessed">
+          {["1 ahead", "2 ahead", "3 or more ahead"].map((name, index) => (
+            <li key={name}>
+              <span className={`draft-${index + 1}`}>{name}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

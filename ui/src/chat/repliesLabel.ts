@@ -1,0 +1,43 @@
+import type { ChatSettings, GenerationSettings, Preset, Sampling } from "../bridge/bindings";
+import { DEFAULT_GENERATION } from "../bridge/bindings";
+import { isGreedy } from "../primitives/format";
+import { useGeneration, useModel, useStore } from "../state/store";
+
+/** More changes than can be named in a chip. */
+const MANY = 3;
+
+/** Whether words are drawn alike; the seed and which guesses stay are no part of that. */
+export function drawsAlike(a: Sampling, b: Sampling): boolean {
+  const words = ({ seed: _, acceptance: __, ...rest }: Sampling) =>
+    JSON.stringify(Object.entries(rest).sort());
+  return words(a) === words(b) || (isGreedy(a) && isGreedy(b));
+}
+
+/** What differs from how the model writes by itself, in a few words; `defaults` is null while that is not known. */
+export function repliesLabel(
+  generation: GenerationSettings,
+  { system_prompt, preset }: ChatSettings,
+  presets: Preset[],
+  defaults: Sampling | null,
+): string {
+  const chosen = presets.find(({ id }) => id === preset);
+  if (chosen) return chosen.name;
+  const { sampling, thinking, max_tokens } = generation;
+  const own = defaults !== null && drawsAlike(sampling, defaults);
+  const changes = [
+    !own && (isGreedy(sampling) ? "Greedy" : "Sampled"),
+    !thinking && "no thinking",
+    max_tokens !== DEFAULT_GENERATION.max_tokens && "other length",
+    system_prompt.trim() !== "" && "system prompt",
+  ].filter((change) => change !== false);
+  if (changes.length >= MANY) return `${changes.length} changes`;
+  const words = changes.join(" · ");
+  return words === "" ? "Standard" : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The same for the open chat. */
+export function useRepliesLabel(): string {
+  const settings = useStore((state) => state.chatSettings);
+  const presets = useStore((state) => state.presets);
+  return repliesLabel(useGeneration(), settings, presets, useModel()?.defaults ?? null);
+}

@@ -1,0 +1,17 @@
+import type { ChatSummary } from "../bridge/bindings";
+import type { MenuEntry } from "../primitives/MenuButton";
+import { setView } from "../state/store";
+import { pinChat } from "./actions";
+import { deleteChat } from "./deleting";
+import { exportChats } from "./files";
+
+/** What can be done with a chat, in the list and where it is open. */
+export const chatEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
+  { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
+  // Its name is written in the list.
+  { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
+  { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
+  { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(id, "markdown") },
+  { name: "Export as JSON…", reason: null, onSelect: () => exportChats(id, "json") },
+  { name: "Delete", reason: null, onSelect: () => deleteChat(id, title) },
+];

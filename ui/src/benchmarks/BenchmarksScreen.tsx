@@ -6,7 +6,7 @@ import { MenuButton } from "../primitives/MenuButton";
 import { useStore } from "../state/store";
 import { exportBenchmarks, loadHistory } from "./actions";
 import { History } from "./History";
-import { Measure } from "./Measure";
+import { Measure, ModelChoice, Running } from "./Measure";
 import { benchmarksOf, subject, subjects } from "./models";
 import { Result } from "./Result";
 import { SideBySide } from "./SideBySide";
@@ -37,18 +37,22 @@ export function BenchmarksScreen() {
       title="Benchmarks"
       testId="benchmarks-screen"
       takesFocus={takesFocus}
+      subject={<ModelChoice all={all} shown={shown} />}
       tools={
-        <MenuButton
-          label="Export all benchmarks"
-          testId="benchmarks-export"
-          entries={(["json", "csv"] as const).map((format) => ({
-            name: `Export as ${format.toUpperCase()}…`,
-            reason: history?.benchmarks.length ? null : "There are none yet.",
-            onSelect: () => exportBenchmarks(format),
-          }))}
-        >
-          <Icon name="more" />
-        </MenuButton>
+        <>
+          <Measure shown={shown} />
+          <MenuButton
+            label="Export all benchmarks"
+            testId="benchmarks-export"
+            entries={(["json", "csv"] as const).map((format) => ({
+              name: `Export as ${format.toUpperCase()}…`,
+              reason: history?.benchmarks.length ? null : "There are none yet.",
+              onSelect: () => exportBenchmarks(format),
+            }))}
+          >
+            <Icon name="more" />
+          </MenuButton>
+        </>
       }
     >
       <div className="screen-column">
@@ -58,7 +62,7 @@ export function BenchmarksScreen() {
             Exported to {exported}
           </p>
         )}
-        <Measure all={all} shown={shown} />
+        <Running />
         <Result benchmarks={benchmarks} />
         <History name={name} format={shown?.local?.format ?? null} benchmarks={benchmarks} />
         <SideBySide />

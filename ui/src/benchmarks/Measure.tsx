@@ -6,6 +6,7 @@ import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
+import { Segments } from "../primitives/Segments";
 import { useStore } from "../state/store";
 import { runBenchmark } from "./actions";
 import type { Subject } from "./models";
@@ -16,99 +17,108 @@ interface Props {
   shown: Subject | null;
 }
 
-/** Chooses a model and what to measure of it, and follows what is being measured. */
-export function Measure({ all, shown }: Props) {
-  const jobs = useStore((state) => state.library?.jobs) ?? [];
-  const plan = useBenchmarks((state) => state.plan);
-  const running = jobs.filter((job) => job.kind === "benchmark" && isOpen(job));
+/** Says what is measured, and measures it. */
+export function Measure({ shown }: Pick<Props, "shown">) {
   const path = shown?.local?.path ?? null;
   const reason =
     shown === null ? "No model is here." : path === null ? `${shown.name} is not here any more.` : null;
-  const hasHead = shown?.local?.mtp?.state === "present";
-  const canDraft = hasHead || (shown?.local?.draft_model ?? null) !== null;
-  const drafters = [(hasHead || !canDraft) && "1, 2 and 3 drafts", shown?.local?.draft_model && "DFlash"]
-    .filter(Boolean)
-    .join(", ");
-  const check = (index: number) => setBenchmarks({ plan: { ...plan, thorough: index === 1 } });
-  const { group, radio } = radios("How long it takes", plan.thorough ? 1 : 0, check);
   return (
-    <section className="part" aria-label="Measure">
-      <header className="part-head">
-        <h2>Measure</h2>
-        <span className="spring" />
-        <ModelChoice all={all} shown={shown} />
-      </header>
-      <div className="measure">
-        <div className="measure-what">
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={plan.drafts && canDraft}
-              disabled={!canDraft}
-              data-testid="plan-drafts"
-              onChange={(event) => setBenchmarks({ plan: { ...plan, drafts: event.target.checked } })}
-            />
-            <span>
-              Drafts
-              <span className="measure-words">
-                {canDraft || shown === null
-                  ? `Plain decoding against ${drafters}, and Auto`
-                  : "This model has neither an MTP head nor a draft model to draft with"}
-              </span>
-            </span>
-          </label>
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={plan.prompt}
-              data-testid="plan-prompt"
-              onChange={(event) => setBenchmarks({ plan: { ...plan, prompt: event.target.checked } })}
-            />
-            <span>
-              A long prompt
-              <span className="measure-words">How fast it is read, and the memory it takes</span>
-            </span>
-          </label>
-        </div>
-        <div className="measure-run">
-          <div className="segments" {...group}>
-            {["Quick", "Thorough"].map((name, index) => (
-              <button
-                {...radio(index)}
-                key={name}
-                data-testid={`plan-${name.toLowerCase()}`}
-                onClick={() => check(index)}
-              >
-                {name}
-              </button>
-            ))}
-          </div>
-          <ActionButton
-            className="button primary"
-            data-testid="run-benchmark"
-            reason={reason}
-            onClick={() => path !== null && runBenchmark(path)}
-          >
-            Measure
-          </ActionButton>
-        </div>
-      </div>
-      <p className="part-note">
-        {plan.thorough ? "Five runs of 256 tokens at each depth." : "Three runs of 64 tokens at each depth."}{" "}
-        It runs while no reply is being written, and the chat goes first.
-      </p>
-      {running.length > 0 && (
-        <ul className="rows" data-testid="benchmark-jobs">
-          {running.map((job) => (
-            <JobRow key={job.id} job={job} jobs={jobs} />
-          ))}
-        </ul>
-      )}
-    </section>
+    <>
+      <PopoverButton
+        label="What to measure"
+        title="What to measure"
+        testId="measure-what"
+        side="bottom"
+        className="button"
+        popupClassName="measure"
+      >
+        <Plan shown={shown} />
+      </PopoverButton>
+      <ActionButton
+        className="button primary"
+        data-testid="run-benchmark"
+        reason={reason}
+        onClick={() => path !== null && runBenchmark(path)}
+      >
+        Measure
+      </ActionButton>
+    </>
   );
 }
 
-function ModelChoice({ all, shown }: Props) {
+/** What is measured of a model, and how thoroughly. */
+export function Plan({ shown }: Pick<Props, "shown">) {
+  const plan = useBenchmarks((state) => state.plan);
+  const hasHead = shown?.local?.mtp?.state === "present";
+  const canDraft = hasHead || (shown?.local?.draft_model ?? null) !== null;
+  const drafters = [(hasHead || !canDraft) && "1, 2 and 3 ahead", shown?.local?.draft_model && "DFlash"]
+    .filter(Boolean)
+    .join(", ");
+  return (
+    <>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={plan.drafts && canDraft}
+          disabled={!canDraft}
+          data-testid="plan-drafts"
+          onChange={(event) => setBenchmarks({ plan: { ...plan, drafts: event.target.checked } })}
+        />
+        <span>
+          Guessing ahead
+          <span className="measure-words">
+            {canDraft || shown === null
+              ? `Plain decoding against ${drafters}, and Auto`
+              : "This model has neither an MTP head nor a draft model to guess with"}
+          </span>
+        </span>
+      </label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={plan.prompt}
+          data-testid="plan-prompt"
+          onChange={(event) => setBenchmarks({ plan: { ...plan, prompt: event.target.checked } })}
+        />
+        <span>
+          A long prompt
+          <span className="measure-words">How fast it is read, and the memory it takes</span>
+        </span>
+      </label>
+      <Segments
+        label="How long it takes"
+        choices={[
+          { name: "Quick", value: false },
+          { name: "Thorough", value: true },
+        ]}
+        at={plan.thorough ? 1 : 0}
+        testId="plan"
+        onChoose={(thorough) => setBenchmarks({ plan: { ...plan, thorough } })}
+      />
+      <p className="popover-note">
+        {plan.thorough ? "Five runs of 256 tokens each way." : "Three runs of 64 tokens each way."} It runs
+        while no reply is being written, and the chat goes first.
+      </p>
+    </>
+  );
+}
+
+/** What is being measured. */
+export function Running() {
+  const jobs = useStore((state) => state.library?.jobs) ?? [];
+  const running = jobs.filter((job) => job.kind === "benchmark" && isOpen(job));
+  if (running.length === 0) return null;
+  return (
+    <ul className="rows" data-testid="benchmark-jobs">
+      {running.map((job) => (
+        <JobRow key={job.id} job={job} jobs={jobs} />
+      ))}
+    </ul>
+  );
+}
+
+/** Chooses the model that is measured, and whose results are shown. */
+export function ModelChoice({ all, shown }: Props) {
   const [open, setOpen] = useState(false);
   const at = all.findIndex(({ key }) => key === shown?.key);
   const check = (index: number) => setBenchmarks({ model: all[index]?.key ?? null, shown: null });

@@ -1,16 +1,10 @@
 import type { AutoSpeed, Benchmark, DepthSpeed } from "../bridge/bindings";
-import { Fact } from "../primitives/Fact";
+import { Fold } from "../frame/Fold";
 import { bytes, count, perPass, rate, seconds } from "../primitives/format";
-import {
-  acceptanceLabel,
-  benchmarkNotes,
-  benchmarkSentence,
-  depthName,
-  fastest,
-  spread,
-  times,
-} from "./labels";
+import { acceptanceLabel, benchmarkNotes, spread, timeLabel } from "./labels";
+import { Ranges } from "./Ranges";
 import { setBenchmarks, useBenchmarks } from "./store";
+import { times, verdict, wayName } from "./verdict";
 
 const gain = (ratio: number) => `${times(ratio)}×`;
 
@@ -21,77 +15,79 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
   const newest = benchmarks.at(-1);
   const benchmark = benchmarks.find(({ measured_at }) => measured_at === shown) ?? newest;
   if (benchmark === undefined || newest === undefined || machine === undefined) return null;
-  const best = fastest([...benchmark.depths, ...benchmark.dflash]);
+  const found = verdict(benchmark);
   const { auto, prefill_tokens_per_second: prefill, peak_memory_bytes: peak } = benchmark;
   return (
     <section className="part" aria-label="Result" data-testid="benchmark-result">
-      <header className="part-head">
-        <h2>{benchmark === newest ? "Newest result" : "Earlier result"}</h2>
-        <span className="spring" />
+      <header className="result-head">
+        <h2 className="result-sentence" role="status" data-testid="benchmark-sentence">
+          {found.sentence}
+        </h2>
+        {found.detail !== "" && <p className="result-detail">{found.detail}</p>}
         {benchmark !== newest && (
-          <button type="button" className="quiet-button" onClick={() => setBenchmarks({ shown: null })}>
-            Show the newest
-          </button>
+          <p className="result-detail">
+            This is an earlier result, of {timeLabel(benchmark.measured_at)}.{" "}
+            <button type="button" className="word-button" onClick={() => setBenchmarks({ shown: null })}>
+              Show the newest
+            </button>
+          </p>
         )}
       </header>
-      <p className="result-sentence" role="status" data-testid="benchmark-sentence">
-        {benchmarkSentence(benchmark)}
-      </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-      <section className="table-place" tabIndex={0} aria-label="Speed by number of drafts">
-        <table className="table numbers" data-testid="benchmark-table">
-          <thead>
-            <tr>
-              <th scope="col">Drafts</th>
-              <th scope="col">Tokens/s</th>
-              <th scope="col">Against plain</th>
-              <th scope="col">Per pass</th>
-              <th scope="col" className="by-position">
-                Accepted by position
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {benchmark.depths.map((depth) => (
-              <Row key={depth.depth} name={depthName(depth.depth)} speed={depth} best={depth === best} />
-            ))}
-            {benchmark.dflash.map((depth) => (
-              <Row
-                key={`dflash ${depth.depth}`}
-                name={`DFlash ${depth.depth}`}
-                speed={depth}
-                best={depth === best}
-              />
-            ))}
-            {auto && <Row name="Auto" speed={auto} best={false} />}
-          </tbody>
-        </table>
-      </section>
+      {found.ways.length > 1 && <Ranges verdict={found} />}
       {auto?.note && <p className="part-note">Auto: {auto.note}</p>}
-      <dl className="facts numbers">
+      <div className="folds">
+        <Fold name="All figures" value={`${count(benchmark.runs)} runs`} testId="fold-figures">
+          <Figures benchmark={benchmark} />
+        </Fold>
         {prefill && (
-          <Fact name={`Prompt of ${count(benchmark.prompt_tokens)} tokens`}>
-            read at {spread(prefill, rate)} tokens/s
-          </Fact>
+          <Fold
+            name={`Reading a prompt of ${count(benchmark.prompt_tokens)} tokens`}
+            value={`${spread(prefill, rate)} tok/s`}
+          />
         )}
-        <Fact name="Memory at most">{spread(peak, bytes)}</Fact>
-        <Fact name="Loaded in">{spread(benchmark.load_seconds, seconds)}</Fact>
-      </dl>
-      <p className="part-note">
-        {benchmarkNotes(benchmark, machine)}. Median, and least to most of all runs.
-      </p>
+        <Fold name="Memory at most" value={spread(peak, bytes)} />
+        <Fold name="Loaded in" value={spread(benchmark.load_seconds, seconds)} />
+      </div>
+      <p className="part-note">{benchmarkNotes(benchmark, machine)}. Lowest to highest of all runs.</p>
+    </section>
+  );
+}
+
+function Figures({ benchmark: { depths, dflash, auto } }: { benchmark: Benchmark }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    <section className="table-place" tabIndex={0} aria-label="Speed by number of guesses">
+      <table className="table numbers" data-testid="benchmark-table">
+        <thead>
+          <tr>
+            <th scope="col">Guesses</th>
+            <th scope="col">Tokens/s</th>
+            <th scope="col">Against plain</th>
+            <th scope="col">Per pass</th>
+            <th scope="col" className="by-position">
+              Accepted by position
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {depths.map((depth) => (
+            <Row key={depth.depth} name={wayName(depth.depth)} speed={depth} />
+          ))}
+          {dflash.map((depth) => (
+            <Row key={`dflash ${depth.depth}`} name={`DFlash ${depth.depth}`} speed={depth} />
+          ))}
+          {auto && <Row name="Auto" speed={auto} />}
+        </tbody>
+      </table>
     </section>
   );
 }
 
 /** A line of the table. */
-function Row({ name, speed, best }: { name: string; speed: DepthSpeed | AutoSpeed; best: boolean }) {
+function Row({ name, speed }: { name: string; speed: DepthSpeed | AutoSpeed }) {
   return (
-    <tr className={best ? "best" : undefined}>
-      <th scope="row">
-        {name}
-        {best && <span className="best-word"> fastest</span>}
-      </th>
+    <tr>
+      <th scope="row">{name}</th>
       <td>{spread(speed.tokens_per_second, rate)}</td>
       <td>{speed.speed_up === null || name === "Plain" ? "–" : spread(speed.speed_up, gain)}</td>
       <td>{perPass(speed.tokens_per_pass.median)}</td>

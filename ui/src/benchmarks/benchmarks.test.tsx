@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Benchmark, EngineState, LocalModel, MtpState } from "../bridge/bindings";
+import type { Benchmark, DepthSpeed, EngineState, LocalModel, MtpState } from "../bridge/bindings";
 import { SidebarProgress } from "../frame/SidebarProgress";
 import { Jobs } from "../models/Jobs";
 import { endings, steps } from "../models/jobs";
@@ -12,7 +12,6 @@ import { BenchmarksScreen } from "./BenchmarksScreen";
 import { History } from "./History";
 import {
   acceptanceLabel,
-  benchmarkSentence,
   chartSentence,
   compareReason,
   plotted,
@@ -22,15 +21,16 @@ import {
   spread,
   strange,
   tickLabel,
-  times,
   verdictSentence,
 } from "./labels";
+import { Plan } from "./Measure";
 import { benchmarksOf, subject, subjects } from "./models";
 import { Result } from "./Result";
 import { arrived, duration, said } from "./replay";
 import { SideBySide } from "./SideBySide";
 import { benchmark, comparison, history, reply, speedOf } from "./samples";
 import { useBenchmarks } from "./store";
+import { times, verdict } from "./verdict";
 
 const page = useStore.getInitialState();
 const screen = useBenchmarks.getInitialState();
@@ -58,25 +58,75 @@ const HERE = { chip: "M4", ram_bytes: 16e9 };
 
 describe("what a benchmark found", () => {
   const found = (...gains: number[]) =>
-    benchmarkSentence(benchmark(0, { depths: gains.map((gain, depth) => speedOf(depth, 50, gain)) }));
-
-  it("is said in a sentence", () => {
-    expect(found(1, 1.2, 1.4, 1.3)).toBe("Two drafts are the fastest here: 1.4 times plain.");
-    expect(found(1, 1.05, 1, 0.9)).toBe("One draft is the fastest here: 1.05 times plain.");
-    expect(found(1, 1.01, 0.9, 0.8)).toBe("Nothing beats plain here.");
-    expect(found(1)).toBe("Plain decoding writes 50 tokens per second here.");
-    expect(found()).toBe("Plain decoding was not measured.");
-    const depths = [speedOf(0, 50, 1), speedOf(2, 50, 1.4)];
-    const withBlock = (gain: number) =>
-      benchmarkSentence(benchmark(0, { depths, dflash: [speedOf(7, 50, gain)] }));
-    expect(withBlock(1.8)).toBe("DFlash 7 is the fastest here: 1.8 times plain.");
-    expect(withBlock(1.2)).toBe("Two drafts are the fastest here: 1.4 times plain.");
+    verdict(benchmark(0, { depths: gains.map((gain, depth) => speedOf(depth, 50, gain)) }));
+  /** A speed of so many times plain in the middle, and so far on either side. */
+  const between = (depth: number, gain: number, side: number): DepthSpeed => ({
+    ...speedOf(depth, 50, gain),
+    tokens_per_second: { median: 50 * gain, min: 50 * (gain - side), max: 50 * (gain + side) },
   });
 
-  it("owns up to runs that say otherwise", () => {
-    const uneven = { ...speedOf(1, 50, 1.2), speed_up: { median: 1.2, min: 0.9, max: 1.5 } };
-    const sentence = benchmarkSentence(benchmark(0, { depths: [speedOf(0, 50, 1), uneven] }));
-    expect(sentence).toBe("One draft is the fastest here: 1.2 times plain. Not in every run, though.");
+  it("is the fastest way only where its lowest run is above the highest of all others", () => {
+    const depths = [between(0, 1, 0.02), between(1, 1.2, 0.05), between(2, 1.6, 0.1)];
+    expect(verdict(benchmark(0, { depths }))).toMatchObject({
+      sentence: "Guessing makes it 1.5 to 1.7 times as fast.",
+      detail: "2 ahead is fastest.",
+      bracket: "fastest",
+    });
+    const all = verdict(
+      benchmark(0, { depths: [...depths, between(3, 1.55, 0.1)], dflash: [between(7, 1.4, 0.1)] }),
+    );
+    expect(all).toMatchObject({
+      detail: "2 ahead, 3 ahead and DFlash 7 are equally fast: their ranges overlap.",
+      bracket: "equally fast",
+    });
+    expect(all.ways.map(({ name, best }) => [name, best])).toEqual([
+      ["Plain", false],
+      ["1 ahead", false],
+      ["2 ahead", true],
+      ["3 ahead", true],
+      ["DFlash 7", true],
+    ]);
+  });
+
+  it("claims no gain where a run was slower, or plain is as fast", () => {
+    const uncertain = [between(0, 1, 0.01), between(1, 1.2, 0.3)];
+    expect(verdict(benchmark(0, { depths: uncertain })).sentence).toBe(
+      "Guessing gains nothing here that is certain.",
+    );
+    expect(found(1, 0.7).sentence).toBe("Nothing beats plain here.");
+    expect(found(1, 0.7).detail).toBe("Plain is fastest.");
+    expect(found(1).sentence).toBe("Plain decoding writes 50 tokens per second here.");
+    expect(found().sentence).toBe("Plain decoding was not measured.");
+  });
+
+  it("has sentence, bracket and bars that never disagree", () => {
+    const ways = fc.array(
+      fc.tuple(fc.double({ min: 0.5, max: 3, noNaN: true }), fc.double({ min: 0, max: 0.4, noNaN: true })),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
+    fc.assert(
+      fc.property(ways, (ways) => {
+        const depths = [
+          between(0, 1, 0.02),
+          ...ways.map(([gain, side], index) => between(index + 1, gain, side)),
+        ];
+        const { ways: shown, sentence, detail, bracket } = verdict(benchmark(0, { depths }));
+        const best = shown.filter((way) => way.best);
+        const others = shown.filter((way) => !way.best);
+        expect(bracket).toBe(best.length === 1 ? "fastest" : "equally fast");
+        for (const { name } of best) expect(detail).toContain(name);
+        for (const { name } of others) expect(detail).not.toContain(name);
+        const top = best.reduce((one, two) => (two.gain.median > one.gain.median ? two : one));
+        for (const { gain } of others) expect(gain.max).toBeLessThan(top.gain.min);
+        if (sentence.startsWith("Guessing makes it")) {
+          expect(top.gain.min).toBeGreaterThan(1);
+          expect(best.some(({ name }) => name === "Plain")).toBe(false);
+        }
+      }),
+    );
   });
 
   it("rounds no difference away and shows a spread only where there is one", () => {
@@ -94,30 +144,31 @@ describe("what a benchmark found", () => {
   });
 
   it("is a table with every figure, and none that was not measured", () => {
+    Object.assign(page, { openFolds: ["fold-figures"] });
     const shown = words(<Result benchmarks={[benchmark(day(11, 21))]} />, { history: history([]) });
     for (const part of [
-      "Newest result Two drafts are the fastest here: 1.4 times plain.",
+      "Guessing makes it 1.3 to 1.5 times as fast. 1 ahead, 2 ahead and 3 ahead are equally fast",
       "Plain 50 (45–55) – 1.0 –",
-      "2 drafts fastest 70 (63–77) 1.4× 2.0 80 % · 60 %",
-      "Prompt of 512 tokens read at 1,200 (1,080–1,320) tokens/s",
+      "2 ahead 70 (63–77) 1.4× 2.0 80 % · 60 %",
+      "Reading a prompt of 512 tokens 1,200 (1,080–1,320) tok/s",
       "Memory at most 2.0 GB (1.8 GB–2.2 GB)",
       "Foretoken 1.0.0 · 4-bit on metal, this computer · 3 runs of 64 tokens",
     ])
       expect(shown).toContain(part);
     const plain = benchmark(0, { depths: [speedOf(0, 50, 1)], prefill_tokens_per_second: null });
     const less = words(<Result benchmarks={[plain]} />);
-    expect(less).not.toContain("read at");
-    expect(less).not.toContain("1 draft");
+    expect(less).not.toContain("Reading");
+    expect(less).not.toContain("1 ahead");
     expect(less).not.toContain("DFlash");
     const drafted = words(<Result benchmarks={[benchmark(0, { dflash: [speedOf(3, 50, 1.6)] })]} />);
-    expect(drafted).toContain("DFlash 3 fastest 80 (72–88) 1.6× 2.5 80 % · 60 % · 40 %");
+    expect(drafted).toContain("DFlash 3 80 (72–88) 1.6× 2.5 80 % · 60 % · 40 %");
     expect(markup(<Result benchmarks={[]} />)).toBe("");
   });
 
   it("can be an earlier one", () => {
     const all = [benchmark(1, { app_version: "0.9.0" }), benchmark(2)];
     const shown = words(<Result benchmarks={all} />, { history: history(all), shown: 1 });
-    expect(shown).toMatch(/Earlier result.*Show the newest.*Foretoken 0\.9\.0/);
+    expect(shown).toMatch(/an earlier result.*Show the newest.*Foretoken 0\.9\.0/);
   });
 });
 
@@ -142,7 +193,7 @@ describe("the history", () => {
       history: history(all),
     });
     expect(shown).toContain(
-      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 drafts: from 70 to 90 tokens per second. 2 results of another machine or format are in the table only.",
+      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 ahead: from 70 to 90 tokens per second. 2 results of another machine or format are in the table only.",
     );
     expect(shown).toMatch(
       /21 Nov 2026, 09:30 1\.1\.0 60 – 90 –.*Another format: 8-bit.*Another machine: M1, 8\.0 GB/,
@@ -160,7 +211,7 @@ describe("the history", () => {
       words(<History name="Small" format="4-bit" benchmarks={mixed} />, { ...view, kvPrecision });
     expect(shown(null)).toContain("Usual memory Smaller memory");
     expect(shown(null)).toContain(
-      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 drafts: from 70 to 90 tokens per second. One result with smaller memory for long chats (8-bit) is plotted apart.",
+      "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 ahead: from 70 to 90 tokens per second. One result with smaller memory for long chats (8-bit) is plotted apart.",
     );
     expect(shown("eight")).toContain(
       "One benchmark with smaller memory for long chats (8-bit) on 12 November 2026.",
@@ -190,9 +241,9 @@ describe("the history", () => {
     const lines = series("writing", [benchmark(0, { depths: [speedOf(0, 50, 1)] }), benchmark(1)]);
     expect(lines.map(({ name, values }) => [name, values[0] === null])).toEqual([
       ["Plain", false],
-      ["1 draft", true],
-      ["2 drafts", true],
-      ["3 drafts", true],
+      ["1 ahead", true],
+      ["2 ahead", true],
+      ["3 ahead", true],
     ]);
     expect(series("reading", [benchmark(0, { prefill_tokens_per_second: null })])).toEqual([]);
   });
@@ -260,14 +311,14 @@ describe("a benchmark that runs", () => {
 
   it("offers drafts only where there is a head or a draft model", () => {
     const offers = (more: Partial<LocalModel>) => {
-      Object.assign(page, { library: library({ models: [local("/small", more)] }) });
-      return words(<BenchmarksScreen />);
+      const [shown = null] = subjects(library({ models: [local("/small", more)] }), null);
+      return words(<Plan shown={shown} />);
     };
     const mtp = { state: "absent" } as const;
     expect(offers({ mtp })).toContain("neither an MTP head nor a draft model");
     expect(offers({ mtp, draft_model: "/draft" })).toContain("Plain decoding against DFlash, and Auto");
-    expect(offers({ draft_model: "/draft" })).toContain("against 1, 2 and 3 drafts, DFlash, and Auto");
-    expect(offers({})).toContain("against 1, 2 and 3 drafts, and Auto");
+    expect(offers({ draft_model: "/draft" })).toContain("against 1, 2 and 3 ahead, DFlash, and Auto");
+    expect(offers({})).toContain("against 1, 2 and 3 ahead, and Auto");
   });
 });
 

@@ -2,7 +2,6 @@ import type {
   Benchmark,
   Comparison,
   ComparisonProgress,
-  DepthSpeed,
   Drafting,
   EngineState,
   KvPrecision,
@@ -13,49 +12,14 @@ import type {
 import { bytes, count, formatLabel, needsHead, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
+import { times, wayName } from "./verdict";
 
 /** Drafts must gain at least this much: less is within what two runs differ by. */
 const MARGIN = 1.02;
 
-const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
-
-/** `2 drafts`, or `Plain` for none. */
-export const depthName = (depth: number): string =>
-  depth === 0 ? "Plain" : depth === 1 ? "1 draft" : `${depth} drafts`;
-
-/** How many times as fast: two decimals where one would round the difference away. */
-export const times = (ratio: number): string =>
-  Math.abs(ratio - 1) < 0.095 ? ratio.toFixed(2) : ratio < 9.95 ? ratio.toFixed(1) : count(ratio);
-
 /** `58 (57–60)`. */
 export const spread = ({ median, min, max }: Spread, words: (value: number) => string): string =>
   words(min) === words(max) ? words(median) : `${words(median)} (${words(min)}–${words(max)})`;
-
-/** The depth that is faster than plain decoding by more than noise, and fastest of those; null if none is. */
-export function fastest(depths: DepthSpeed[]): DepthSpeed | null {
-  const gain = ({ speed_up }: DepthSpeed) => speed_up?.median ?? 0;
-  const better = depths.filter((depth) => depth.depth > 0 && gain(depth) > MARGIN);
-  return better.reduce<DepthSpeed | null>(
-    (best, depth) => (best === null || gain(depth) > gain(best) ? depth : best),
-    null,
-  );
-}
-
-const drafts = (depth: number): string =>
-  `${NUMBERS[depth] ?? depth} ${depth === 1 ? "draft is" : "drafts are"}`;
-
-/** What a benchmark found, in a sentence or two. */
-export function benchmarkSentence({ depths, dflash }: Benchmark): string {
-  const plain = depths.find(({ depth }) => depth === 0);
-  if (plain === undefined) return "Plain decoding was not measured.";
-  if (depths.length + dflash.length === 1)
-    return `Plain decoding writes ${rate(plain.tokens_per_second.median)} tokens per second here.`;
-  const best = fastest([...depths, ...dflash]);
-  if (best?.speed_up == null) return "Nothing beats plain here.";
-  const what = dflash.includes(best) ? `DFlash ${best.depth} is` : drafts(best.depth);
-  const sentence = `${what} the fastest here: ${times(best.speed_up.median)} times plain.`;
-  return best.speed_up.min > 1 ? sentence : `${sentence} Not in every run, though.`;
-}
 
 /** The share of right drafts by position. */
 export function acceptanceLabel(positions: PositionStats[]): string {
@@ -126,7 +90,7 @@ export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
   const all: Series[] = {
     writing: () =>
       DEPTHS.map((depth) => ({
-        name: depthName(depth),
+        name: wayName(depth),
         depth,
         values: benchmarks.map(
           ({ depths }) => depths.find((one) => one.depth === depth)?.tokens_per_second.median ?? null,

@@ -1,30 +1,39 @@
 import { Fragment, useState } from "react";
-import type { AcceptanceRule, Drafting, ModelInfo } from "../bridge/bindings";
+import { loadHistory } from "../benchmarks/actions";
+import { gainOf, useWaysHere } from "../benchmarks/gains";
+import { axisOf, Bar, placeOn } from "../benchmarks/Ranges";
+import { times, type Way } from "../benchmarks/verdict";
+import type { AcceptanceRule, Drafting, ModelInfo, Spread } from "../bridge/bindings";
 import { about } from "../models/actions";
 import { GetDraftModel } from "../models/DraftModels";
 import { offerSize } from "../models/draftModels";
 import { LibraryError } from "../models/LibraryError";
-import { draftingName, isGreedy, mtpChip, WHAT_DRAFTS_ARE } from "../primitives/format";
+import { draftingName, isGreedy, mtpChip } from "../primitives/format";
 import { Glyph } from "../primitives/Glyph";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
+import { HERE } from "../primitives/platform";
 import { radios } from "../primitives/radios";
 import { useDraftingNote, useGeneration, useModel, useStore } from "../state/store";
 import { changeSampling, changeSettings } from "./settings";
 
 /** How far the model can be let guess ahead, here and in the settings. */
 export const DRAFTING_CHOICES: { name: string; words: string; drafting: Drafting }[] = [
-  { name: "Auto", words: "As many drafts as pay on this machine", drafting: { mode: "auto" } },
-  { name: "Off", words: "No drafts, one token per pass", drafting: { mode: "off" } },
-  { name: "1", words: "Always one draft ahead", drafting: { mode: "fixed", depth: 1 } },
-  { name: "2", words: "Always two drafts ahead", drafting: { mode: "fixed", depth: 2 } },
-  { name: "3", words: "Always three drafts ahead", drafting: { mode: "fixed", depth: 3 } },
+  { name: "Auto", words: "As far ahead as it pays", drafting: { mode: "auto" } },
+  { name: "Off", words: "One word per pass", drafting: { mode: "off" } },
+  { name: "1", words: "1 ahead", drafting: { mode: "fixed", depth: 1 } },
+  { name: "2", words: "2 ahead", drafting: { mode: "fixed", depth: 2 } },
+  { name: "3", words: "3 ahead", drafting: { mode: "fixed", depth: 3 } },
   {
     name: "DFlash",
     words: "Many ahead at once, by a draft model",
     drafting: { mode: "dflash", depth: null },
   },
-  { name: "Look-up", words: "From the text so far, for quotes and edits", drafting: { mode: "lookup" } },
+  {
+    name: "Look-up",
+    words: "Repeats what is in this chat, for quotes and edits",
+    drafting: { mode: "lookup" },
+  },
 ];
 
 const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
@@ -51,12 +60,14 @@ export function MtpControl() {
   const model = useModel();
   const chip = mtpChip(drafting, model, useDraftingNote());
   const [open, setOpen] = useState(false);
+  const ways = useWaysHere(model);
   const current = draftingName(drafting);
 
   const hasDraftModel = model !== null && model.draft_model !== null;
   const choices = DRAFTING_CHOICES.filter(
     ({ drafting: { mode } }) => (chip.hasHead || mode !== "fixed") && (hasDraftModel || mode !== "dflash"),
   );
+  const firstFixed = choices.findIndex(({ drafting: { mode } }) => mode === "fixed");
   const at = choices.findIndex((choice) => choice.name === current);
   const check = (index: number) => {
     const choice = choices[index];
@@ -75,31 +86,58 @@ export function MtpControl() {
           </span>
         </>
       }
-      title="Multi-token prediction"
+      title="Guess ahead: multi-token prediction"
       testId="mtp-control"
+      popupClassName="mtp"
       hint={chip.why}
       open={open}
-      onOpenChange={setOpen}
+      onOpenChange={(next) => {
+        setOpen(next);
+        // What was measured here is told where it decides something.
+        if (next) loadHistory();
+      }}
     >
-      <h2>Multi-token prediction</h2>
-      <div className="choices" {...group}>
+      <h2 className="ways-head">
+        <span>
+          Guess ahead <span className="term">speculative decoding</span>
+        </span>
+        {ways.length > 1 && <span className="term ways-unit">speed against plain, {HERE}</span>}
+      </h2>
+      <div className="ways" {...group}>
         {choices.map((choice, index) => (
           <Fragment key={choice.name}>
+            {index === firstFixed && (
+              <p className="own-head">
+                With the model’s own head <span className="term">MTP</span>
+              </p>
+            )}
             {choice.drafting.mode === "lookup" && model && !hasDraftModel && (
               <MissingDraftModel model={model} />
             )}
             <button
               {...radio(index)}
-              className="choice"
+              className={choice.drafting.mode === "fixed" ? "way fixed" : "way"}
               data-testid={`mtp-option-${choice.name.toLowerCase()}`}
+              aria-label={choice.drafting.mode === "fixed" ? choice.name : undefined}
               onClick={() => {
                 check(index);
                 setOpen(false);
               }}
             >
-              <span className="choice-name">{choice.name}</span>
-              <span className="choice-words">{choice.words}</span>
-              {index === at && <Icon name="check" />}
+              {choice.drafting.mode === "fixed" ? (
+                <>
+                  <Glyph guesses={choice.drafting.depth} />
+                  {choice.words}
+                  <GainWords gain={gainOf(choice.drafting, ways)} />
+                </>
+              ) : (
+                <>
+                  <span className="way-check">{index === at && <Icon name="check" />}</span>
+                  <span className="way-name">{choice.name}</span>
+                  <span className="way-words">{choice.words}</span>
+                  <Gain drafting={choice.drafting} ways={ways} />
+                </>
+              )}
             </button>
           </Fragment>
         ))}
@@ -111,8 +149,36 @@ export function MtpControl() {
           {chip.why}
         </p>
       )}
-      <p className="popover-note">{WHAT_DRAFTS_ARE} Your choice applies to the next message.</p>
+      <p className="popover-note last">
+        A wrong guess costs a little time and never a worse answer. Your choice counts from the next message.
+      </p>
     </PopoverButton>
+  );
+}
+
+/** How fast a way is, on the axis that all of them share; nothing where that was not measured. */
+function Gain({ drafting, ways }: { drafting: Drafting; ways: readonly Way[] }) {
+  const off = drafting.mode === "off" && ways.length > 1;
+  const gain = off ? { min: 1, median: 1, max: 1 } : gainOf(drafting, ways);
+  if (gain === null) return null;
+  return (
+    <>
+      <span className="way-bar range-place" aria-hidden="true">
+        <Bar gain={gain} plain={off} best place={placeOn(axisOf(ways))} />
+      </span>
+      <GainWords gain={gain} />
+    </>
+  );
+}
+
+/** The same in words: `1.4–1.6×`. */
+function GainWords({ gain }: { gain: Spread | null }) {
+  if (gain === null) return null;
+  const [low, high] = [times(gain.min), times(gain.max)];
+  return (
+    <span className="way-gain numbers">
+      {gain.min === 1 && gain.max === 1 ? "1×" : low === high ? `${low}×` : `${low}–${high}×`}
+    </span>
   );
 }
 
@@ -122,9 +188,9 @@ function MissingDraftModel({ model }: { model: ModelInfo }) {
   const offer = local?.draft_model_offer ?? null;
   if (offer === null && !local?.draft_model) return null;
   return (
-    <div className="choice missing" data-testid="mtp-missing-dflash">
-      <span className="choice-name">DFlash</span>
-      <span className="choice-words">
+    <div className="way missing" data-testid="mtp-missing-dflash">
+      <span className="way-name">DFlash</span>
+      <span className="way-words">
         {offer
           ? ["Needs a draft model", offerSize(offer)].filter(Boolean).join(", ")
           : "Its draft model is here, but not loaded with it"}
@@ -145,7 +211,8 @@ function RuleChoice() {
   const { group, radio } = radios("Which guesses stay", at, check);
   if (isGreedy(sampling)) return null;
   return (
-    <>
+    <section className="stays" aria-label="Which guesses stay">
+      <p>Which guesses stay</p>
       <div className="segments" {...group}>
         {RULES.map(({ rule, name }, index) => (
           <button
@@ -159,6 +226,6 @@ function RuleChoice() {
         ))}
       </div>
       <p className="popover-note">{RULES[at]?.words}</p>
-    </>
+    </section>
   );
 }

@@ -1,6 +1,7 @@
 import { compareMessage, openBenchmarks } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message, ReplyStats } from "../bridge/bindings";
+import { Fold } from "../frame/Fold";
 import { keysLabel } from "../palette/table";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
@@ -20,7 +21,6 @@ import {
 } from "../primitives/format";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { useStore } from "../state/store";
-import { Fold } from "./Fold";
 import { PassPicture } from "./PassPicture";
 import { DepthLine, Parts, Positions, TimeStrip, thinkingAndAnswer } from "./StatsCharts";
 import { changeSettings } from "./settings";

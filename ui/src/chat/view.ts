@@ -21,8 +21,6 @@ export interface ChatView {
   inspectorPage: InspectorPage;
   /** The reply that it tells of; null for the last one. */
   inspectedReply: number | null;
-  /** Which lines of it are open. */
-  openFolds: string[];
   /** Whether the settings of the chat's replies are open. */
   repliesOpen: boolean;
   /** Texts not sent yet, by chat. */
@@ -50,7 +48,6 @@ export const CHAT_VIEW: ChatView = {
   inspector: false,
   inspectorPage: "reply",
   inspectedReply: null,
-  openFolds: [],
   repliesOpen: false,
   drafts: {},
   attached: {},

@@ -7,7 +7,9 @@ interface Props {
   testId: string;
   /** Whether the focus goes to the title when the screen opens. */
   takesFocus: boolean;
-  /** What stands beside the title. */
+  /** What the screen is about, beside the title. */
+  subject?: ReactNode;
+  /** What stands at the end of the title's line. */
   tools?: ReactNode;
   /** Whether all of it scrolls; where it does not, what scrolls is part of it. */
   scrolls?: boolean;
@@ -15,7 +17,7 @@ interface Props {
 }
 
 /** A screen in the place of the chat: a title, and what is below it. */
-export function Screen({ title, testId, takesFocus, tools, scrolls = true, children }: Props) {
+export function Screen({ title, testId, takesFocus, subject, tools, scrolls = true, children }: Props) {
   const sidebar = useStore((state) => state.sidebar);
   const heading = useRef<HTMLHeadingElement>(null);
   const [scrolled, setScrolled] = useState(false);
@@ -30,6 +32,7 @@ export function Screen({ title, testId, takesFocus, tools, scrolls = true, child
         <h1 ref={heading} tabIndex={-1} className="screen-title">
           {title}
         </h1>
+        {subject}
         <span className="spring" data-tauri-drag-region />
         {tools}
       </header>

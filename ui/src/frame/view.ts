@@ -20,6 +20,8 @@ export interface FrameView {
   screen: Screen;
   /** What was done last, as far as it is to be said. */
   note: NoteContent | null;
+  /** Which lines are open that fold. */
+  openFolds: string[];
   /** What the last action led to: its row comes into view and takes the focus. */
   spotlight: string | null;
 }
@@ -30,5 +32,6 @@ export const FRAME_VIEW: FrameView = {
   sidebar: true,
   screen: "chat",
   note: null,
+  openFolds: [],
   spotlight: null,
 };

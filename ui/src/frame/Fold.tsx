@@ -7,15 +7,23 @@ interface Props {
   name: string;
   /** What matters most of it. */
   value: ReactNode;
-  testId: string;
+  /** Names it; there where there is more to say. */
+  testId?: string;
   /** What is said to whoever sees the name for the first time. */
   hint?: string;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
-/** A line of the panel that opens to all there is to say. Which ones are open is remembered. */
+/** A line that opens to all there is to say. Which ones are open is remembered. */
 export function Fold({ name, value, testId, hint, children }: Props) {
-  const open = useStore((state) => state.openFolds.includes(testId));
+  const open = useStore((state) => testId !== undefined && state.openFolds.includes(testId));
+  if (testId === undefined)
+    return (
+      <p className="fold fold-head">
+        <span className="fold-name">{name}</span>
+        <span className="fold-value numbers">{value}</span>
+      </p>
+    );
   const toggle = () => {
     const others = useStore.getState().openFolds.filter((fold) => fold !== testId);
     setView({ openFolds: open ? others : [...others, testId] });

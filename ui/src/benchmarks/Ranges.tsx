@@ -1,0 +1,88 @@
+import type { Spread } from "../bridge/bindings";
+import { rate } from "../primitives/format";
+import { spread } from "./labels";
+import { times, type Verdict, type Way } from "./verdict";
+
+/** The axis is marked every so many times. */
+const TICK = 0.5;
+
+/** From where to where the gains of some ways lie, with a little room, at least from 0.9 to 1.5. */
+export function axisOf(ways: readonly Way[]): { from: number; to: number; ticks: number[] } {
+  const from = Math.min(0.9, ...ways.map(({ gain }) => gain.min - 0.05));
+  const to = Math.max(1.5, ...ways.map(({ gain }) => gain.max + 0.05));
+  const first = Math.ceil(from / TICK);
+  const count = Math.floor(to / TICK) - first + 1;
+  return { from, to, ticks: Array.from({ length: count }, (_, index) => (first + index) * TICK) };
+}
+
+/** Where a gain stands on an axis, in percent. */
+export const placeOn =
+  ({ from, to }: { from: number; to: number }) =>
+  (gain: number): number =>
+    (100 * (gain - from)) / (to - from);
+
+/** How fast each way was, as a bar from its lowest to its highest run on a line at plain decoding's speed. */
+export function Ranges({ verdict: { ways, bracket } }: { verdict: Verdict }) {
+  const axis = axisOf(ways);
+  const place = placeOn(axis);
+  const firstBest = ways.findIndex(({ best }) => best);
+  return (
+    <div className="ranges numbers" data-testid="ranges">
+      <ul>
+        {ways.map(({ name, tokensPerSecond, gain, best }, index) => (
+          <li key={name} className={best && bracket !== null ? "range-row best" : "range-row"}>
+            <span className="range-name">{name}</span>
+            <span
+              className="range-place"
+              role="img"
+              aria-label={`${times(gain.min)} to ${times(gain.max)} times plain, ${times(gain.median)} in the middle.`}
+            >
+              <Bar gain={gain} plain={name === "Plain"} best={best} place={place} />
+            </span>
+            <span className="range-numbers">
+              {spread(tokensPerSecond, rate)}
+              {index === 0 && " tok/s"}
+            </span>
+            <span className="range-bracket">{index === firstBest && bracket}</span>
+          </li>
+        ))}
+      </ul>
+      <div className="range-axis" aria-hidden="true">
+        <span className="range-place">
+          {axis.ticks.map((tick) => (
+            <span
+              key={tick}
+              className={tick === 1 ? "range-tick one" : "range-tick"}
+              style={{ left: `${place(tick)}%` }}
+            >
+              {`${tick}×`}
+            </span>
+          ))}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+interface BarProps {
+  gain: Spread;
+  plain: boolean;
+  best: boolean;
+  /** Where a gain stands, in percent. */
+  place: (gain: number) => number;
+}
+
+/** A bar from the lowest to the highest run, with the median, and the line at plain decoding's speed. */
+export function Bar({ gain, plain, best, place }: BarProps) {
+  const kind = plain || gain.max <= 1 ? "plain" : best ? "best" : "gain";
+  return (
+    <>
+      <span className="range-one" style={{ left: `${place(1)}%` }} />
+      <span
+        className={`range-bar ${kind}`}
+        style={{ left: `${place(gain.min)}%`, width: `${place(gain.max) - place(gain.min)}%` }}
+      />
+      <span className={`range-median ${kind}`} style={{ left: `${place(gain.median)}%` }} />
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import { useMemo } from "react";
+import type { BenchmarkHistory, Drafting, ModelInfo, Spread } from "../bridge/bindings";
+import { useStore } from "../state/store";
+import { strange } from "./labels";
+import { benchmarksOf } from "./models";
+import { useBenchmarks } from "./store";
+import { verdict, type Way } from "./verdict";
+
+/** The ways of a model's newest benchmark on this machine; none where there is none that can be compared. */
+export function waysHere(history: BenchmarkHistory | null, name: string, format: string): Way[] {
+  if (history === null) return [];
+  const newest = benchmarksOf(history, name).findLast(
+    (benchmark) => strange(benchmark, history.machine, format) === null,
+  );
+  return newest ? verdict(newest).ways : [];
+}
+
+/** How fast a way to guess is, times plain; null where that was not measured. Of several blocks it is the best one. */
+export function gainOf(drafting: Drafting, ways: readonly Way[]): Spread | null {
+  const named = (wanted: (name: string) => boolean) => ways.filter(({ name }) => wanted(name));
+  const found =
+    drafting.mode === "auto"
+      ? named((name) => name === "Auto")
+      : drafting.mode === "fixed"
+        ? named((name) => name === `${drafting.depth} ahead`)
+        : drafting.mode === "dflash"
+          ? named((name) => name.startsWith("DFlash"))
+          : [];
+  return found.reduce<Spread | null>(
+    (best, { gain }) => (best === null || gain.median > best.median ? gain : best),
+    null,
+  );
+}
+
+/** The ways of the model that is loaded, as it was measured last. */
+export function useWaysHere(model: ModelInfo | null): Way[] {
+  const history = useBenchmarks((state) => state.history);
+  const name = useStore(
+    ({ library }) => library?.models.find(({ path }) => path === model?.path)?.name ?? model?.name ?? "",
+  );
+  const format = model?.format ?? "";
+  return useMemo(() => waysHere(history, name, format), [history, name, format]);
+}

@@ -54,28 +54,28 @@ fn edge(window: &Window<'_>, attribute: &str) -> Value {
 fn the_sidebar_is_as_wide_as_it_was_made() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    assert_eq!(width(&window), 240);
-    assert_eq!(edge(&window, "aria-valuenow"), "240");
+    assert_eq!(width(&window), 248);
+    assert_eq!(edge(&window, "aria-valuenow"), "248");
     window.drag("sidebar-edge", 50);
-    window.wait_until("it is wider", || width(&window) == 290 && edge(&window, "aria-valuenow") == "290");
+    window.wait_until("it is wider", || width(&window) == 298 && edge(&window, "aria-valuenow") == "298");
     window.drag("sidebar-edge", 400);
     window.wait_until("it is as wide as it can be", || width(&window) == 320);
     window.drag("sidebar-edge", -250);
-    window.wait_until("it is as narrow as it can be", || width(&window) == 180);
+    window.wait_until("it is as narrow as it can be", || width(&window) == 200);
     window.script("document.querySelector('[data-testid=sidebar-edge]').focus()", json!([]));
     window.press(&[], ARROW_RIGHT);
     window.press(&[], ARROW_RIGHT);
     window.press(&[], ARROW_LEFT);
-    window.wait_until("keys move it", || width(&window) == 190 && edge(&window, "aria-valuenow") == "190");
+    window.wait_until("keys move it", || width(&window) == 210 && edge(&window, "aria-valuenow") == "210");
     let kept = "return (await window.__TAURI_INTERNALS__.invoke('snapshot')).preferences.sidebar_width";
-    window.wait_until("it is kept", || window.driver.async_script(kept, json!([])) == Ok(json!(190)));
+    window.wait_until("it is kept", || window.driver.async_script(kept, json!([])) == Ok(json!(210)));
     drop(window);
 
     let window = sandbox.open();
-    assert_eq!(width(&window), 190, "it is as wide from the start");
+    assert_eq!(width(&window), 210, "it is as wide from the start");
     let twice = "document.querySelector('[data-testid=sidebar-edge]')
                  .dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))";
     window.script(twice, json!([]));
-    window.wait_until("it has its usual width", || width(&window) == 240);
+    window.wait_until("it has its usual width", || width(&window) == 248);
     window.wait_until("that is kept", || window.driver.async_script(kept, json!([])) == Ok(Value::Null));
 }

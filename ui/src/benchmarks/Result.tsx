@@ -20,9 +20,11 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
   return (
     <section className="part" aria-label="Result" data-testid="benchmark-result">
       <header className="result-head">
-        <h2 className="result-sentence" role="status" data-testid="benchmark-sentence">
-          {found.sentence}
-        </h2>
+        <div role="status">
+          <h2 className="result-sentence" data-testid="benchmark-sentence">
+            {found.sentence}
+          </h2>
+        </div>
         {found.detail !== "" && <p className="result-detail">{found.detail}</p>}
         {benchmark !== newest && (
           <p className="result-detail">

@@ -4,7 +4,7 @@ use foretoken_protocol::{KvPrecision, PlainSource, PlainSpeed, ReplyStats, Tunin
 use serde::{Deserialize, Serialize};
 
 /// Replies with fewer tokens say little about speed.
-const MIN_TOKENS: u32 = 24;
+const MIN_TOKENS: u32 = 40;
 /// Replies of one kind whose speeds are kept.
 const KEPT: usize = 5;
 /// Where the next band of contexts begins, in tokens: a longer context makes every pass slower.
@@ -154,7 +154,7 @@ mod tests {
         for (prompt_tokens, expected) in [(0, known), (2017, known), (2018, None), (90_000, None)] {
             assert_eq!(speed(&replies, &ReplyStats { prompt_tokens, ..greedy.clone() }, None), expected);
         }
-        assert_eq!(speed(&replies, &ReplyStats { emitted: 23, ..greedy.clone() }, None), None);
+        assert_eq!(speed(&replies, &ReplyStats { emitted: 39, ..greedy.clone() }, None), None);
         assert_eq!(speed(&replies, &ReplyStats { shared_steps: 1, ..greedy.clone() }, None), None);
         assert_eq!(speed(&replies, &plain(50.0), None), None, "it is plain itself");
     }
@@ -184,7 +184,7 @@ mod tests {
         let mut replies = PlainReplies::default();
         let others = [
             drafted(),
-            ReplyStats { emitted: 23, ..plain(20.0) },
+            ReplyStats { emitted: 39, ..plain(20.0) },
             ReplyStats { shared_steps: 3, ..plain(20.0) },
             plain(0.0),
         ];

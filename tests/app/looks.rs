@@ -28,11 +28,9 @@ fn every_screen_fits_at_every_size() {
     check("3-statistics");
     window.press(&[], ESCAPE);
     window.wait_until("the panel closes", || !window.is_shown("inspector"));
-    for (control, screen) in [
-        ("mtp-control", "4-mtp"),
-        ("sampling-control", "5-sampling"),
-        ("model-picker", "6-models"),
-    ] {
+    for (control, screen) in
+        [("mtp-control", "4-mtp"), ("sampling-control", "5-sampling"), ("model-picker", "6-models")]
+    {
         window.click(control);
         window.wait_until("the popover opens", || window.is_popover_shown());
         check(screen);

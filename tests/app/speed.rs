@@ -66,7 +66,8 @@ fn the_newest_words_are_tinted_by_where_they_came_from() {
         window.answer(question);
         let replies = window.driver.async_script(COMPARE, json!([])).expect("the page compares");
         let reply = replies.as_array().and_then(|replies| replies.last()).expect("the reply is shown");
-        let words = |name: &str, position: usize| reply[name][position].as_str().unwrap_or_default().to_owned();
+        let words =
+            |name: &str, position: usize| reply[name][position].as_str().unwrap_or_default().to_owned();
         let tinted: usize = (0..3).map(|position| words("marked", position).chars().count()).sum();
         assert!(tinted > 10, "{reply}");
         for position in 0..3 {
@@ -116,7 +117,8 @@ fn marked(window: &Window<'_>) -> [u64; 3] {
 
 /// Whether no word is marked, not even faintly.
 fn faded(window: &Window<'_>) -> bool {
-    window.script("return [...CSS.highlights.values()].every(({ size }) => size === 0)", json!([])) == json!(true)
+    window.script("return [...CSS.highlights.values()].every(({ size }) => size === 0)", json!([]))
+        == json!(true)
 }
 
 fn total(window: &Window<'_>) -> u64 {

@@ -61,7 +61,7 @@ export function marksIn(nodes: Text[], shown: Uint8Array, nameOf: (kind: number)
   return marks;
 }
 
-/** `of`, which is of the units of a source, for those of its rendering. What is not found is as what stands before it. */
+/** `of`, for the units of a source, as its rendering has it. What is not found is as what stands before it. */
 export function shownPlaces(source: string, rendered: string, of: Uint8Array): Uint8Array {
   const shown = new Uint8Array(rendered.length);
   let last = 0;

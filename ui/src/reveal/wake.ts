@@ -40,7 +40,7 @@ export class Arrivals {
 }
 
 /**
- * The marks of the newest words of a text that is being written under `root`: by how far ahead they were guessed, and by
+ * The marks of the newest words of a text that is being written under `root`: by how far ahead they were guessed, and
  * how long ago. Only the end of both texts is compared, so a long text costs what a short one does. `still`: nothing
  * fades, as people may want it.
  */

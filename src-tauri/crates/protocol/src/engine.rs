@@ -196,7 +196,8 @@ mod tests {
         let own = TokenText { text: "\n".into(), part: Part::Thinking, draft_position: None };
         let logprob = TokenLogprob { id: 7, text: "Hi".into(), logprob: -0.5 };
         let logprobs = TokenLogprobs { token: logprob.clone(), top: vec![logprob] };
-        let live = LiveStats { tokens_per_second: 12.5, tokens_per_pass: 1.5, acceptance: None, passes: vec![0, 1] };
+        let live =
+            LiveStats { tokens_per_second: 12.5, tokens_per_pass: 1.5, acceptance: None, passes: vec![0, 1] };
         let error = ErrorReport { code: "a".into(), message: "B.".into(), hint: "C.".into() };
         let finished = format!(
             r#"{{"type":"finished","id":3,"reason":"stop","stats":{}}}"#,

@@ -89,8 +89,12 @@ mod tests {
 
     use super::*;
 
-    const LIVE: LiveStats =
-        LiveStats { tokens_per_second: 58.0, tokens_per_pass: 1.8, acceptance: Some(0.81), passes: Vec::new() };
+    const LIVE: LiveStats = LiveStats {
+        tokens_per_second: 58.0,
+        tokens_per_pass: 1.8,
+        acceptance: Some(0.81),
+        passes: Vec::new(),
+    };
 
     fn reading(done: u32) -> Reading {
         Reading { done, total: 9, cached: 1 }

@@ -4,9 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{
-    DepthTrace, LiveStats, Part, PositionStats, RECENT_PASSES, ReplyStats, Sampling,
-};
+use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, RECENT_PASSES, ReplyStats, Sampling};
 
 use super::plan::DrafterKind;
 use super::row::Advance;

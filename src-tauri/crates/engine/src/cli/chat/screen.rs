@@ -497,7 +497,8 @@ mod tests {
     }
 
     fn tokens(text_of_them: &str, acceptance: Option<f64>) -> Progress {
-        let live = LiveStats { tokens_per_second: 12.34, tokens_per_pass: 1.5, acceptance, passes: Vec::new() };
+        let live =
+            LiveStats { tokens_per_second: 12.34, tokens_per_pass: 1.5, acceptance, passes: Vec::new() };
         let text = vec![text(Part::Answer, None, text_of_them)];
         let token = ReplyToken { id: 0, text, draft_position: None, logprobs: None };
         Progress::Tokens { tokens: vec![token], live }

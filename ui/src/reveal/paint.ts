@@ -18,13 +18,34 @@ export interface Mark {
 export class Paint {
   #marks: Mark[] = [];
 
-  /** Marks this, and nothing else any more. */
+  /** Marks this, and nothing else any more. What was marked so before is left alone: a change draws its text anew. */
   show(marks: Mark[]): void {
-    const before = this.#marks;
-    this.#marks = marks;
-    for (const { name, range } of marks) highlight(name).add(range);
-    for (const { name, range } of before) highlight(name).delete(range);
+    const before = new Map<Node, Mark[]>();
+    for (const mark of this.#marks) {
+      const { startContainer: node } = mark.range;
+      const known = before.get(node);
+      if (known) known.push(mark);
+      else before.set(node, [mark]);
+    }
+    this.#marks = marks.map((mark) => {
+      const known = before.get(mark.range.startContainer);
+      const at = known?.findIndex((one) => isSame(one, mark)) ?? -1;
+      if (at >= 0) return known?.splice(at, 1)[0] as Mark;
+      highlight(mark.name).add(mark.range);
+      return mark;
+    });
+    for (const gone of before.values()) for (const { name, range } of gone) unmark(name, range);
   }
+}
+
+const isSame = (a: Mark, b: Mark): boolean =>
+  a.name === b.name && a.range.startOffset === b.range.startOffset && a.range.endOffset === b.range.endOffset;
+
+/** A look that nothing has is no longer looked for whenever a text is drawn. */
+function unmark(name: string, range: StaticRange): void {
+  const marked = highlight(name);
+  marked.delete(range);
+  if (marked.size === 0) CSS.highlights.delete(name);
 }
 
 /** All that is marked with one look, in all texts. */

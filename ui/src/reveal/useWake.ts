@@ -4,7 +4,7 @@ import { CAN_PAINT, Paint } from "./paint";
 import { Arrivals, STEP, wakeMarks } from "./wake";
 
 /** How often what fades is looked at again, in milliseconds. */
-const TICK = STEP / 4;
+const TICK = STEP / 8;
 
 /**
  * Tints the newest words under `root` while `text` grows, and lets them fade. `runs` is where the text came from; null

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
+use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
 const SIZES: [(u32, u32); 2] = [(1100, 760), (720, 560)];
@@ -169,6 +170,9 @@ fn benchmarks_look_right() {
     visual.check("benchmarks-2-result");
     window.scroll("benchmarks-screen", 420);
     visual.check("benchmarks-3-history");
+    let to_the_last = "[...document.querySelectorAll('[data-testid=delete-benchmark]')].at(-1)
+        .scrollIntoView({ block: 'center' })";
+    window.script(to_the_last, json!([]));
     window.click("delete-benchmark");
     window.wait_until("it can be brought back", || window.is_shown("benchmark-undo"));
     visual.check("benchmarks-4-deleted");
@@ -177,4 +181,10 @@ fn benchmarks_look_right() {
     window.click("replay-end");
     window.scroll("benchmarks-screen", 4000);
     visual.check("benchmarks-5-side-by-side");
+    // What was measured is told where it decides something.
+    window.press(&[], ESCAPE);
+    window.wait_until("the chat is back", || window.is_shown("mtp-control"));
+    window.click("mtp-control");
+    window.wait_until("the menu tells of gains", || window.text("mtp-option-3").contains('×'));
+    visual.check("benchmarks-6-menu");
 }

@@ -104,6 +104,11 @@ fn a_draft_model_is_got_where_it_is_missed_and_then_guesses_ahead() {
     assert!(!window.answer("Tell me a story about an owl and a bell.").is_empty());
     window.click("reply-footer");
     window.wait_until("the numbers open", || window.is_shown("pass-picture"));
+    let sticks_out =
+        "const right = document.querySelector('.inspector-body').getBoundingClientRect().right - 16;
+        return [...document.querySelectorAll('[data-testid=pass-picture] *')]
+            .filter((part) => part.getBoundingClientRect().right > right).map((part) => part.className)";
+    assert_eq!(window.script(sticks_out, json!([])), json!([]), "the picture of a block fits its panel");
     window.click("fold-guesses");
     assert!(window.text("inspector").contains("Drafts from DFlash"));
     visual.check("positions-of-a-block");

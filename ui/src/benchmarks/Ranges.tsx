@@ -80,7 +80,10 @@ export function Bar({ gain, plain, best, place }: BarProps) {
       <span className="range-one" style={{ left: `${place(1)}%` }} />
       <span
         className={`range-bar ${kind}`}
-        style={{ left: `${place(gain.min)}%`, width: `${place(gain.max) - place(gain.min)}%` }}
+        style={{
+          left: `${(place(gain.min) + place(gain.max)) / 2}%`,
+          width: `${place(gain.max) - place(gain.min)}%`,
+        }}
       />
       <span className={`range-median ${kind}`} style={{ left: `${place(gain.median)}%` }} />
     </>

@@ -9,6 +9,7 @@ import { endings, steps } from "../models/jobs";
 import { job, library, local, modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
+import { gainOf, waysHere } from "./gains";
 import { History } from "./History";
 import {
   acceptanceLabel,
@@ -169,6 +170,26 @@ describe("what a benchmark found", () => {
     const all = [benchmark(1, { app_version: "0.9.0" }), benchmark(2)];
     const shown = words(<Result benchmarks={all} />, { history: history(all), shown: 1 });
     expect(shown).toMatch(/an earlier result.*Show the newest.*Foretoken 0\.9\.0/);
+  });
+});
+
+describe("what MTP's menu says of each way", () => {
+  const measured = benchmark(2, { dflash: [speedOf(3, 50, 1.1), speedOf(7, 50, 1.6)] });
+  const gains = (...all: Benchmark[]) => waysHere(history(all), "Small", "4-bit");
+
+  it("is what the newest benchmark of this machine and format found", () => {
+    const ways = gains(benchmark(1, { depths: [speedOf(0, 50, 1)] }), measured);
+    expect(gainOf({ mode: "fixed", depth: 2 }, ways)?.median).toBeCloseTo(1.4);
+    expect(gainOf({ mode: "dflash", depth: null }, ways)?.median).toBeCloseTo(1.6);
+    const elsewhere = benchmark(3, { machine: { chip: "M1", ram_bytes: 8e9 } });
+    expect(gains(measured, elsewhere)).toEqual(ways);
+  });
+
+  it("is nothing where it was not measured", () => {
+    expect(gains(benchmark(1, { format: "8-bit" }))).toEqual([]);
+    expect(waysHere(null, "Small", "4-bit")).toEqual([]);
+    for (const mode of ["auto", "lookup", "off"] as const)
+      expect(gainOf({ mode }, gains(measured))).toBeNull();
   });
 });
 

@@ -126,8 +126,10 @@ export function MtpControl() {
             >
               {choice.drafting.mode === "fixed" ? (
                 <>
-                  <Glyph guesses={choice.drafting.depth} />
-                  {choice.words}
+                  <span className="fixed-words">
+                    <Glyph guesses={choice.drafting.depth} />
+                    {choice.words}
+                  </span>
                   <GainWords gain={gainOf(choice.drafting, ways)} />
                 </>
               ) : (

@@ -45,8 +45,8 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
   const guesses = all.length - 1;
   if (guesses === 0 || stats.steps === 0) return null;
   const many = guesses > MANY;
-  const middle = Math.ceil(guesses / 2);
-  const hasFigure = (place: number) => !many || [0, 1, middle, guesses].includes(place);
+  const name = (place: number) =>
+    place === 0 ? "its own" : guesses > SHORT ? ordinal(place) : `${ordinal(place)} guess`;
   const words = all
     .slice(1)
     .map(({ hundredths }, index) => `${figure(hundredths)} from the ${ordinal(index + 1)} guess`)
@@ -69,10 +69,10 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
                 />
               </span>
             </span>
-            {hasFigure(place) && (
+            {!many && (
               <span className="pass-figure numbers">
                 <strong>{figure(hundredths)}</strong>
-                {place === 0 ? "its own" : guesses > SHORT ? ordinal(place) : `${ordinal(place)} guess`}
+                {name(place)}
               </span>
             )}
           </div>
@@ -86,6 +86,15 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
           </span>
         </div>
       </div>
+      {many && (
+        <p className="pass-figures numbers" aria-hidden="true">
+          {[0, 1, Math.ceil(guesses / 2), guesses].map((place) => (
+            <span key={place}>
+              <strong>{figure(all[place]?.hundredths ?? 0)}</strong> {name(place)}
+            </span>
+          ))}
+        </p>
+      )}
       <figcaption>Unfilled: guesses that were wrong. The model wrote another word there.</figcaption>
     </figure>
   );

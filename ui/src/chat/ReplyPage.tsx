@@ -1,4 +1,4 @@
-import { compareMessage, openBenchmarks } from "../benchmarks/actions";
+import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message, ReplyStats } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
@@ -29,23 +29,26 @@ import { speedStory } from "./story";
 /** How a reply was made: what guessing did for it, the picture of its average pass, and the rest folded. */
 export function ReplyPage({ message, question }: { message: Message; question: Message | null }) {
   const { stats, model } = message;
-  if (!stats || stats.emitted === 0)
-    return <p className="popover-note">Once a reply is written, this is where it says how it was made.</p>;
+  if (!stats) return null;
   return (
     <>
-      <Story stats={stats} />
+      <Story stats={stats} question={question} />
       <PassPicture stats={stats} />
       <RevealSwitch />
       <Folds stats={stats} model={model} />
       <div className="panel-foot">
-        {question && <Compare question={question} />}
+        {question && (
+          <Compare question={question} className="quiet-button" testId="compare-reply">
+            Compare with plain
+          </Compare>
+        )}
         <CopyButton text={JSON.stringify({ model, ...stats }, null, 2)} label="Copy as JSON" />
       </div>
     </>
   );
 }
 
-function Story({ stats }: { stats: ReplyStats }) {
+function Story({ stats, question }: { stats: ReplyStats; question: Message | null }) {
   const { sentence, why, remedy } = speedStory(stats);
   return (
     <div className="story">
@@ -63,10 +66,10 @@ function Story({ stats }: { stats: ReplyStats }) {
           Use Auto
         </button>
       )}
-      {remedy === "measure" && (
-        <button type="button" className="button" data-testid="measure-gain" onClick={openBenchmarks}>
+      {remedy === "compare" && question && (
+        <Compare question={question} className="button" testId="measure-gain">
           Measure
-        </button>
+        </Compare>
       )}
     </div>
   );
@@ -157,16 +160,23 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
   );
 }
 
+interface CompareProps {
+  question: Message;
+  className: string;
+  testId: string;
+  children: string;
+}
+
 /** Answers the question of a reply once more without guesses and with them. */
-function Compare({ question }: { question: Message }) {
+function Compare({ question, className, testId, children }: CompareProps) {
   return (
     <ActionButton
-      className="quiet-button"
-      data-testid="compare-reply"
+      className={className}
+      data-testid={testId}
       reason={useCompareReason()}
       onClick={() => compareMessage(question.id, question.text)}
     >
-      Compare with plain
+      {children}
     </ActionButton>
   );
 }

@@ -125,7 +125,11 @@ describe("what guessing did for a reply", () => {
 
   it("is a gain, a loss or neither, and only where plain decoding was measured", () => {
     expect(story({}).sentence).toBe("Each pass wrote 1.8 words (tokens).");
-    expect(story({}).remedy).toBe("measure");
+    expect(story({}).remedy).toBe("compare");
+    expect(story({ tokens_per_pass: 1.02 })).toMatchObject({
+      sentence: "Guessing saved almost no passes here.",
+      remedy: "use auto",
+    });
     const gained = story({ plain: plain(32) });
     expect(gained.sentence).toBe("1.8 times as fast as without guessing.");
     expect(gained.why).toContain(
@@ -176,6 +180,16 @@ describe("the picture of a pass", () => {
       "In an average pass: one word of its own, 0.80 from the 1st guess, 0.12 from the 2nd guess; 1.8 together.",
     );
     expect(shown(<PassPicture stats={replyStats({ positions: [] })} />)).toBe("");
+    const block = Array.from({ length: 15 }, (_, place) => ({ drafted: 412, accepted: 412 - 27 * place }));
+    const figures = /<p class="pass-figures.*<\/p>/.exec(
+      shown(<PassPicture stats={replyStats({ positions: block })} />),
+    );
+    expect(
+      figures?.[0]
+        .replace(/<[^>]+>/g, " ")
+        .replace(/ +/g, " ")
+        .trim(),
+    ).toBe("1.00 its own 1.00 1st 0.54 8th 0.08 15th");
   });
 });
 

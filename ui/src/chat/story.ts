@@ -3,7 +3,10 @@ import { acceptance, doNotPay, perPass, rate, speedUp } from "../primitives/form
 import { HERE } from "../primitives/platform";
 
 /** What can be done about how a reply was made. */
-type Remedy = "use auto" | "measure" | null;
+type Remedy = "use auto" | "compare" | null;
+
+/** Fewer words in a pass are as good as one. */
+const SAVING = 1.05;
 
 /** What guessing did for a reply: one sentence, what is behind it, and what can be done. */
 export function speedStory(stats: ReplyStats): { sentence: string; why: string; remedy: Remedy } {
@@ -20,12 +23,18 @@ export function speedStory(stats: ReplyStats): { sentence: string; why: string; 
       remedy: null,
     };
   }
+  if (gained === null && stats.tokens_per_pass < SAVING)
+    return {
+      sentence: "Guessing saved almost no passes here.",
+      why: note || "Nearly all of the guesses were wrong, so each pass wrote about one word (token).",
+      remedy: "use auto",
+    };
   const passes = `Each pass of the model wrote ${words} words (tokens) instead of one: its own, and the guesses that were right.`;
   if (gained === null || stats.plain === null)
     return {
       sentence: `Each pass wrote ${words} words (tokens).`,
       why: `Plain decoding writes one. What that gains is not measured on ${HERE} for replies like this one.`,
-      remedy: "measure",
+      remedy: "compare",
     };
   const source = { tune: "when the model was measured", replies: "in replies without guesses" };
   const measured = `Plain decoding wrote ${rate(stats.plain.tokens_per_second)} tok/s on ${HERE} ${source[stats.plain.source]}.`;

@@ -79,7 +79,7 @@ export function inspected({
 }: Pick<ChatView, "inspector" | "inspectorPage" | "inspectedReply"> &
   Pick<ServerState, "messages">): Message | null {
   if (!inspector || inspectorPage !== "reply") return null;
-  const chosen = messages.find(({ id }) => id === inspectedReply);
+  const chosen = messages.find((message) => message.id === inspectedReply && isMeasured(message));
   return chosen ?? messages.findLast(isMeasured) ?? null;
 }
 

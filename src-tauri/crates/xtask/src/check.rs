@@ -30,6 +30,7 @@ const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg
 const LINTS: Step = ("Rust lints", |workspace| {
     cargo(workspace, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
 });
+const DOCUMENTATION: Step = ("Rust documentation", documentation);
 /// Those of the shell and the host need the engine's program and minutes; those of the whole need both and a window.
 const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
     let slow = ["--exclude", "foretoken", "--exclude", "foretoken-host", "--exclude", "foretoken-tests"];
@@ -38,7 +39,7 @@ const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
 });
 
 /// What one wants to hear every few minutes.
-const OFTEN: [Step; 7] = [FORMATTING, LAYERS, WIDTHS, PAGE, PAGE_TESTS, LINTS, UNIT_TESTS];
+const OFTEN: [Step; 8] = [FORMATTING, LAYERS, WIDTHS, PAGE, PAGE_TESTS, LINTS, DOCUMENTATION, UNIT_TESTS];
 
 const ALL: [Step; 16] = [
     FORMATTING,
@@ -49,7 +50,7 @@ const ALL: [Step; 16] = [
     LINTS,
     ("macOS type-check", macos::check),
     ("Workflows", workflows),
-    ("Rust documentation", documentation),
+    DOCUMENTATION,
     ("Licences and sources of crates", crates),
     ("Licences of npm packages", |workspace| licences::check_npm(workspace).map(|()| Outcome::Passed)),
     ("Third-party notices", |workspace| notices::check(workspace).map(|()| Outcome::Passed)),

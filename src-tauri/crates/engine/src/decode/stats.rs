@@ -269,7 +269,7 @@ impl Recorder {
         }
     }
 
-    /// The numbers of the last [`LIVE_WINDOW`].
+    /// The numbers of the last two seconds of decoding.
     pub fn live(&self) -> LiveStats {
         let Recent { steps } = &self.recent;
         let drafted = self.recent.sum(|step| step.drafted);

@@ -68,11 +68,11 @@ fn the_newest_words_are_tinted_by_where_they_came_from() {
         let reply = replies.as_array().and_then(|replies| replies.last()).expect("the reply is shown");
         let words =
             |name: &str, position: usize| reply[name][position].as_str().unwrap_or_default().to_owned();
-        let tinted: usize = (0..3).map(|position| words("marked", position).chars().count()).sum();
-        assert!(tinted > 10, "{reply}");
+        let count: usize = (0..3).map(|position| words("tinted", position).chars().count()).sum();
+        assert!(count > 10, "{reply}");
         for position in 0..3 {
-            let (marked, expected) = (words("marked", position), words("expected", position));
-            assert!(expected.ends_with(&marked), "{position}: {reply}");
+            let (tinted, expected) = (words("tinted", position), words("expected", position));
+            assert!(expected.ends_with(&tinted), "{position}: {reply}");
         }
         window.wait_until("the wake has faded", || faded(&window));
     }
@@ -85,7 +85,8 @@ fn drafts_are_revealed_and_numbers_stay_in_their_place_while_a_reply_streams() {
     open_endless_model(&window, &sandbox);
     window.choose("mtp-control", "mtp-option-2");
     window.ask(OWL);
-    window.wait_until("the newest words are tinted", || total(&window) > 0);
+    window.wait_until("the newest words are tinted", || boxes(&window) > 0);
+    window.picture("wake");
     toggle(&window);
     let first =
         window.wait("the first drafts are marked", || Some(total(&window)).filter(|&total| total > 0));
@@ -115,10 +116,15 @@ fn marked(window: &Window<'_>) -> [u64; 3] {
     serde_json::from_value(sizes).expect("three numbers")
 }
 
+/// How many boxes lie behind the newest words.
+fn boxes(window: &Window<'_>) -> u64 {
+    let count = window.script("return document.querySelectorAll('.wake > :not(.caret)').length", json!([]));
+    count.as_u64().expect("a number")
+}
+
 /// Whether no word is marked, not even faintly.
 fn faded(window: &Window<'_>) -> bool {
-    window.script("return [...CSS.highlights.values()].every(({ size }) => size === 0)", json!([]))
-        == json!(true)
+    total(window) + boxes(window) == 0
 }
 
 fn total(window: &Window<'_>) -> u64 {
@@ -143,7 +149,8 @@ fn is_revealed(window: &Window<'_>) -> bool {
     })
 }
 
-/// For each reply whose answer is shown: the words that are marked, by position, and those that came from drafts.
+/// For each reply whose answer is shown: the words that are marked, by position, those that have a box behind them, and
+/// those that came from drafts.
 const COMPARE: &str = r"
     const ask = window.__TAURI_INTERNALS__.invoke;
     const { open } = await ask('snapshot');
@@ -172,9 +179,26 @@ const COMPARE: &str = r"
                 .sort(inOrder)
                 .map((range) => solid(range.startContainer.data.slice(range.startOffset, range.endOffset)))
                 .join(''));
+        const boxes = [...reply.querySelectorAll('.wake > i')].map((box) => [box.className, box.getBoundingClientRect()]);
+        const tinted = ['', '', ''];
+        const texts = document.createTreeWalker(reply, NodeFilter.SHOW_TEXT);
+        while (boxes.length > 0 && texts.nextNode()) {
+            const { currentNode: text } = texts;
+            for (let unit = 0; unit < text.length; unit += 1) {
+                const range = document.createRange();
+                range.setStart(text, unit);
+                range.setEnd(text, unit + 1);
+                const { left, width, top, height } = range.getBoundingClientRect();
+                const [x, y] = [left + width / 2, top + height / 2];
+                const box = boxes.find(([, at]) => at.left <= x && x <= at.right && at.top <= y && y <= at.bottom);
+                const position = /draft-(\d)/.exec(box?.[0])?.[1];
+                if (position) tinted[position - 1] += solid(text.data[unit]);
+            }
+        }
         found.push({
             expected,
             marked,
+            tinted,
             length: characters.length,
             covered: at,
             drafted: expected.join('').length,

@@ -15,19 +15,23 @@ interface Props {
   complete: boolean;
   /** Where the text came from; null while that is not to be seen. */
   runs: DraftRun[] | null;
-  /** The same while the text is written and only its newest words are to be tinted; null otherwise. */
+  /** The same while the text is written, of which the newest words are tinted where `runs` is null; null otherwise. */
   wake?: DraftRun[] | null;
 }
 
 /** A part of a reply. What came from drafts can be marked in it. */
 export function RevealedText({ text, complete, runs, wake = null }: Props) {
   const root = useRef<HTMLDivElement>(null);
+  const layer = useRef<HTMLDivElement>(null);
   usePaint(root, text, runs);
-  useWake(root, text, runs ? null : wake);
+  useWake(root, layer, text, wake && (runs ? [] : wake));
   if (runs && !CAN_PAINT) return <PlainText text={text} runs={runs} />;
   return (
-    <div ref={root}>
-      <Markdown text={text} complete={complete} />
+    <div className="revealed">
+      <div className="wake" ref={layer} aria-hidden />
+      <div ref={root}>
+        <Markdown text={text} complete={complete} />
+      </div>
     </div>
   );
 }

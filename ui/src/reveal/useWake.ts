@@ -1,16 +1,22 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import type { DraftRun } from "../bridge/bindings";
-import { CAN_PAINT, Paint } from "./paint";
+import { Boxes } from "./boxes";
+import { lastTextNodes } from "./paint";
 import { Arrivals, STEP, wakeMarks } from "./wake";
 
 /** How often what fades is looked at again, in milliseconds. */
-const TICK = STEP / 8;
+const TICK = STEP / 4;
 
 /**
- * Tints the newest words under `root` while `text` grows, and lets them fade. `runs` is where the text came from; null
- * once it is whole, and where nothing is to be tinted.
+ * Tints the newest words under `root` while `text` grows, by boxes in `layer`, lets them fade, and shows where the next
+ * word comes. `runs` is where the text came from; null once it is whole.
  */
-export function useWake(root: RefObject<HTMLDivElement | null>, text: string, runs: DraftRun[] | null): void {
+export function useWake(
+  root: RefObject<HTMLDivElement | null>,
+  layer: RefObject<HTMLDivElement | null>,
+  text: string,
+  runs: DraftRun[] | null,
+): void {
   const arrivals = useRef(new Arrivals());
   /** What is tinted; null before anything is, and once all of it has faded. */
   const tinted = useRef<{ text: string; runs: DraftRun[] } | null>(null);
@@ -24,8 +30,8 @@ export function useWake(root: RefObject<HTMLDivElement | null>, text: string, ru
   }, [text, runs]);
   useEffect(() => {
     const place = root.current;
-    if (!CAN_PAINT || place === null || (!growing && tinted.current === null)) return;
-    const paint = new Paint();
+    if (place === null || layer.current === null || (!growing && tinted.current === null)) return;
+    const boxes = new Boxes(layer.current);
     const draw = () => {
       const { current } = tinted;
       if (current === null) return;
@@ -35,18 +41,24 @@ export function useWake(root: RefObject<HTMLDivElement | null>, text: string, ru
         still && !growing
           ? []
           : wakeMarks(place, current.text, current.runs, arrivals.current, performance.now(), still);
-      paint.show(marks);
+      boxes.show(marks, growing ? (lastTextNodes(place, 1)[0] ?? null) : null);
       if (!growing && marks.length === 0) tinted.current = null;
     };
     draw();
     // Blocks are drawn anew while the text grows, and some once more when they are whole.
     const observer = new MutationObserver(draw);
     observer.observe(place, { childList: true, characterData: true, subtree: true });
+    // Lines break elsewhere in another width, and code moves under the pointer.
+    const sizes = new ResizeObserver(draw);
+    sizes.observe(place);
+    place.addEventListener("scroll", draw, true);
     const timer = setInterval(draw, TICK);
     return () => {
       observer.disconnect();
+      sizes.disconnect();
+      place.removeEventListener("scroll", draw, true);
       clearInterval(timer);
-      paint.show([]);
+      boxes.show([], null);
     };
-  }, [root, growing]);
+  }, [root, layer, growing]);
 }

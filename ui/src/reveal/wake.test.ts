@@ -8,16 +8,15 @@ describe("how far words have faded", () => {
     arrivals.grow(7, STEP);
     expect([...arrivals.ages(0, 7, STEP, false)]).toEqual([1, 1, 1, 1, 0, 0, 0]);
     expect([...arrivals.ages(2, 7, 3 * STEP - 1, false)]).toEqual([2, 2, 1, 1, 1]);
-    expect([...arrivals.ages(0, 7, 9 * STEP, false)]).toEqual([2, 2, 2, 2, 2, 2, 2]);
+    expect([...arrivals.ages(0, 7, 9 * STEP, false)]).toEqual([4, 4, 4, 4, 4, 4, 4]);
   });
 
   it("goes by how far they are from the newest, however fast they come", () => {
     const arrivals = new Arrivals();
     arrivals.grow(1000, 0);
     const ages = [...arrivals.ages(600, 1000, 0, false)];
-    expect([ages.at(-1), ages.at(-160), ages.at(-161), ages.at(-320), ages.at(-321)]).toEqual([
-      0, 0, 1, 1, 2,
-    ]);
+    const away = [1, 80, 81, 160, 161, 240, 241, 320, 321];
+    expect(away.map((units) => ages.at(-units))).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4]);
   });
 
   it("is nothing where nothing is to move", () => {
@@ -27,7 +26,7 @@ describe("how far words have faded", () => {
   });
 
   it("does not know what was there before", () => {
-    expect([...new Arrivals().ages(0, 2, 0, false)]).toEqual([2, 2]);
+    expect([...new Arrivals().ages(0, 2, 0, false)]).toEqual([4, 4]);
   });
 });
 

@@ -3,13 +3,11 @@ import { lastTextNodes, type Mark, marksIn, shownPlaces } from "./paint";
 import { POSITIONS, places } from "./runs";
 
 /** How long a word keeps its look before it fades by a step, in milliseconds. */
-export const STEP = 2800;
-/** Steps until a word is plain. Each look that is in use costs WebKit time for every line that it draws, so few are. */
-const STEPS = 2;
+export const STEP = 1400;
+/** Steps until a word is plain. */
+const STEPS = 4;
 /** Units of the source that are tinted: some three lines. A part of them is a step. */
 const REACH = 320;
-/** The kind of all words that have faded by a step, however far ahead they were guessed. */
-const FADED = POSITIONS + 1;
 /** Units that must be alike for the end of a source and the end of its rendering to be known as the same. */
 const ANCHOR = 12;
 
@@ -59,7 +57,7 @@ export function wakeMarks(
   const ages = arrivals.ages(begin, source.length, now, still);
   const kinds = of.map((place, unit) => {
     const age = ages[unit] as number;
-    return place === 0 || age >= STEPS ? 0 : age === 0 ? place : FADED;
+    return place === 0 || age >= STEPS ? 0 : place + POSITIONS * age;
   });
   if (kinds.every((kind) => kind === 0)) return [];
   const nodes = lastTextNodes(root, REACH);
@@ -74,7 +72,9 @@ export function wakeMarks(
   return marksIn(nodes, shown, nameOf);
 }
 
-const nameOf = (kind: number): string => (kind === FADED ? "draft-faded" : `draft-${kind}`);
+/** The classes of a place in the chain of drafts and an age. */
+const nameOf = (kind: number): string =>
+  `draft-${((kind - 1) % POSITIONS) + 1} faded-${Math.floor((kind - 1) / POSITIONS)}`;
 
 /** Where the end of a source and the end of its rendering first go on alike. The source is never the shorter one. */
 export function anchorOf(tail: string, rendered: string): { tail: number; rendered: number } {

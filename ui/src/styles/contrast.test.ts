@@ -1,4 +1,4 @@
-import { blend, type Color, parse, wcagContrast } from "culori";
+import { blend, type Color, differenceEuclidean, parse, wcagContrast } from "culori";
 import { describe, expect, it } from "vitest";
 import css from "./tokens.css?raw";
 
@@ -62,6 +62,11 @@ describe.each([
         const behind = colour(roles, tint, colour(roles, ground));
         expect(wcagContrast(colour(roles, "text-1"), behind), `${tint} on ${ground}`).toBeGreaterThan(4.5);
       }
+  });
+
+  it("code, which lets the tints behind it through, looks sunken", () => {
+    const [veiled, sunken] = [colour(roles, "sunken-veil", colour(roles, "ground")), colour(roles, "sunken")];
+    expect(differenceEuclidean("oklab")(veiled, sunken)).toBeLessThan(0.005);
   });
 
   it("edges that must be seen and the focus ring have 3 to 1", () => {

@@ -180,6 +180,6 @@ async fn publish_engine(engine: Arc<Engine>, events: Arc<AppEvents>) {
     let mut state = engine.watch();
     while state.changed().await.is_ok() {
         let engine: EngineState = state.borrow_and_update().clone();
-        events.publish(AppEvent::Engine { engine });
+        events.publish(&AppEvent::Engine { engine });
     }
 }

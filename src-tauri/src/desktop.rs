@@ -13,7 +13,8 @@ use tokio::sync::{broadcast, watch};
 
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
-use crate::window::{self, MAIN_WINDOW};
+use crate::events::MAIN_WINDOW;
+use crate::window;
 
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
@@ -130,7 +131,7 @@ pub(crate) fn follow_notifications(handle: &AppHandle) {
         let about =
             performed.notification().and_then(|notification| notification.extra().get(CHAT)?.as_u64());
         if let Some(chat) = about.and_then(|chat| ChatId::try_from(chat).ok()) {
-            app.state::<Arc<App>>().events.publish(AppEvent::OpenChat { chat });
+            app.state::<Arc<App>>().events.publish_to_main(&AppEvent::OpenChat { chat });
         }
     };
     if let Err(error) = handle.notification().on_action(clicked) {

@@ -1,6 +1,7 @@
-//! Changes that concern the whole window, on their way to the page.
+//! Changes that concern whole windows, on their way to the pages in them.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foretoken_protocol::AppEvent;
@@ -8,35 +9,58 @@ use tauri::ipc::Channel;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
+/// The window with the chat page.
+pub(crate) const MAIN_WINDOW: &str = "main";
 /// How long the page may take to hand over what was typed last.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends to the page that subscribed last.
+/// Sends to the page of each window that subscribed last.
 #[derive(Default)]
 pub(crate) struct AppEvents {
-    page: Mutex<Option<Channel<AppEvent>>>,
+    /// By the label of the window.
+    pages: Mutex<BTreeMap<String, Channel<AppEvent>>>,
     handed_over: Notify,
 }
 
 impl AppEvents {
-    /// Sends to this page from now on.
-    pub(crate) fn subscribe(&self, page: Channel<AppEvent>) {
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner) = Some(page);
+    /// Sends to this page of a window from now on.
+    pub(crate) fn subscribe(&self, window: &str, page: Channel<AppEvent>) {
+        self.pages().insert(window.to_owned(), page);
     }
 
-    /// Sends a change. A page that opens later sees it in its snapshot.
-    pub(crate) fn publish(&self, event: AppEvent) {
-        let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        if page.as_ref().is_some_and(|channel| channel.send(event).is_err()) {
-            *page = None;
-        }
+    /// Sends no more to a window, which is gone.
+    pub(crate) fn unsubscribe(&self, window: &str) {
+        self.pages().remove(window);
+    }
+
+    /// Sends a change to all windows. A page that opens later sees it in its snapshot.
+    pub(crate) fn publish(&self, event: &AppEvent) {
+        self.send_where(event, |_| true);
+    }
+
+    /// Sends to the chat page alone what only it can do.
+    pub(crate) fn publish_to_main(&self, event: &AppEvent) {
+        self.send_where(event, |window| window == MAIN_WINDOW);
+    }
+
+    /// Sends a change to all windows but the one that made it.
+    pub(crate) fn publish_to_others(&self, window: &str, event: &AppEvent) {
+        self.send_where(event, |other| other != window);
+    }
+
+    fn send_where(&self, event: &AppEvent, is_meant: impl Fn(&str) -> bool) {
+        self.pages().retain(|window, page| !is_meant(window) || page.send(event.clone()).is_ok());
+    }
+
+    fn pages(&self) -> MutexGuard<'_, BTreeMap<String, Channel<AppEvent>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the page has handed over what was typed last. One that does not answer is not waited for long.
     pub(crate) async fn settle(&self) {
         let handed_over = self.handed_over.notified();
-        self.publish(AppEvent::Closing);
-        let has_page = self.page.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        self.publish_to_main(&AppEvent::Closing);
+        let has_page = self.pages().contains_key(MAIN_WINDOW);
         if has_page && timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
             tracing::warn!("the page has not handed over what was typed last");
         }
@@ -50,6 +74,8 @@ impl AppEvents {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::mpsc::UnboundedReceiver;
+
     use super::*;
     use crate::testing::page;
 
@@ -59,7 +85,7 @@ mod tests {
         // Nobody is there to wait for.
         events.settle().await;
         let (window, mut changes) = page();
-        events.subscribe(window);
+        events.subscribe(MAIN_WINDOW, window);
         let mut end = Box::pin(events.settle());
         let waits = tokio::select! {
             () = &mut end => false,
@@ -73,5 +99,24 @@ mod tests {
             () = std::future::ready(()) => false,
         };
         assert!(is_over, "nothing else is waited for");
+    }
+
+    #[test]
+    fn each_window_hears_what_is_meant_for_it() {
+        let events = AppEvents::default();
+        let ((main, mut to_main), (settings, mut to_settings)) = (page(), page());
+        events.subscribe(MAIN_WINDOW, main);
+        events.subscribe("settings", settings);
+        let [all, main, others] = [true, false, true].map(|reveal| AppEvent::RevealDrafts { reveal });
+        events.publish(&all);
+        events.publish_to_main(&main);
+        events.publish_to_others(MAIN_WINDOW, &others);
+        events.unsubscribe("settings");
+        events.publish(&main);
+        let heard = |page: &mut UnboundedReceiver<AppEvent>| {
+            std::iter::from_fn(|| page.try_recv().ok()).collect::<Vec<_>>()
+        };
+        assert_eq!(heard(&mut to_main), [all.clone(), main.clone(), main]);
+        assert_eq!(heard(&mut to_settings), [all, others]);
     }
 }

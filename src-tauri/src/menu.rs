@@ -112,11 +112,14 @@ pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
 pub(crate) fn on_menu_event(app: &AppHandle, event: &MenuEvent) {
     let Some(action) = ACTIONS.iter().find(|action| item_id(action.id) == event.id().0) else { return };
     match action.id {
-        ActionId::CloseWindow => crate::window::close(app),
+        ActionId::CloseWindow => crate::window::close_focused(app),
         ActionId::Quit => crate::quit::quit(app),
         _ => {
-            crate::window::show(app);
-            app.state::<Arc<App>>().events.publish(AppEvent::Action { action: action.id });
+            // The size of text changes in whatever window one looks at.
+            if !matches!(action.id, ActionId::ZoomIn | ActionId::ZoomOut | ActionId::ActualSize) {
+                crate::window::show(app);
+            }
+            app.state::<Arc<App>>().events.publish_to_main(&AppEvent::Action { action: action.id });
         }
     }
 }

@@ -7,6 +7,7 @@ use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::app::App;
+use crate::events::MAIN_WINDOW;
 use crate::log::Log;
 use crate::places::{self, Places};
 use crate::{desktop, quit, window};
@@ -62,6 +63,9 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
 
 fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
+        WindowEvent::Destroyed => window.state::<Arc<App>>().events.unsubscribe(window.label()),
+        // Others close, and that is all.
+        _ if window.label() != MAIN_WINDOW => {}
         WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
             quit::on_close_request(window);

@@ -1,4 +1,4 @@
-//! The window: it is opened, shown, hidden and closed, gets its look, and says what is dropped on it.
+//! The windows: they are opened, shown, hidden and closed, get their look, and say what is dropped on them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,37 +6,52 @@ use std::time::Instant;
 
 use foretoken_protocol::{AppEvent, Appearance, Preferences};
 use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
-use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, Window};
+use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window};
 
 use crate::app::App;
+use crate::events::MAIN_WINDOW;
 
-/// The window with the chat page.
-pub(crate) const MAIN_WINDOW: &str = "main";
+/// The window with the settings.
+const SETTINGS_WINDOW: &str = "settings";
 /// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and
 /// nobody is told of the end.
 #[cfg(target_os = "macos")]
 const LEAVING_FULL_SCREEN: std::time::Duration = std::time::Duration::from_millis(1500);
 
-/// Opens the window, hidden until its page is there. It shows the app's own page and nothing else.
+/// Opens the window with the chat page.
 pub(crate) fn open(handle: &AppHandle, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
+    open_window(handle, MAIN_WINDOW, started)
+}
+
+/// Opens the window with the settings, or brings it to the front.
+pub(crate) fn open_settings(handle: &AppHandle) {
+    if let Some(window) = handle.get_webview_window(SETTINGS_WINDOW) {
+        bring_to_front(&window);
+    } else if let Err(error) = open_window(handle, SETTINGS_WINDOW, Instant::now()) {
+        tracing::error!("the settings cannot be opened: {error}");
+    }
+}
+
+/// Opens a window of the configuration, hidden until its page is there. It shows the app's own page and nothing else.
+fn open_window(handle: &AppHandle, label: &str, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
     let windows = &handle.config().app.windows;
-    let config =
-        windows.iter().find(|window| window.label == MAIN_WINDOW).ok_or("the window is not configured")?;
+    let config = windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?;
     let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
-    WebviewWindowBuilder::from_config(handle, config)?
+    let window = WebviewWindowBuilder::from_config(handle, config)?
         .on_navigation(move |url| is_own_page(url, development_page.as_ref()))
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_page_load(move |window, page| {
             if page.event() != PageLoadEvent::Finished {
                 return;
             }
+            let (label, took) = (window.label(), started.elapsed().as_millis());
             match window.show() {
-                Ok(()) => tracing::info!("the window is shown after {} ms", started.elapsed().as_millis()),
-                Err(error) => tracing::error!("the window cannot be shown: {error}"),
+                Ok(()) => tracing::info!("the {label} window is shown after {took} ms"),
+                Err(error) => tracing::error!("the {label} window cannot be shown: {error}"),
             }
         })
         .build()?;
-    apply(handle, &handle.state::<Arc<App>>().settings.current().preferences);
+    apply_to(&window, &handle.state::<Arc<App>>().settings.current().preferences);
     Ok(())
 }
 
@@ -48,17 +63,31 @@ fn is_own_page(url: &Url, development_page: Option<&Url>) -> bool {
     }
 }
 
-/// Closes the window, as the button in its title bar does.
-pub(crate) fn close(handle: &AppHandle) {
-    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+/// Closes a window, as the button in its title bar does.
+pub(crate) fn close(window: &WebviewWindow) {
     if let Err(error) = window.close() {
         tracing::error!("the window cannot be closed: {error}");
     }
 }
 
-/// Brings the window to the front.
+/// Closes the window that has the focus.
+#[cfg(target_os = "macos")]
+pub(crate) fn close_focused(handle: &AppHandle) {
+    let windows = handle.webview_windows();
+    let focused = windows.values().find(|window| window.is_focused().unwrap_or(false));
+    if let Some(window) = focused.or_else(|| windows.get(MAIN_WINDOW)) {
+        close(window);
+    }
+}
+
+/// Brings the window with the chat page to the front.
 pub(crate) fn show(handle: &AppHandle) {
-    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    if let Some(window) = handle.get_webview_window(MAIN_WINDOW) {
+        bring_to_front(&window);
+    }
+}
+
+fn bring_to_front(window: &WebviewWindow) {
     let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
     if let Err(error) = shown {
         tracing::error!("the window cannot be shown: {error}");
@@ -92,9 +121,12 @@ fn hide_now(window: &Window) {
     }
 }
 
-/// Gives the window its look and its size of text.
+/// Gives all windows their look and their size of text.
 pub(crate) fn apply(handle: &AppHandle, preferences: &Preferences) {
-    let Some(window) = handle.get_webview_window(MAIN_WINDOW) else { return };
+    handle.webview_windows().values().for_each(|window| apply_to(window, preferences));
+}
+
+fn apply_to(window: &WebviewWindow, preferences: &Preferences) {
     let theme = match preferences.appearance {
         Appearance::Auto => None,
         Appearance::Light => Some(Theme::Light),
@@ -110,8 +142,8 @@ pub(crate) fn apply(handle: &AppHandle, preferences: &Preferences) {
 pub(crate) fn on_drag(window: &Window, drag: &DragDropEvent) {
     let app = window.state::<Arc<App>>();
     match drag {
-        DragDropEvent::Enter { .. } => app.events.publish(AppEvent::Dragging { inside: true }),
-        DragDropEvent::Leave => app.events.publish(AppEvent::Dragging { inside: false }),
+        DragDropEvent::Enter { .. } => app.events.publish_to_main(&AppEvent::Dragging { inside: true }),
+        DragDropEvent::Leave => app.events.publish_to_main(&AppEvent::Dragging { inside: false }),
         DragDropEvent::Drop { paths, .. } => drop_on_window(&app, paths),
         _ => {}
     }
@@ -123,7 +155,7 @@ fn drop_on_window(app: &App, paths: &[PathBuf]) {
     let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
     // Before the page can ask for them.
     app.handed.dropped(paths);
-    app.events.publish(event);
+    app.events.publish_to_main(&event);
 }
 
 #[cfg(test)]

@@ -25,10 +25,10 @@ fn the_palette_goes_to_chats_commands_models_and_settings() {
 
     go_to(&window, "owls");
     window.wait_until("the chat is open", || window.text("message-user") == "Tell me about owls.");
-    go_to(&window, "settings: model mem");
-    window.wait_until("the settings are open", || window.is_shown("settings-memory"));
-    window.press(&[], ESCAPE);
-    window.wait_until("the chat is back", || window.is_shown("composer"));
+    go_to(&window, "settings: privacy");
+    window.enter_settings();
+    window.wait_until("its page is open", || window.is_shown("settings-data"));
+    window.close_settings();
     go_to(&window, "write a mess");
     window.wait_until("one can write", || window.focus() == "composer");
 
@@ -76,10 +76,9 @@ fn keys_do_what_the_list_of_them_says() {
     window.press(&[CONTROL], PAGE_UP);
     window.wait_until("the one before is open", || window.text("message-user") == "Tell me about bells.");
 
-    window.press(&[CONTROL], ',');
-    window.wait_until("the settings open", || window.is_shown("settings-screen"));
-    window.press(&[], ESCAPE);
-    window.wait_until("the chat is back", || window.is_shown("composer"));
+    window.open_settings("keyboard");
+    assert!(window.text("settings-keyboard").contains("Ctrl+K"));
+    window.close_settings();
     window.press(&[CONTROL], '/');
     window.wait_until("the keys are listed", || window.text("shortcuts").contains("Ctrl+K"));
     window.press(&[], ESCAPE);

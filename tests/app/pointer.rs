@@ -36,8 +36,8 @@ fn the_webviews_menu_opens_only_where_it_is_of_use() {
     window.script("getSelection().selectAllChildren(document.querySelector(arguments[0]))", json!([answer]));
     assert!(opens_menu(&window, answer), "what is selected can be copied");
     assert!(!opens_menu(&window, ".toolbar"), "but not elsewhere");
-    window.click("open-settings");
-    assert!(!opens_menu(&window, "[data-testid=settings-screen] h2"));
+    window.open_settings("appearance");
+    assert!(!opens_menu(&window, "[data-testid=settings-appearance] h2"));
 }
 
 fn width(window: &Window<'_>) -> i64 {

@@ -7,21 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::dialog::Dialog;
 use crate::support::endless_model::open_endless_model;
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::Notifications;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::{ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
+use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_RIGHT, CONTROL, ENTER};
 use crate::support::window::Window;
 
 /// A word that no program says by itself.
 const SECRET: &str = "Xylophonwald";
-
-fn open_settings(window: &Window<'_>) {
-    window.press(&[CONTROL], ',');
-    window.wait_until("the settings are open", || window.is_shown("reveal-log"));
-}
 
 fn kept(sandbox: &Sandbox) -> Value {
     let path = sandbox.settings().join("settings.json");
@@ -40,8 +36,7 @@ fn width(window: &Window<'_>) -> f64 {
 fn the_notices_of_others_can_be_read() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    open_settings(&window);
-    window.click("settings-notices");
+    window.open_settings("notices");
     window.wait_until("all are listed", || window.texts("notice").len() > 300);
     let place = window.texts("notice").iter().position(|notice| notice.starts_with("MLX ")).unwrap();
     let click = "document.querySelectorAll('[data-testid=notice-open]')[arguments[0]].click()";
@@ -60,15 +55,22 @@ fn preferences_hold_at_once_and_after_a_start() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
     assert!(!is_dark(&window));
+    window.open_settings("general");
     let usual = width(&window);
-    open_settings(&window);
     window.click("notifications");
+    window.click("open-replies");
     window.click("default-mtp-2");
     window.click("default-thinking");
+    window.click("open-appearance");
+    window.click("pulse");
+    window.click("hue-teal");
+    window.click("width-wide");
     window.click("appearance-dark");
     window.wait_until("it is dark", || is_dark(&window));
     // Last: WebDriver clicks beside what is drawn larger.
-    window.click("zoom-125");
+    window.tab_to("zoom");
+    window.press(&[], ARROW_RIGHT);
+    window.press(&[], ARROW_RIGHT);
     window.wait_until("everything is larger", || (width(&window) - usual / 1.25).abs() < 2.0);
     window.press(&[CONTROL], '=');
     window.wait_until("it grows by a key", || (width(&window) - usual / 1.4).abs() < 2.0);
@@ -79,20 +81,24 @@ fn preferences_hold_at_once_and_after_a_start() {
         kept["preferences"]
             == json!({
                 "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
-                "sidebar_width": null
+                "sidebar_width": null, "wide": true, "wake": true, "pulse": false, "hue": "teal",
+                "settings_page": "appearance"
             })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
     });
-    window.press(&[], ESCAPE);
+    window.close_settings();
+    assert!(is_dark(&window), "all windows are");
     window.wait_until("new chats follow", || window.text("mtp-control").contains('2'));
+    let look = "return { ...document.documentElement.dataset }";
+    assert_eq!(window.script(look, json!([])), json!({ "hue": "teal", "wide": "true" }));
     drop(window);
 
     let window = sandbox.open();
     assert!(is_dark(&window), "it is dark from the start");
+    window.open_settings("appearance");
     assert!((width(&window) - usual / 1.25).abs() < 2.0, "it is as large as it was");
     window.press(&[CONTROL], '0');
     window.wait_until("it has its usual size again", || (width(&window) - usual).abs() < 2.0);
-    open_settings(&window);
     window.click("appearance-auto");
     window.wait_until("it is as the system is", || !is_dark(&window));
 }
@@ -108,29 +114,40 @@ fn the_app_is_dark_where_the_desktop_is() {
 fn settings_can_be_changed_with_the_keyboard() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    open_settings(&window);
+    window.open_settings("general");
+    window.tab_to("notifications");
+    window.press(&[], ENTER);
+    window.wait_until("nothing is told", || kept(&sandbox)["preferences"]["notifications"] == json!(false));
+    window.tab_to("open-general");
+    window.press(&[], ARROW_DOWN);
+    window.wait_until("the next page is open", || window.is_shown("settings-appearance"));
     window.tab_to("appearance-auto");
     window.press(&[], ARROW_RIGHT);
     window.press(&[], ARROW_RIGHT);
     window.wait_until("it is dark", || is_dark(&window));
-    window.tab_to("notifications");
-    window.press(&[], ENTER);
-    window.wait_until("nothing is told", || kept(&sandbox)["preferences"]["notifications"] == json!(false));
-    window.tab_to("settings-diagnostics");
-    window.press(&[], ENTER);
-    window.wait_until("the diagnostics are open", || window.is_shown("log"));
+    window.tab_to("open-appearance");
+    for page in ["replies", "models", "data", "keyboard", "diagnostics"] {
+        window.press(&[], ARROW_DOWN);
+        window.wait_until(&format!("{page} is open"), || window.is_shown(&format!("settings-{page}")));
+    }
     window.tab_to("copy-report");
-    window.press(&[], ESCAPE);
-    window.wait_until("the chat is back", || window.is_shown("composer"));
+    window.close_settings();
+    window.open_settings("diagnostics");
+    window.press(&[CONTROL], 'n');
+    window.close_settings();
+    window.wait_until("one can write in a new chat", || window.focus() == "composer");
 }
 
 #[test]
 fn a_closed_window_comes_back_where_the_app_keeps_running() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    open_settings(&window);
+    window.click("open-benchmarks");
+    window.open_settings("general");
     window.click("keep-running");
     window.wait_until("it is kept", || kept(&sandbox)["preferences"]["keep_running"] == json!(true));
+    window.close_settings();
+    assert_eq!(sandbox.running("foretoken").len(), 1, "the window of the settings closes by itself");
     window.press(&[CONTROL], 'w');
     window.wait_until("the window is gone", || sandbox.shown_windows() == 0);
     assert_eq!(sandbox.running("foretoken").len(), 1, "the app goes on");
@@ -139,7 +156,7 @@ fn a_closed_window_comes_back_where_the_app_keeps_running() {
     window.wait_until("the window is back", || sandbox.shown_windows() == 1);
     assert_eq!(sandbox.running("foretoken").len(), 1, "two starts are one app");
     assert_eq!(sandbox.running("foretoken-engine").len(), 1);
-    assert!(window.is_shown("settings-screen"), "the page is as it was");
+    assert!(window.is_shown("benchmarks-screen"), "the page is as it was");
 }
 
 #[test]
@@ -166,14 +183,14 @@ fn a_long_reply_that_ends_unseen_is_told_unless_nobody_wants_to_know() {
     assert!(notifications.told()[0].clickable);
     window.click("new-chat");
     window.wait_until("a new chat is open", || !window.is_shown("message-user"));
-    open_settings(&window);
+    window.click("open-benchmarks");
     notifications.click_last();
     window.wait_until("a click opens its chat", || window.is_shown("message-user"));
 
-    open_settings(&window);
+    window.open_settings("general");
     window.click("notifications");
     window.wait_until("it is kept", || kept(&sandbox)["preferences"]["notifications"] == json!(false));
-    window.press(&[], ESCAPE);
+    window.close_settings();
     ends_unseen(Duration::from_secs(11));
     assert_eq!(bodies().len(), 1);
 }
@@ -221,6 +238,7 @@ fn the_log_and_the_report_hold_nothing_of_any_chat() {
     window.wait_until("the palette is open", || window.focus() == "palette-field");
     window.type_text("diagnostics");
     window.press(&[], ENTER);
+    window.enter_settings();
     window.wait_until("the log tells of the engine's end", || {
         window.text("log").contains("The engine stopped")
     });
@@ -260,21 +278,60 @@ fn assert_nothing_of(word: &str, folder: &Path) {
 }
 
 #[test]
+fn guesses_are_tinted_as_the_settings_say() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    open_endless_model(&window, &sandbox);
+    window.choose("mtp-control", "mtp-option-2");
+    let tints = "return document.querySelectorAll('.wake > :not(.caret)').length > 0";
+    let tinted = || window.script(tints, json!([])) == json!(true);
+    window.ask("Tell me a story about an owl and a bell.");
+    window.wait_until("the newest words are tinted", tinted);
+    window.open_settings("appearance");
+    window.click("wake");
+    window.wait_until("it is kept", || kept(&sandbox)["preferences"]["wake"] == json!(false));
+    window.click("settings-reveal");
+    window.close_settings();
+    window.wait_until("no word is tinted while it comes", || !tinted());
+    let marks = "return [...CSS.highlights.keys()].some((name) => name.startsWith('draft-'))";
+    window.wait_until("all guesses are marked", || window.script(marks, json!([])) == json!(true));
+    window.click("stop");
+    window.wait_for_end();
+}
+
+#[test]
+fn chats_are_exported_from_the_settings() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    window.answer("Tell me about owls.");
+    window.open_settings("data");
+    window.click("settings-export");
+    let file = sandbox.home().join("all.json");
+    Dialog::wait(&sandbox, "Export").save_as(&file);
+    window.close_settings();
+    window.wait_until("it is told", || window.text("note").contains("Exported"));
+    assert!(fs::read_to_string(&file).unwrap().contains("Tell me about owls."));
+}
+
+#[test]
 fn settings_and_diagnostics_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
-    open_settings(&window);
-    visual.check("settings-1-top");
-    window.script("document.querySelector('[data-section=data]').scrollIntoView()", json!([]));
-    visual.check("settings-2-data");
-    window.click("settings-diagnostics");
-    window.wait_until("the log is shown", || window.text("log").contains("engine"));
-    visual.check("settings-3-diagnostics");
-    open_settings(&window);
-    window.click("settings-notices");
-    window.wait_until("the notices are listed", || window.texts("notice").len() > 300);
-    window.script("document.querySelector('[data-testid=notice-open]').click()", json!([]));
-    window.wait_until("a licence is shown", || window.text("notice-text").len() > 100);
-    visual.check("settings-4-notices");
+    window.open_settings("general");
+    let visual = VisualCheck::new(&window, &[(880, 680), (720, 520)]);
+    for page in ["general", "appearance", "replies", "models", "data", "keyboard", "diagnostics", "notices"] {
+        window.click(&format!("open-{page}"));
+        window.wait_until("the page is open", || window.is_shown(&format!("settings-{page}")));
+        match page {
+            "data" => window.wait_until("all places are known", || window.is_shown("reveal-log")),
+            "diagnostics" => window.wait_until("the log is shown", || window.text("log").contains("engine")),
+            "notices" => {
+                window.wait_until("the notices are listed", || window.texts("notice").len() > 300);
+                window.script("document.querySelector('[data-testid=notice-open]').click()", json!([]));
+                window.wait_until("a licence is shown", || window.text("notice-text").len() > 100);
+            }
+            _ => {}
+        }
+        visual.check(&format!("settings-{page}"));
+    }
 }

@@ -1,3 +1,4 @@
+import { getCurrentWindow } from "@tauri-apps/api/window";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./frame/App";
@@ -6,6 +7,8 @@ import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
 import { start } from "./frame/start";
 import { runner } from "./palette/table";
+import { SettingsWindow } from "./settings/SettingsWindow";
+import { startSettings } from "./settings/start";
 import "./styles/index.css";
 
 /** What is kept, such as the width of the sidebar, is waited for so many milliseconds, so that nothing jumps. */
@@ -17,10 +20,10 @@ const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
 const run = runner(COMMANDS);
-Promise.race([start(run), new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]).then(() =>
-  root.render(
-    <StrictMode>
-      <App run={run} />
-    </StrictMode>,
-  ),
+const [started, content] =
+  getCurrentWindow().label === "settings"
+    ? [startSettings(), <SettingsWindow key="settings" />]
+    : [start(run), <App key="main" run={run} />];
+Promise.race([started, new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]).then(() =>
+  root.render(<StrictMode>{content}</StrictMode>),
 );

@@ -1,9 +1,9 @@
-//! Settings of the next reply.
+//! Settings of the next reply, and the window with all settings.
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, GenerationChange};
-use tauri::State;
+use foretoken_protocol::{ErrorReport, GenerationChange, Preferences, SettingsPage};
+use tauri::{AppHandle, State, WebviewWindow};
 
 use crate::app::App;
 
@@ -20,6 +20,30 @@ pub(crate) async fn set_settings(
 /// Keeps whether text that came from drafts is marked.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn set_reveal_drafts(app: State<'_, Arc<App>>, reveal: bool) -> Result<(), ErrorReport> {
-    app.settings.set_reveal_drafts(reveal).await
+pub(crate) async fn set_reveal_drafts(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    reveal: bool,
+) -> Result<(), ErrorReport> {
+    app.settings.set_reveal_drafts(window.label(), reveal).await
+}
+
+/// Opens the window of the settings, at this page or where it was last.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn open_settings(
+    app: State<'_, Arc<App>>,
+    handle: AppHandle,
+    page: Option<SettingsPage>,
+) -> Result<(), ErrorReport> {
+    if let Some(settings_page) = page {
+        let preferences = app.settings.current().preferences;
+        // Which page is open is worth no error.
+        let kept = app.settings.set_preferences(Preferences { settings_page, ..preferences }).await;
+        if let Err(error) = kept {
+            tracing::warn!("the page of the settings is not kept: {error}");
+        }
+    }
+    crate::window::open_settings(&handle);
+    Ok(())
 }

@@ -1,10 +1,10 @@
-//! The window: what the page needs when it opens, and what it does beyond itself.
+//! The windows: what a page needs when it opens, and what it does beyond itself.
 
 use std::sync::Arc;
 
-use foretoken_protocol::{AppEvent, ErrorReport, MenuState, Preferences, Snapshot};
+use foretoken_protocol::{ActionId, AppEvent, ErrorReport, MenuState, Preferences, Snapshot};
 use tauri::ipc::Channel;
-use tauri::{AppHandle, State};
+use tauri::{AppHandle, State, WebviewWindow};
 
 use crate::app::App;
 
@@ -20,17 +20,18 @@ pub(crate) async fn snapshot(app: State<'_, Arc<App>>) -> Result<Snapshot, Error
 #[specta::specta]
 pub(crate) async fn subscribe(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     events: Channel<AppEvent>,
 ) -> Result<(), ErrorReport> {
-    app.events.subscribe(events);
+    app.events.subscribe(window.label(), events);
     Ok(())
 }
 
-/// Closes the window, as the button in its title bar does.
+/// Closes the window that asks for it, as the button in its title bar does.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn close_window(handle: AppHandle) -> Result<(), ErrorReport> {
-    crate::window::close(&handle);
+pub(crate) async fn close_window(window: WebviewWindow) -> Result<(), ErrorReport> {
+    crate::window::close(&window);
     Ok(())
 }
 
@@ -39,6 +40,19 @@ pub(crate) async fn close_window(handle: AppHandle) -> Result<(), ErrorReport> {
 #[specta::specta]
 pub(crate) async fn quit(handle: AppHandle) -> Result<(), ErrorReport> {
     crate::quit::quit(&handle);
+    Ok(())
+}
+
+/// Does in the window with the chat page what its menus, keys and palette do, and brings it to the front.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn act(
+    app: State<'_, Arc<App>>,
+    handle: AppHandle,
+    action: ActionId,
+) -> Result<(), ErrorReport> {
+    crate::window::show(&handle);
+    app.events.publish_to_main(&AppEvent::Action { action });
     Ok(())
 }
 

@@ -46,7 +46,7 @@ impl Conversations {
         let branched = self.store.call(move |store| {
             let chat = store.branch_into_new_chat(message)?;
             let id = chat.id;
-            events.publish(AppEvent::Chat { chat });
+            events.publish(&AppEvent::Chat { chat });
             publish_tags(store, &events)?;
             Ok(id)
         });
@@ -75,7 +75,7 @@ impl Conversations {
         let deleted = self.store.call(move |store| {
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
-            events.publish(AppEvent::ChatGone { chat });
+            events.publish(&AppEvent::ChatGone { chat });
             publish_deletions(store, &events)?;
             publish_tags(store, &events)?;
             Ok(deletion)
@@ -95,7 +95,7 @@ impl Conversations {
                 let chat = store.undo_deletion(deletion)?;
                 // It may itself be in what is still deleted.
                 if let Ok(chat) = store.chat(chat) {
-                    events.publish(AppEvent::Chat { chat });
+                    events.publish(&AppEvent::Chat { chat });
                 }
                 publish_deletions(store, &events)?;
                 publish_tags(store, &events)?;
@@ -110,7 +110,7 @@ impl Conversations {
         self.store
             .call(move |store| {
                 let chat = store.rename_chat(chat, &title)?;
-                events.publish(AppEvent::Chat { chat });
+                events.publish(&AppEvent::Chat { chat });
                 // Its name stands there too.
                 publish_deletions(store, &events)
             })
@@ -134,7 +134,7 @@ impl Conversations {
         self.store
             .call(move |store| {
                 let chat = store.set_tags(chat, &tags)?;
-                events.publish(AppEvent::Chat { chat });
+                events.publish(&AppEvent::Chat { chat });
                 publish_tags(store, &events)
             })
             .await
@@ -271,7 +271,7 @@ impl Conversations {
         let mut state = self.store.watch();
         while state.changed().await.is_ok() {
             if let Some(trouble) = self.store.trouble().await {
-                self.events.publish(AppEvent::ChatsTrouble { trouble });
+                self.events.publish(&AppEvent::ChatsTrouble { trouble });
             }
         }
     }
@@ -305,22 +305,22 @@ impl Conversations {
 }
 
 fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
-    events.publish(AppEvent::Chat { chat: store.chat(chat)? });
+    events.publish(&AppEvent::Chat { chat: store.chat(chat)? });
     Ok(())
 }
 
 fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
-    events.publish(AppEvent::Tags { tags: store.tags()? });
+    events.publish(&AppEvent::Tags { tags: store.tags()? });
     Ok(())
 }
 
 fn publish_presets(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     let (presets, deleted) = (store.presets()?, store.deleted_presets());
-    events.publish(AppEvent::Presets { presets, deleted });
+    events.publish(&AppEvent::Presets { presets, deleted });
     Ok(())
 }
 
 pub(crate) fn publish_deletions(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
-    events.publish(AppEvent::Deletions { deletions: store.deletions()? });
+    events.publish(&AppEvent::Deletions { deletions: store.deletions()? });
     Ok(())
 }

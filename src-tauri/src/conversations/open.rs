@@ -103,7 +103,7 @@ impl Conversations {
             let opened = store.open_chat(chat)?;
             open.go(navigation, Some(chat));
             if was_unseen {
-                events.publish(AppEvent::Chat { chat: opened.chat.clone() });
+                events.publish(&AppEvent::Chat { chat: opened.chat.clone() });
             }
             Ok(Some(opened))
         });

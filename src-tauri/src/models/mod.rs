@@ -195,7 +195,7 @@ impl Models {
     /// Tells the page which models there are to choose from.
     pub(crate) fn publish(&self) {
         self.settings.file.tell(|settings| {
-            self.events.publish(AppEvent::Models {
+            self.events.publish(&AppEvent::Models {
                 models: self.picker.entries(settings),
                 selected_model: self.picker.selected(settings),
             });
@@ -216,7 +216,7 @@ impl Models {
         while told.changed().await.is_ok() {
             let library = told.borrow_and_update().clone();
             if let Some(library) = library {
-                self.events.publish(AppEvent::Library { library });
+                self.events.publish(&AppEvent::Library { library });
             }
         }
     }

@@ -34,16 +34,18 @@ impl AppSettings {
         Ok(writing.written().await?)
     }
 
-    /// Keeps whether text that came from drafts is marked.
-    pub(crate) async fn set_reveal_drafts(&self, reveal: bool) -> Result<(), ErrorReport> {
-        Ok(self.file.update(|settings| settings.reveal_drafts = reveal).written().await?)
+    /// Keeps whether text that came from drafts is marked, and tells the windows but the one where that was chosen.
+    pub(crate) async fn set_reveal_drafts(&self, window: &str, reveal: bool) -> Result<(), ErrorReport> {
+        let writing = self.file.update(|settings| settings.reveal_drafts = reveal);
+        self.events.publish_to_others(window, &AppEvent::RevealDrafts { reveal });
+        Ok(writing.written().await?)
     }
 
     /// Takes over how the app looks and behaves, and tells the page.
     pub(crate) async fn set_preferences(&self, preferences: Preferences) -> Result<(), ErrorReport> {
         let writing = self.file.update(|settings| settings.preferences = preferences);
         self.file.tell(|settings| {
-            self.events.publish(AppEvent::Preferences { preferences: settings.preferences })
+            self.events.publish(&AppEvent::Preferences { preferences: settings.preferences })
         });
         Ok(writing.written().await?)
     }
@@ -51,7 +53,7 @@ impl AppSettings {
     /// Tells the page how the next reply is written.
     pub(crate) fn publish_generation(&self) {
         self.file.tell(|settings| {
-            self.events.publish(AppEvent::Settings { settings: settings.generation.clone() })
+            self.events.publish(&AppEvent::Settings { settings: settings.generation.clone() })
         });
     }
 }

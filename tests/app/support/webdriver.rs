@@ -116,9 +116,17 @@ impl WebDriver {
         self.post("/window/rect", &json!({ "x": 0, "y": 0, "width": width, "height": height })).map(drop)
     }
 
-    /// How many windows there are.
-    pub(crate) fn windows(&self) -> Result<usize, String> {
-        Ok(self.get("/window/handles")?.as_array().map_or(0, Vec::len))
+    /// The names of the windows that there are.
+    pub(crate) fn windows(&self) -> Result<Vec<String>, String> {
+        let handles = self.get("/window/handles")?;
+        let names =
+            |handles: &Vec<Value>| handles.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Ok(handles.as_array().map(names).unwrap_or_default())
+    }
+
+    /// Speaks with the page of this window from now on.
+    pub(crate) fn switch_to(&self, window: &str) -> Result<(), String> {
+        self.post("/window", &json!({ "handle": window })).map(drop)
     }
 
     /// The page as a PNG file.

@@ -212,6 +212,42 @@ impl<'sandbox> Window<'sandbox> {
         })
     }
 
+    /// Opens the window of the settings at a page; all else is done there until it is closed.
+    pub(crate) fn open_settings(&self, page: &str) {
+        self.press(&[keys::CONTROL], ',');
+        self.enter_settings();
+        self.click(&format!("open-{page}"));
+        let opened = format!("settings-{page}");
+        self.wait_until(&format!("{page} is open"), || self.is_shown(&opened));
+    }
+
+    /// Goes over to the window of the settings, which is opening.
+    pub(crate) fn enter_settings(&self) {
+        let windows = || self.driver.windows().expect("there are windows");
+        self.wait_until("the settings have a window", || windows().len() == 2);
+        self.wait_until("the settings are open", || {
+            windows().iter().any(|window| {
+                self.driver.switch_to(window).is_ok()
+                    && self
+                        .driver
+                        .script("return location.href", json!([]))
+                        .is_ok_and(|page| page != "about:blank")
+                    && self.is_shown("settings-window")
+            })
+        });
+    }
+
+    /// Closes the window of the settings, and goes back to the one with the chats.
+    pub(crate) fn close_settings(&self) {
+        // The page that would answer is gone with the window.
+        let _ = self.driver.press(&[], [keys::ESCAPE]);
+        self.wait_until("the settings are closed", || {
+            self.driver.windows().is_ok_and(|left| left.len() == 1)
+        });
+        let left = self.driver.windows().expect("there is a window");
+        self.driver.switch_to(&left[0]).expect("the chats are there");
+    }
+
     /// Opens the model in a folder through the picker.
     pub(crate) fn open_model(&self, path: &std::path::Path) {
         self.click("model-picker");

@@ -131,6 +131,8 @@ export const commands = {
 	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
+	openSettings: (page: SettingsPage | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_settings", { page })),
+	act: (action: ActionId) => typedError<null, ErrorReport>(__TAURI_INVOKE("act", { action })),
 	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
@@ -231,7 +233,7 @@ export const ATTACHMENT_FILES = 64 as const;
 
 export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null} as const;
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general"} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -333,7 +335,7 @@ settings: GenerationSettings } |
 /**  The new ones. */
 preferences: Preferences } | 
 /**  The app is about to end: hand over what was typed last, and say so. */
-{ type: "closing" } | 
+{ type: "reveal_drafts"; reveal: boolean } | { type: "closing" } | 
 /**  A notification about a chat was clicked. */
 { type: "open_chat"; 
 /**  The chat. */
@@ -1404,7 +1406,14 @@ export type Preferences = {
 	keep_running: boolean,
 	/**  How wide the sidebar is, in pixels of the page; `None` leaves it to the page. */
 	sidebar_width: number | null,
+	wide: boolean,
+	wake: boolean,
+	pulse: boolean,
+	hue: GuessHue,
+	settings_page: SettingsPage,
 };
+export type GuessHue = "violet" | "teal" | "orange" | "pink";
+export type SettingsPage = "general" | "appearance" | "replies" | "models" | "data" | "keyboard" | "diagnostics" | "notices";
 
 /**  Settings to choose by name. */
 export type Preset = {

@@ -1,5 +1,6 @@
 import { Channel } from "@tauri-apps/api/core";
 import {
+  type ActionId,
   type AppEvent,
   type Attachment,
   type BenchmarkFormat,
@@ -26,6 +27,7 @@ import {
   type RemoteFilter,
   type ReplyEvent,
   type Sent,
+  type SettingsPage,
   type Snapshot,
 } from "./bindings";
 
@@ -109,6 +111,8 @@ export const shell = {
   snapshot: () => answered(commands.snapshot()),
   closeWindow: () => answered(commands.closeWindow()),
   quit: () => answered(commands.quit()),
+  act: (action: ActionId) => answered(commands.act(action)),
+  openSettings: (page: SettingsPage | null) => answered(commands.openSettings(page)),
   handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
   openLink: (address: string) => answered(commands.openLink(address)),

@@ -13,6 +13,7 @@ const COLUMNS = 11;
 /** The numbers of a finished reply; all of them on a click, in the panel. */
 export function FinishedLine({ message, stats }: { message: number; stats: ReplyStats }) {
   const open = useStore((state) => inspected(state)?.id === message);
+  const pulse = useStore((state) => state.preferences.pulse);
   const { gain, speed, pass, accepted } = footerParts(stats);
   return (
     <button
@@ -23,7 +24,7 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       onClick={() => inspectReply(message)}
       {...explained(`How this reply was made (${keysLabel("statistics")})`)}
     >
-      {stats.passes.length > 0 && <Pulse passes={stats.passes} columns={COLUMNS} />}
+      {pulse && stats.passes.length > 0 && <Pulse passes={stats.passes} columns={COLUMNS} />}
       <strong>{gain ?? speed}</strong>
       {gain !== null && <Further>{speed}</Further>}
       <Further className="pass-part">{pass}</Further>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { LiveStats } from "../bridge/bindings";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
+import { useStore } from "../state/store";
 import { Further } from "./Further";
 import { Pulse } from "./Pulse";
 
@@ -14,6 +15,7 @@ const SETTLED = 0.5;
 
 /** What a reply does while it is written. Its height, and the place of each number, stay as they are. */
 export function LiveLine({ live }: { live: LiveReply | undefined }) {
+  const pulse = useStore((state) => state.preferences.pulse);
   const reading = useThrottled(live?.reading ?? null, CALM);
   return (
     <div className="reply-foot live-line numbers" data-testid="live-line" aria-live="off">
@@ -21,7 +23,7 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
         <ReadingLine reading={reading ?? live.reading} now={performance.now()} />
       ) : live?.stats ? (
         <>
-          <Pulse passes={live.stats.passes} columns={COLUMNS} />
+          {pulse && <Pulse passes={live.stats.passes} columns={COLUMNS} />}
           <Numbers stats={live.stats} />
         </>
       ) : (

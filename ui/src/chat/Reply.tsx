@@ -18,6 +18,7 @@ import { isMeasured } from "./view";
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
   const live = useStore((state) => state.live[message.id]);
   const provenance = useProvenance(message, live);
+  const wake = useStore((state) => state.preferences.wake);
   const streaming = message.status.state === "streaming";
   const thinking = live?.thinking ?? message.thinking;
   const answer = live?.answer ?? message.text;
@@ -45,7 +46,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
           text={answer}
           complete={!streaming}
           runs={provenance?.answer ?? null}
-          wake={live ? answerRuns(live) : null}
+          wake={live ? (wake ? answerRuns(live) : []) : null}
         />
       </div>
       {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}

@@ -18,15 +18,13 @@ import { useMenuBar } from "../palette/useMenuBar";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
-import { DiagnosticsScreen } from "../settings/DiagnosticsScreen";
-import { NoticesScreen } from "../settings/NoticesScreen";
-import { SettingsScreen } from "../settings/SettingsScreen";
 import { useStore } from "../state/store";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { EngineBanner } from "./EngineBanner";
 import { Note } from "./Note";
 import { Sidebar, SidebarToggle } from "./Sidebar";
+import { useLook } from "./useLook";
 import { useShortcuts } from "./useShortcuts";
 import type { Screen } from "./view";
 
@@ -35,9 +33,6 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
   chat: { name: null, Content: ChatScreen },
   models: { name: "Models", Content: ModelsScreen },
   benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
-  settings: { name: "Settings", Content: SettingsScreen },
-  diagnostics: { name: "Diagnostics", Content: DiagnosticsScreen },
-  notices: { name: "Third-party notices", Content: NoticesScreen },
 };
 
 /** The window; `run` does what keys and the palette say. */
@@ -47,6 +42,7 @@ export function App({ run }: { run: Run }) {
   const title = useStore((state) => name ?? state.about?.title);
   useShortcuts(run);
   useMenuBar();
+  useLook();
   useEffect(() => {
     document.title = title ?? "Foretoken";
   }, [title]);

@@ -34,7 +34,7 @@ export function SidebarToggle() {
 }
 
 /** What else there is to open. */
-const SCREENS: { screen: Screen; name: string; open: () => void }[] = [
+const SCREENS: { screen: Screen | "settings"; name: string; open: () => void }[] = [
   { screen: "models", name: "Models", open: openModels },
   { screen: "benchmarks", name: "Benchmarks", open: openBenchmarks },
   { screen: "settings", name: "Settings", open: () => openSettings() },

@@ -8,7 +8,7 @@ import { chooseImport, exportChats } from "../chatList/files";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
 import { toggleRevealDrafts } from "../reveal/actions";
-import { changeZoom, openDiagnostics, openSettings } from "../settings/actions";
+import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
 import { showError } from "./errors";
 
@@ -43,7 +43,7 @@ export const COMMANDS: Commands = {
   benchmarks: () => openBenchmarks(),
   settings: () => openSettings(),
   shortcuts: () => setView({ shortcuts: !state().shortcuts, palette: false }),
-  diagnostics: () => openDiagnostics(),
+  diagnostics: () => openSettings("diagnostics"),
   close_window: () => shell.closeWindow().catch(showError),
   quit: () => shell.quit().catch(showError),
 };

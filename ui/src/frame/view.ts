@@ -1,5 +1,5 @@
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks" | "settings" | "diagnostics" | "notices";
+export type Screen = "chat" | "models" | "benchmarks";
 
 /** What was done, in a sentence. */
 export interface NoteContent {

@@ -12,12 +12,9 @@ const ELSEWHERE: [string, string[]][] = [
   ["Close what is open, or go back to the chat", ["Esc"]],
 ];
 
-/** All keys that do something. */
+/** All keys that do something, over the page. */
 export function Shortcuts() {
   const open = useStore((state) => state.shortcuts);
-  const rows = TABLE.map((action): [string, string[]] => [action.name, keysOfAction(action)]).filter(
-    ([, keys]) => keys.length > 0,
-  );
   return (
     <Sheet
       open={open}
@@ -26,19 +23,28 @@ export function Shortcuts() {
       testId="shortcuts"
       foot={<p className="sheet-state">The palette finds everything by name.</p>}
     >
-      <dl className="shortcuts">
-        {[...rows, ...ELSEWHERE].map(([name, keys]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <ShortcutList />
     </Sheet>
+  );
+}
+
+export function ShortcutList() {
+  const rows = TABLE.map((action): [string, string[]] => [action.name, keysOfAction(action)]).filter(
+    ([, keys]) => keys.length > 0,
+  );
+  return (
+    <dl className="shortcuts">
+      {[...rows, ...ELSEWHERE].map(([name, keys]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -3,7 +3,7 @@ import { openChat } from "../chat/navigation";
 import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
 import { openSettings } from "../settings/actions";
-import { SECTIONS } from "../settings/sections";
+import { PAGES } from "../settings/pages";
 import { reason, type State } from "../state/store";
 import { actionsNow, keysLabel, type Run } from "./table";
 
@@ -102,7 +102,7 @@ function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry
 }
 
 const settingsEntries = (): Entry[] =>
-  SECTIONS.map(({ id, name }) => ({
+  PAGES.map(({ id, name }) => ({
     key: `setting ${id}`,
     group: "Settings",
     name: `Settings: ${name}`,

@@ -18,6 +18,13 @@ const PATHS = {
   attach: "M10.5 4.5v6a2.5 2.5 0 0 1-5 0v-7a1.5 1.5 0 0 1 3 0v6.5",
   deleted: "M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.75 9h6.5l.75-9M6.75 7.5v3M9.25 7.5v3",
   earlier: "M5 9.5 8 6.5l3 3",
+  sun: "M8 10.75a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5zM8 1.75v1.5M8 12.75v1.5M1.75 8h1.5M12.75 8h1.5M3.6 3.6l1 1M11.4 11.4l1 1M12.4 3.6l-1 1M4.6 11.4l-1 1",
+  bubble: "M2.5 3.5h11v7.5h-5l-3 2.5v-2.5h-3z",
+  memory: "M2.5 3.5h11v9h-11zM5 10h3M5 6h.5M10.5 10h.5",
+  lock: "M3.75 7.25h8.5v6h-8.5zM5.5 7.25v-2a2.5 2.5 0 0 1 5 0v2",
+  keyboard: "M2 4h12v8H2zM4.5 6.75h.5M7 6.75h.5M9.5 6.75h.5M11.5 6.75h.5M5 9.5h6",
+  activity: "M2 8h2.5l1.75-4 3 8.5 1.75-4.5H14",
+  scales: "M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z",
 };
 
 export type IconName = keyof typeof PATHS;

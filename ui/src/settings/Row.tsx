@@ -1,29 +1,20 @@
 import type { ReactNode } from "react";
-import type { SectionId } from "./sections";
 
-interface SectionProps {
-  id: SectionId;
-  name: string;
+interface GroupProps {
+  /** What its rows have in common; none for the first rows of a page. */
+  name?: string;
   /** What it is for, in a sentence. */
   words?: string;
   children: ReactNode;
 }
 
-/** A part of the settings. */
-export function Section({ id, name, words, children }: SectionProps) {
+/** Settings that belong together. */
+export function Group({ name, words, children }: GroupProps) {
   return (
-    <section
-      className="part"
-      aria-label={name}
-      tabIndex={-1}
-      data-section={id}
-      data-testid={`settings-${id}`}
-    >
-      <header className="part-head">
-        <h2>{name}</h2>
-      </header>
+    <section className="settings-group" aria-label={name}>
+      {name !== undefined && <h2>{name}</h2>}
       {words !== undefined && <p className="part-note">{words}</p>}
-      <ul className="rows">{children}</ul>
+      {children}
     </section>
   );
 }
@@ -38,15 +29,13 @@ interface RowProps {
 /** A setting: what it is called and does, and what changes it. */
 export function Row({ name, words, children }: RowProps) {
   return (
-    <li className="row">
-      <div className="row-line setting">
-        <div className="row-text">
-          <h3 className="row-name">{name}</h3>
-          {words !== undefined && <p className="row-words">{words}</p>}
-        </div>
-        <div className="row-actions">{children}</div>
+    <div className="setting">
+      <div className="setting-text">
+        <p className="setting-name">{name}</p>
+        {words !== undefined && <p className="setting-words">{words}</p>}
       </div>
-    </li>
+      <div className="row-actions">{children}</div>
+    </div>
   );
 }
 
@@ -55,13 +44,16 @@ interface SwitchProps {
   words: string;
   on: boolean;
   testId: string;
+  /** What it shows or hides, in small. */
+  sample?: ReactNode;
   onChange: (on: boolean) => void;
 }
 
 /** A setting that is on or off. */
-export function SwitchRow({ name, words, on, testId, onChange }: SwitchProps) {
+export function SwitchRow({ name, words, on, testId, sample, onChange }: SwitchProps) {
   return (
     <Row name={name} words={words}>
+      {sample}
       <button
         type="button"
         role="switch"

@@ -1,50 +1,34 @@
-import type { GenerationSettings, PlaceKind, Preferences } from "../bridge/bindings";
+import type { ActionId, GenerationSettings, PlaceKind, Preferences, SettingsPage } from "../bridge/bindings";
 import { DEFAULT_PREFERENCES, ZOOMS } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { Optimistic } from "../bridge/optimistic";
 import { settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
-import { about, openModels } from "../models/actions";
 import { dispatch, setView, useStore } from "../state/store";
-import type { SectionId } from "./sections";
 
 const state = () => useStore.getState();
 
-/** Does something; if it fails, whatever screen is shown says why. */
-async function attempt(act: () => Promise<unknown>): Promise<boolean> {
+/** Does something; if it fails, the page of the settings or the chat says why. */
+export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   setView({ settingsError: null });
   try {
     await act();
     return true;
   } catch (error) {
-    const { screen } = state();
-    if (screen === "settings" || screen === "diagnostics") setView({ settingsError: reportOf(error) });
-    else showError(error);
+    setView({ settingsError: reportOf(error) });
+    showError(error);
     return false;
   }
 }
 
-/** Opens the settings, at one of their parts. */
-export function openSettings(section: SectionId | null = null): void {
-  setView({ screen: "settings", section, settingsError: null });
-  if (state().places === null) attempt(async () => setView({ places: await shell.places() }));
-}
+/** Opens the window of the settings, at a page or where it was last. */
+export const openSettings = (page: SettingsPage | null = null) => attempt(() => shell.openSettings(page));
 
-/** Opens the screen that tells what the app is doing. */
-export function openDiagnostics(): void {
-  setView({ screen: "diagnostics", settingsError: null });
-}
+/** Asks where the app keeps its files. */
+export const loadPlaces = () => attempt(async () => setView({ places: await shell.places() }));
 
-/** Opens the list of what others have made and the app carries. */
-export function openNotices(): void {
-  setView({ screen: "notices", settingsError: null });
-}
-
-/** Opens the place where the token for the Hub is set. */
-export function openToken(): void {
-  setView({ spotlight: about.token });
-  openModels();
-}
+/** Does something in the window with the chats. */
+export const actInChats = (action: ActionId) => attempt(() => shell.act(action));
 
 const preferences = new Optimistic<Preferences>({
   queue: settingsQueue,

@@ -292,6 +292,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, dragging: false };
     case "preferences":
       return { ...state, preferences: event.preferences };
+    case "reveal_drafts":
+      return { ...state, revealDrafts: event.reveal };
     case "action":
     case "closing":
     case "open_chat":

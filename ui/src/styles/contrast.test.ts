@@ -12,9 +12,18 @@ const [always, dark] = css.split("@media (prefers-color-scheme: dark)") as [stri
 const LIGHT = rolesOf(always);
 const DARK = new Map([...LIGHT, ...rolesOf(dark.split("@media")[0] as string)]);
 
+/** The roles with what was guessed in each of its colours. */
+const HUES = ["violet", "teal", "orange", "pink"].map((hue) => {
+  const rule = css.split(`[data-hue="${hue}"] {`)[1]?.split("}")[0] ?? "";
+  return { hue, roles: rolesOf(rule) };
+});
+
 /** A role's colour on opaque `ground`. */
 function colour(roles: Map<string, string>, role: string, ground?: Color): Color {
-  const found = parse(roles.get(role) ?? "");
+  const written = (roles.get(role) ?? "")
+    .replaceAll(/var\(--([\w-]+)\)/g, (_, name) => roles.get(name) ?? "")
+    .replaceAll(/calc\(([\d.]+) \* ([\d.]+)\)/g, (_, a, b) => String(Number(a) * Number(b)));
+  const found = parse(written);
   if (!found) throw new Error(`--${role} is no colour`);
   return ground ? blend([ground, found]) : found;
 }
@@ -40,10 +49,12 @@ const TEXT: [texts: string[], grounds: string[]][] = [
   [["code-keyword", "code-string", "code-number", "code-title", "code-comment"], ["sunken"]],
 ];
 
-describe.each([
-  ["light", LIGHT],
-  ["dark", DARK],
-])("in the %s", (_, roles) => {
+const THEMES = HUES.flatMap(({ hue, roles }): [string, Map<string, string>][] => [
+  [`light, ${hue}`, new Map([...LIGHT, ...roles])],
+  [`dark, ${hue}`, new Map([...DARK, ...roles])],
+]);
+
+describe.each(THEMES)("in the %s", (_, roles) => {
   const on = (text: string, ground: string): number =>
     wcagContrast(colour(roles, text, colour(roles, ground)), colour(roles, ground));
 

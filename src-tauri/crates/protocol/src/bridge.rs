@@ -224,6 +224,11 @@ pub enum AppEvent {
         /// The new ones.
         preferences: Preferences,
     },
+    /// Guesses are marked in all replies from now on, or no longer.
+    RevealDrafts {
+        /// Whether they are.
+        reveal: bool,
+    },
     /// The app is about to end: hand over what was typed last, and say so.
     Closing,
     /// A notification about a chat was clicked.

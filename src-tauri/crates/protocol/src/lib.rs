@@ -50,7 +50,7 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};
-pub use preferences::{Appearance, Preferences};
+pub use preferences::{Appearance, GuessHue, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,

@@ -16,6 +16,44 @@ pub enum Appearance {
     Dark,
 }
 
+/// The colour of what was guessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum GuessHue {
+    /// The app's own.
+    #[default]
+    Violet,
+    /// Between green and blue.
+    Teal,
+    /// Between red and yellow.
+    Orange,
+    /// Between red and violet.
+    Pink,
+}
+
+/// A page of the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingsPage {
+    /// Notifications and what closing the window does.
+    #[default]
+    General,
+    /// How the app looks.
+    Appearance,
+    /// How replies are written.
+    Replies,
+    /// What models need.
+    Models,
+    /// Where everything is kept.
+    Data,
+    /// All keys that do something.
+    Keyboard,
+    /// The log, and a report for others.
+    Diagnostics,
+    /// What others have made and the app carries.
+    Notices,
+}
+
 /// What the person prefers, for the whole app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -30,6 +68,16 @@ pub struct Preferences {
     pub keep_running: bool,
     /// How wide the sidebar is, in pixels of the page; `None` leaves it to the page.
     pub sidebar_width: Option<u32>,
+    /// Whether the column of text uses the width of a wide window.
+    pub wide: bool,
+    /// Whether the newest guessed words are tinted while a reply is written.
+    pub wake: bool,
+    /// Whether the last passes are drawn beside the numbers of a reply.
+    pub pulse: bool,
+    /// The colour of what was guessed.
+    pub hue: GuessHue,
+    /// The page of the settings that was open last.
+    pub settings_page: SettingsPage,
 }
 
 impl Default for Preferences {
@@ -41,6 +89,11 @@ impl Default for Preferences {
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
             sidebar_width: None,
+            wide: false,
+            wake: true,
+            pulse: true,
+            hue: GuessHue::Violet,
+            settings_page: SettingsPage::General,
         }
     }
 }

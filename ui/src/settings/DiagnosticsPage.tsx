@@ -1,11 +1,10 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { LogLevel, LogLine } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { ErrorNote } from "../frame/ErrorNote";
-import { Screen } from "../frame/Screen";
 import { CopyButton } from "../primitives/CopyButton";
 import { Icon } from "../primitives/icons";
-import { setView, useStore } from "../state/store";
+import { setView } from "../state/store";
+import { Page } from "./Page";
 
 /** How often the log is asked for what is new, in milliseconds. */
 const PULSE = 1000;
@@ -22,16 +21,14 @@ const LEVELS: { level: LogLevel; name: string }[] = [
 ];
 
 /** What the app and its engine say, and a report for others. */
-export function DiagnosticsScreen() {
-  const error = useStore((state) => state.settingsError);
+export function DiagnosticsPage() {
   const [level, setLevel] = useState<LogLevel>("debug");
   const lines = useLog();
   const shown = lines.filter((line) => rank(line.level) <= rank(level));
   return (
-    <Screen
+    <Page
       title="Diagnostics"
-      testId="diagnostics-screen"
-      takesFocus
+      testId="settings-diagnostics"
       scrolls={false}
       tools={
         <>
@@ -40,30 +37,27 @@ export function DiagnosticsScreen() {
         </>
       }
     >
-      <div className="diagnostics">
-        {error && <ErrorNote error={error} testId="settings-error" />}
-        <div className="diagnostics-head">
-          <div className="select-place">
-            <select
-              className="select"
-              aria-label="Lines to show"
-              data-testid="log-level"
-              value={level}
-              onChange={(event) => setLevel(event.target.value as LogLevel)}
-            >
-              {LEVELS.map(({ level, name }) => (
-                <option key={level} value={level}>
-                  {name}
-                </option>
-              ))}
-            </select>
-            <Icon name="down" />
-          </div>
-          <p className="soft">The report and the log hold nothing of any chat.</p>
+      <div className="diagnostics-head">
+        <div className="select-place">
+          <select
+            className="select"
+            aria-label="Lines to show"
+            data-testid="log-level"
+            value={level}
+            onChange={(event) => setLevel(event.target.value as LogLevel)}
+          >
+            {LEVELS.map(({ level, name }) => (
+              <option key={level} value={level}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <Icon name="down" />
         </div>
-        <Log lines={shown} />
+        <p className="soft">The report and the log hold nothing of any chat.</p>
       </div>
-    </Screen>
+      <Log lines={shown} />
+    </Page>
   );
 }
 

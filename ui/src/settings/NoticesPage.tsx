@@ -2,11 +2,11 @@ import { useEffect, useId, useState } from "react";
 import type { ErrorReport, Notice } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { ErrorNote } from "../frame/ErrorNote";
-import { Screen } from "../frame/Screen";
 import { Icon } from "../primitives/icons";
+import { Page } from "./Page";
 
 /** What others have made and the app carries. One text at a time is drawn: together they are long. */
-export function NoticesScreen() {
+export function NoticesPage() {
   const [notices, setNotices] = useState<Notice[]>([]);
   const [error, setError] = useState<ErrorReport | null>(null);
   const [open, setOpen] = useState<number | null>(null);
@@ -14,28 +14,21 @@ export function NoticesScreen() {
     shell.notices().then(setNotices, (failed) => setError(reportOf(failed)));
   }, []);
   return (
-    <Screen title="Third-party notices" testId="notices-screen" takesFocus>
-      <div className="screen-column">
-        {error && <ErrorNote error={error} testId="notices-error" />}
-        <section className="part" aria-label="Licences">
-          <header className="part-head">
-            <h2>Licences</h2>
-          </header>
-          <p className="part-note">Foretoken carries what others have made, under these licences.</p>
-          <ul className="rows">
-            {notices.map((notice, place) => (
-              <NoticeRow
-                key={`${notice.name} ${notice.version}`}
-                notice={notice}
-                place={place}
-                isOpen={open === place}
-                onToggle={() => setOpen(open === place ? null : place)}
-              />
-            ))}
-          </ul>
-        </section>
-      </div>
-    </Screen>
+    <Page title="Third-party notices" testId="settings-notices">
+      {error && <ErrorNote error={error} testId="notices-error" />}
+      <p className="part-note">Foretoken carries what others have made, under these licences.</p>
+      <ul className="notices">
+        {notices.map((notice, place) => (
+          <NoticeRow
+            key={`${notice.name} ${notice.version}`}
+            notice={notice}
+            place={place}
+            isOpen={open === place}
+            onToggle={() => setOpen(open === place ? null : place)}
+          />
+        ))}
+      </ul>
+    </Page>
   );
 }
 
@@ -50,13 +43,13 @@ interface Props {
 function NoticeRow({ notice: { name, version, licence }, place, isOpen, onToggle }: Props) {
   const id = useId();
   return (
-    <li className="row" data-testid="notice">
-      <div className="row-line setting">
-        <div className="row-text">
-          <h3 className="row-name">
+    <li data-testid="notice">
+      <div className="setting">
+        <div className="setting-text">
+          <h2 className="setting-name">
             {name} <span className="soft numbers">{version}</span>
-          </h3>
-          <p className="row-words">{licence}</p>
+          </h2>
+          <p className="setting-words">{licence}</p>
         </div>
         <div className="row-actions">
           <button

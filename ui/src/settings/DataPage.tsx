@@ -1,0 +1,73 @@
+import { useEffect } from "react";
+import type { PlaceKind } from "../bridge/bindings";
+import { SHOW_FOLDER } from "../primitives/platform";
+import { useStore } from "../state/store";
+import { actInChats, loadPlaces, revealPlace } from "./actions";
+import { Page } from "./Page";
+import { Group, Row } from "./Row";
+
+const PLACES: Record<PlaceKind, { name: string; words: string }> = {
+  settings: { name: "Settings", words: "What you have chosen" },
+  chats: { name: "Chats", words: "Chats, their drafts and their daily copies" },
+  models: { name: "Models", words: "Models that were downloaded or converted" },
+  cache: { name: "Cache", words: "What can be made again; it can be deleted at any time" },
+  log: { name: "Log", words: "What the app and the engine say, of this start and the one before" },
+};
+
+/** Where everything is kept, and how it leaves and comes back. */
+export function DataPage() {
+  const places = useStore((state) => state.places) ?? [];
+  useEffect(() => void loadPlaces(), []);
+  return (
+    <Page title="Privacy and data" testId="settings-data">
+      <p className="part-note">
+        Everything stays on this computer. Only searches and downloads of models go to Hugging Face.
+      </p>
+      <Group>
+        <Row name="All chats" words="One JSON file holds everything and can be imported again">
+          <button
+            type="button"
+            className="button"
+            data-testid="settings-import"
+            onClick={() => actInChats("import_chats")}
+          >
+            Import…
+          </button>
+          <button
+            type="button"
+            className="button"
+            data-testid="settings-export"
+            onClick={() => actInChats("export_chats")}
+          >
+            Export…
+          </button>
+        </Row>
+      </Group>
+      <Group name="Files">
+        {places.map(({ kind, path }) => (
+          <Row
+            key={kind}
+            name={PLACES[kind].name}
+            words={
+              <>
+                {PLACES[kind].words}
+                <br />
+                <span className="path">{path}</span>
+              </>
+            }
+          >
+            <button
+              type="button"
+              className="button"
+              aria-label={`${SHOW_FOLDER}: ${PLACES[kind].name}`}
+              data-testid={`reveal-${kind}`}
+              onClick={() => revealPlace(kind)}
+            >
+              {SHOW_FOLDER}
+            </button>
+          </Row>
+        ))}
+      </Group>
+    </Page>
+  );
+}

@@ -18,6 +18,7 @@ const PATHS = {
   attach: "M10.5 4.5v6a2.5 2.5 0 0 1-5 0v-7a1.5 1.5 0 0 1 3 0v6.5",
   deleted: "M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.75 9h6.5l.75-9M6.75 7.5v3M9.25 7.5v3",
   earlier: "M5 9.5 8 6.5l3 3",
+  warn: "M8 2.8 14 13H2zM8 6.6v3M8 11.2v.1",
 };
 
 export type IconName = keyof typeof PATHS;

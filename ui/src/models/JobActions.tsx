@@ -93,9 +93,12 @@ function UseResult({ job: { id, name, stage } }: { job: Job }) {
   );
 }
 
-/** What ends a job where that loses nothing: one that has ended, or a measurement that follows a download. */
-const endName = ({ kind, repo, stage }: Job): string | null =>
-  stage.stage === "done" ? "Dismiss" : kind === "measurement" && repo !== null ? "Skip" : null;
+/** What ends a job where that never loses anything: one that has ended, or a measurement. */
+function endName({ kind, repo, stage }: Job): string | null {
+  if (stage.stage === "done") return "Dismiss";
+  if (kind === "measurement" && repo !== null) return "Skip";
+  return kind === "measurement" || kind === "benchmark" ? "Cancel" : null;
+}
 
 /** Takes a job off the queue where nothing is lost by it. */
 function JobEnd({ job }: { job: Job }) {

@@ -35,7 +35,7 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
       <div className="model-line">
         <div className="row-text">
           <div className="model-title">
-            <h3 id={id} className="row-name" title={repo}>
+            <h3 id={id} className="row-name">
               {name}
             </h3>
             {summary === "" && <span className="row-words">{repo.split("/")[0]}</span>}
@@ -52,6 +52,7 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
             type="button"
             className={action === "Get" ? "button row-cover" : "quiet-button row-cover"}
             aria-label={`${action}: ${name}`}
+            title={repo}
             onClick={onOpen}
           >
             {action}

@@ -11,11 +11,13 @@ export function JobNumbers({ job }: { job: Job }) {
   const filesId = useId();
   const { amount, speed, left } = jobNumbers(job);
   const { files } = job;
+  const numbers = line(amount, speed, left, thenLabel(job));
   const arrived = files.filter(({ done, total }) => done >= total).length;
+  if (numbers === "" && files.length === 0) return null;
   return (
     <>
       <p className="job-numbers numbers">
-        <span>{line(amount, speed, left, thenLabel(job))}</span>
+        <span>{numbers}</span>
         {files.length > 0 && (
           <button
             type="button"

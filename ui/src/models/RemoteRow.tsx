@@ -1,6 +1,6 @@
 import { useId } from "react";
 import type { RemoteModel } from "../bridge/bindings";
-import { bytes, percent } from "../primitives/format";
+import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
 import { missingLabel, remoteFacts, stageLabel } from "./labels";
@@ -23,7 +23,7 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
   );
   const state = stateLabel(where);
   const id = useId();
-  const { name, summary, repo, recommended, fit } = model;
+  const { name, summary, repo, fit } = model;
   const missing = fit?.verdict === "too_big";
   const action = state !== null || missing ? "Details" : "Get";
   return (
@@ -41,10 +41,7 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
             {summary === "" && <span className="row-words">{repo.split("/")[0]}</span>}
             {state && <span className="badge numbers">{state}</span>}
           </div>
-          <p className="row-words numbers">
-            {recommended && fit && `The most able that fits well, with ${spare(fit)} to spare. `}
-            {missing && fit ? missingLabel(fit) : remoteFacts(model)}
-          </p>
+          <p className="row-words numbers">{missing && fit ? missingLabel(fit) : remoteFacts(model)}</p>
         </div>
         <SpeedPicture speed={speed} end={end} />
         <div className="row-actions">
@@ -62,14 +59,6 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
     </li>
   );
 }
-
-const spare = ({
-  available_bytes: available,
-  need_bytes: need,
-}: {
-  available_bytes: number;
-  need_bytes: number;
-}) => bytes(available - need);
 
 function stateLabel({ local, job }: Whereabouts): string | null {
   if (job) {

@@ -115,15 +115,18 @@ export const localFacts = ({ format, disk_bytes: size, mtp, fit, state }: LocalM
 /** What a model of the Hub is, in one line. */
 export function remoteFacts({ summary, ...model }: RemoteModel): string {
   const { kind, parameters: count, download_bytes: size, format, mtp, fit } = model;
-  const converted = kind === "raw" && count !== null ? `${bytes(convertedBytes(count, 4))} as 4-bit` : null;
-  const of = [
-    size !== null && (converted === null ? bytes(size) : `${bytes(size)}, ${converted}`),
-    fit && fit.verdict !== "too_big" && fitLabel(fit).toLowerCase(),
-  ] as const;
-  if (summary !== "") return line(summary, kind === "converted" && format && formatLabel(format), ...of);
-  const sized = parameterLabel(count, model.active_parameters);
+  const converted = kind === "raw" && count !== null ? `, ${bytes(convertedBytes(count, 4))} as 4-bit` : "";
+  const sized = size === null ? null : `${bytes(size)}${converted}`;
+  const form = format && formatLabel(format);
+  const quantized = kind === "converted" && form;
+  if (model.recommended && fit) {
+    const spare = bytes(fit.available_bytes - fit.need_bytes);
+    return line(`The most able that fits well, with ${spare} to spare`, quantized, sized);
+  }
+  const verdict = fit ? fitLabel(fit).toLowerCase() : "fit not known";
+  if (summary !== "") return line(summary, quantized, sized, verdict);
   const head = mtp === null ? "MTP head not known" : mtp ? "with MTP head" : "no MTP head";
-  return line(sized, format && formatLabel(format), ...of, !fit && "fit not known", head);
+  return line(parameterLabel(count, model.active_parameters), form, sized, verdict, head);
 }
 
 /** The same in a word or two. */

@@ -332,7 +332,7 @@ describe("models to get", () => {
       words(<RemoteModels />, { found, catalogue, library: library() });
     const models = [remote("org/m", { recommended: true })];
     expect(at(null, { models, asking: false, error: null })).toMatch(
-      /Recommended for .*The most able that fits well, with 5\.0 GB to spare\..*Get/,
+      /Recommended for .*The most able that fits well, with 5\.0 GB to spare · 8\.0 GB, 2\.3 GB as 4-bit .*Get/,
     );
     expect(at({ models, asking: false, error: null })).toMatch(/On Hugging Face.*With MTP head/);
     expect(at(null)).toContain("The list is being fetched");

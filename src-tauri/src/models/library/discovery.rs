@@ -77,7 +77,8 @@ impl ModelLibrary {
         self.settings.current().kv_precision
     }
 
-    /// Tells the page what models are judged to be, after a setting or a measurement has changed that this follows from.
+    /// Tells the page what models are judged to be, after a setting or a measurement has changed that this follows
+    /// from.
     pub(crate) fn refresh(&self) {
         self.changed.notify_one();
     }

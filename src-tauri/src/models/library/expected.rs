@@ -8,8 +8,8 @@ use super::facts::{Facts, Found};
 use super::local_models::ModelFolder;
 
 impl ModelLibrary {
-    /// How fast the models here were on this machine: in their newest benchmark, or else in the measurement that follows
-    /// their download. Blocks while benchmarks are written.
+    /// How fast the models here were on this machine: in their newest benchmark, or else in the measurement that
+    /// follows their download. Blocks while benchmarks are written.
     pub(super) fn measured_speeds(&self) -> Vec<MeasuredSpeed> {
         let folders = self.lock().local_models.clone();
         let measured = |folder: &ModelFolder| {

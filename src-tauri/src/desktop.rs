@@ -206,6 +206,7 @@ mod tests {
             name: format!("model {id}"),
             repo: None,
             kind: JobKind::Download,
+            followed_by: Vec::new(),
             stage,
             done,
             total,

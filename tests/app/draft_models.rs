@@ -72,7 +72,7 @@ fn a_draft_model_is_got_where_it_is_missed_and_then_guesses_ahead() {
     window.choose_in_menu("model-more", NAME, "Delete");
     window.wait_until("the model goes alone", || window.is_shown("undo-delete"));
     window.click("undo-delete");
-    window.wait_until("it is back", || row(&window, NAME).contains("Fits well"));
+    window.wait_until("it is back", || row(&window, NAME).contains("MTP head"));
     window.click("use-model");
     window.wait_until("the model is loaded", || window.text("model-picker").contains(NAME));
     window.wait_until("it is ready", || !window.is_shown("engine-banner"));

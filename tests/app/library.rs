@@ -11,8 +11,8 @@ use crate::support::drag::Drag;
 use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME, REPO};
 use crate::support::models_screen::{
-    begin_conversion, download, job_says, large_model, library, open_models, row, sandbox_with,
-    skip_measurement,
+    begin_conversion, cancel_job, details, download, is_measured, job_says, large_model, library,
+    open_models, row, sandbox_with, skip_measurement,
 };
 use crate::support::native_window::NativeWindow;
 use crate::support::notifications::{Notification, Notifications};
@@ -50,8 +50,12 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     assert!(!library(&sandbox).join("Qwen--Qwen3.5-0.8B").exists(), "the original files are removed");
     window.wait_until("the model is described", || row(&window, "Qwen3.5-0.8B-4bit").contains("MTP head"));
     let described = row(&window, "Qwen3.5-0.8B-4bit");
-    assert!(described.contains("Fits well"), "{described}");
-    assert!(described.contains("tok/s"), "it was measured: {described}");
+    assert!(described.contains("4-bit") && described.contains("guesses up to 3 ahead"), "{described}");
+    assert!(is_measured(&window, "Qwen3.5-0.8B-4bit"), "it was measured: {described}");
+    let known = details(&window, "Qwen3.5-0.8B-4bit");
+    for words in ["Fits well", "4.9 million parameters", "tok/s", "Qwen/Qwen3.5-0.8B"] {
+        assert!(known.contains(words), "{known}");
+    }
 
     window.click("job-use");
     window.wait_until("the chat is shown", || window.is_shown("composer"));
@@ -59,7 +63,9 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     window.wait_until("it is ready", || !window.is_shown("engine-banner"));
     assert!(!window.answer("What is the capital of France?").is_empty());
     window.click("open-models");
-    window.wait_until("its use is noted", || row(&window, "Qwen3.5-0.8B-4bit").contains("Used today"));
+    window.wait_until("it is in use", || row(&window, "Qwen3.5-0.8B-4bit").contains("in use"));
+    let known = details(&window, "Qwen3.5-0.8B-4bit");
+    assert!(known.contains("Used today"), "its use is noted: {known}");
 }
 
 #[test]
@@ -75,9 +81,7 @@ fn a_download_is_paused_goes_on_and_is_cancelled_without_a_trace() {
     window.picture("models-paused");
     window.click("job-resume");
     window.wait_until("it goes on", || job_says(&window, "Downloading") && job_says(&window, " of "));
-    window.click("job-cancel");
-    window.click("job-cancel-now");
-    window.wait_until("it is gone", || !window.is_shown("job"));
+    cancel_job(&window);
     let home = library(&sandbox).join(".foretoken");
     window.wait_until("nothing is left of it", || files_below(&home.join("downloads")).is_empty());
     assert_eq!(row(&window, NAME), "");
@@ -316,14 +320,7 @@ fn a_conversion_is_paused_goes_on_and_is_cancelled_without_a_trace() {
 
     begin_conversion(&window, &sandbox, "Large");
     window.wait_until("it is converted", || job_says(&window, "Converting"));
-    window.click("job-cancel");
-    window.wait_until("it is gone", || {
-        // It asks first where work would be lost.
-        if window.is_shown("job-cancel-now") {
-            window.click("job-cancel-now");
-        }
-        !window.is_shown("job")
-    });
+    cancel_job(&window);
     let home = own.root().join(".foretoken");
     window.wait_until("nothing is left of it", || files_below(&home.join("conversions")).is_empty());
 
@@ -368,7 +365,7 @@ fn the_title_bar_says_how_far_long_work_is_and_a_notification_that_it_has_ended(
     native.take_focus();
     window.click("open-models");
     window.choose_in_menu("model-more", "Demo model", "Measure");
-    window.wait_until("it is measured", || row(&window, "Demo model").contains("tok/s"));
+    window.wait_until("it is measured", || is_measured(&window, "Demo model"));
     drop(hub);
     native.lose_focus();
     window.choose_in_menu("model-more", NAME, "Measure");
@@ -386,9 +383,9 @@ fn a_search_says_what_the_headers_of_a_models_files_say() {
     window.click("search-now");
     window.wait_until("what the Hub has is shown", || {
         let rows = window.texts("remote-model");
-        rows.len() == 1 && rows[0].contains("4.9 million parameters") && rows[0].contains("With MTP head")
+        rows.len() == 1 && rows[0].contains("4.9 million parameters") && rows[0].contains("with MTP head")
     });
-    assert!(window.text("remote-model").contains("Fits well"), "{}", window.text("remote-model"));
+    assert!(window.text("remote-model").contains("fits well"), "{}", window.text("remote-model"));
     window.picture("models-search");
     // The model is raw and smaller than 5 GB.
     for (name, choice, passes) in [
@@ -440,7 +437,7 @@ fn a_newer_version_is_told_of_and_takes_the_older_ones_place_when_it_is_whole() 
     let _hub = Hub::with(&served, &[&lists, "--port", &port, "--rate", "1500000"]);
     let is_told = || row(&window, NAME).contains("A newer version is on the Hub");
     assert!(!is_told(), "nobody has asked yet");
-    window.click("refresh-catalogue");
+    window.choose_in_menu("models-more", "More", "Check for updates");
     window.wait_until("the newer version is told of", is_told);
     assert!(!window.texts("remote-model").iter().any(|model| model.contains("Planted")));
     window.picture("models-update");
@@ -479,7 +476,7 @@ fn a_list_of_models_of_one_s_own_comes_from_the_address_that_is_named() {
     let window = sandbox.open();
     open_models(&window);
     assert!(!window.texts("remote-model").iter().any(|model| model.contains("My own model")));
-    window.click("refresh-catalogue");
+    window.choose_in_menu("models-more", "More", "Check for updates");
     window.wait_until("the list is shown", || {
         window.texts("remote-model").iter().any(|model| model.contains("My own model"))
     });
@@ -502,7 +499,7 @@ fn verdicts_follow_the_length_of_a_chat_which_is_remembered() {
     judged_at("16,384");
     window.fill("search", "qwen");
     window.click("search-now");
-    window.wait_until("what the Hub has is shown", || window.text("remote-model").contains("With MTP head"));
+    window.wait_until("what the Hub has is shown", || window.text("remote-model").contains("with MTP head"));
 
     // What was found is judged anew without asking the Hub again.
     drop(hub);
@@ -541,7 +538,7 @@ fn a_measurement_waits_until_the_chat_is_idle() {
     window.click("stop");
     window.wait_for_end();
     window.click("open-models");
-    window.wait_until("it is measured", || row(&window, "Demo model").contains("tok/s"));
+    window.wait_until("it is measured", || is_measured(&window, "Demo model"));
     window.open_menu("model-more", "Demo model");
     window.wait_until("it can be measured again", || {
         window

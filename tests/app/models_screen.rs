@@ -6,12 +6,14 @@ use std::process::Command;
 
 use foretoken_models::{Library, Location};
 use foretoken_tests::fixtures::{copy_demo_model, demo_model};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME};
 use crate::support::models_screen::{
-    begin_conversion, download, job_says, large_model, open_models, row, sandbox_with, skip_measurement,
+    begin_conversion, cancel_job, download, is_measured, job_says, large_model, open_models, row,
+    sandbox_with, skip_measurement,
 };
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
@@ -42,7 +44,8 @@ fn getting_models_looks_right() {
     window.wait_until("the lengths are shown", || window.is_popover_shown());
     visual.check("models-2-context");
     close_popover(&window);
-    window.click("go-to-get");
+    window.choose_in_menu("models-more", "More", "Get models");
+    window.wait_until("the menu closes", || !window.is_popover_shown());
     visual.check("models-3-catalogue");
 
     window.fill("search", "no such model");
@@ -67,10 +70,10 @@ fn getting_models_looks_right() {
     window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
     window.click("job-files-toggle");
     visual.check("models-8-downloading");
-    window.click("job-cancel");
+    window.choose_in_menu("job-more", NAME, "Cancel");
     window.wait_until("it asks first", || window.is_shown("job-cancel-now"));
     visual.check("models-9-cancel");
-    close_popover(&window);
+    window.click("job-keep");
     window.click("job-pause");
     window.wait_until("it is paused", || job_says(&window, "Paused"));
     visual.check("models-10-paused");
@@ -122,7 +125,7 @@ fn models_that_are_here_look_right() {
     visual.check("models-22-menu");
     close_popover(&window);
     window.choose_in_menu("model-more", "Little", "Measure");
-    window.wait_until("it is measured", || row(&window, "Little").contains("tok/s"));
+    window.wait_until("it is measured", || is_measured(&window, "Little"));
     window.choose_in_menu("model-more", "Broken", "Delete");
     window.wait_until("it can be brought back", || window.is_shown("undo-delete"));
     visual.check("models-23-deleted");
@@ -131,6 +134,48 @@ fn models_that_are_here_look_right() {
     window.wait_until("the library is offline", || window.is_shown("library-offline"));
     window.wait_until("so is its model", || row(&window, "Little").contains("Offline"));
     visual.check("models-24-offline");
+}
+
+/// Filled is measured, hollow is expected, and where nothing tells there is no picture.
+#[test]
+fn a_speed_is_filled_once_it_is_measured_and_hollow_while_it_is_expected() {
+    let hub = Hub::with(&demo_model(), &[]);
+    let sandbox = sandbox_with(&hub);
+    fs::create_dir_all(sandbox.data()).unwrap();
+    let own = Library::create(&sandbox.data().join("models")).unwrap();
+    copy_demo_model(&own.root().join("org--Little"));
+    let window = sandbox.open();
+    let visual = VisualCheck::new(&window, &SIZES);
+    let pictures = |kind: &str| {
+        let count = "return document.querySelectorAll(`[data-testid=${arguments[0]}] .speed-picture.${arguments[1]}`).length";
+        ["local-model", "remote-model"].map(|row| window.script(count, json!([row, kind])).as_u64().unwrap())
+    };
+    open_models(&window);
+    window.wait_until("the model is described", || row(&window, "Little").contains("MTP head"));
+    assert_eq!(pictures("measured"), [0, 0], "nobody has measured anything");
+    assert!(!is_measured(&window, "Little"));
+
+    window.choose_in_menu("model-more", "Little", "Measure");
+    window.wait_until("it is measured", || is_measured(&window, "Little"));
+    window.click("job-cancel");
+    window.wait_until("the queue is empty", || !window.is_shown("job"));
+    assert_eq!(pictures("measured"), [1, 0]);
+    let words = row(&window, "Little");
+    assert!(words.contains(" guessing"), "{words}");
+    // What is like it is expected to be as fast, and that is said.
+    window.fill("search", "qwen");
+    window.click("search-now");
+    window.wait_until("a speed is expected", || window.text("remote-model").contains("about "));
+    assert_eq!(pictures("expected")[1], 1);
+    assert_eq!(pictures("measured"), [1, 0]);
+    let names = window.script(
+        "return [...document.querySelectorAll('[data-testid=speed]')].map((speed) => speed.ariaLabel)",
+        json!([]),
+    );
+    let names: Vec<String> = serde_json::from_value(names).unwrap();
+    assert!(names.iter().any(|name| name.starts_with("Measured on ")), "{names:?}");
+    assert!(names.iter().any(|name| name.starts_with("Expected on ") && name.contains("not measured")));
+    visual.check("models-50-speeds");
 }
 
 #[test]
@@ -177,8 +222,7 @@ fn a_full_disk_and_a_refusal_look_right() {
         download(&window);
         window.wait_until("the refusal is shown", || window.is_shown("job-error"));
         visual.check("models-30-gated");
-        window.click("job-cancel");
-        window.wait_until("it is gone", || !window.is_shown("job"));
+        cancel_job(&window);
     }
     let Some(disk) = Small::mount(2) else { return };
     let own = Library::create(&disk.0.path().join("models")).unwrap();

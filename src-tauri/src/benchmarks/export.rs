@@ -164,7 +164,7 @@ pub(super) mod tests {
     }
 
     /// A benchmark of a time, with a name that needs care.
-    pub(in super::super) fn benchmark(measured_at: u64) -> Benchmark {
+    pub(crate) fn benchmark(measured_at: u64) -> Benchmark {
         let depth = |depth: u8| DepthSpeed {
             depth,
             tokens_per_second: spread(40.0 + f64::from(depth)),

@@ -77,6 +77,13 @@ impl History {
         Ok(BenchmarkHistory { benchmarks, machine: self.machine.clone(), unreadable: unreadable as u32 })
     }
 
+    /// The newest of those benchmarks that ran on this machine. Blocks while others are written.
+    pub(crate) fn newest_here(&self, is_it: impl Fn(&Benchmark) -> bool) -> Option<Benchmark> {
+        let kept = self.lock();
+        let here = kept.as_ref().ok()?.benchmarks().filter(|one| one.machine == self.machine && is_it(one));
+        here.max_by_key(|benchmark| benchmark.measured_at).cloned()
+    }
+
     /// Adds a benchmark. Blocks on the disk, as all that follow; what cannot be written holds until the app quits.
     pub(crate) fn add(&self, mut benchmark: Benchmark) -> Result<(), ErrorReport> {
         self.change(|kept| {
@@ -249,6 +256,20 @@ mod tests {
         assert_eq!(lines.len(), 4, "two lines that cannot be read, one that can, and the end of the last");
         let again = history(&folder);
         assert_eq!((times(&again), again.all().unwrap().unreadable), (vec![4], 2));
+    }
+
+    #[test]
+    fn the_newest_of_this_machine_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = history(&folder);
+        let here = |time| Benchmark { machine: kept.machine().clone(), ..benchmark(time) };
+        let elsewhere = MachineName { chip: "Another".into(), ram_bytes: 1 };
+        for one in [here(1), here(3), here(2), Benchmark { machine: elsewhere, ..benchmark(4) }] {
+            kept.add(one).unwrap();
+        }
+        assert_eq!(kept.newest_here(|_| true).unwrap().measured_at, 3);
+        assert_eq!(kept.newest_here(|one| one.measured_at < 3).unwrap().measured_at, 2);
+        assert_eq!(kept.newest_here(|one| one.model == "Nobody"), None);
     }
 
     #[test]

@@ -6,3 +6,6 @@ mod measurement;
 
 pub(crate) use history::History;
 pub(crate) use measurement::{Sizes, choose_draft_vocabulary, measure};
+
+#[cfg(test)]
+pub(crate) use export::tests::benchmark;

@@ -41,7 +41,9 @@ pub(crate) async fn delete_benchmark(
     app: State<'_, Arc<App>>,
     benchmark: BenchmarkId,
 ) -> Result<(), ErrorReport> {
-    app.benchmarks.with(move |history| history.delete(benchmark.0)).await
+    app.benchmarks.with(move |history| history.delete(benchmark.0)).await?;
+    app.models.library.refresh();
+    Ok(())
 }
 
 /// Brings a deleted benchmark back.
@@ -51,7 +53,9 @@ pub(crate) async fn restore_benchmark(
     app: State<'_, Arc<App>>,
     benchmark: BenchmarkId,
 ) -> Result<(), ErrorReport> {
-    app.benchmarks.with(move |history| history.restore(benchmark.0)).await
+    app.benchmarks.with(move |history| history.restore(benchmark.0)).await?;
+    app.models.library.refresh();
+    Ok(())
 }
 
 /// Lets the person choose a file in the system's dialog and writes all benchmarks into it. Returns where, or `null` if

@@ -127,7 +127,7 @@ impl Models {
         let folder = self.picker.selected(&self.settings.current());
         self.load_with_draft_model(&folder, kv_precision).await?;
         let writing = self.settings.file.update(|settings| settings.kv_precision = kv_precision);
-        self.library.refresh_fit();
+        self.library.refresh();
         Ok(writing.written().await?)
     }
 

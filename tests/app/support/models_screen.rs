@@ -7,6 +7,7 @@ use foretoken_tests::fixtures::{fixture, write_with_vocab};
 
 use crate::support::hub::{Hub, NAME};
 use crate::support::sandbox::{Sandbox, Suspended};
+use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
 /// Tokens that [`large_model`] knows. Their embedding is zero and takes no room before the conversion.
@@ -51,6 +52,33 @@ pub(crate) fn skip_measurement(window: &Window<'_>) {
         window.click("job-cancel");
     }
     window.wait_until("the model is ready", || window.is_shown("job-use"));
+}
+
+/// Ends the one job, from its menu, and what is asked before work is lost is answered.
+pub(crate) fn cancel_job(window: &Window<'_>) {
+    window.choose_in_menu("job-more", "", "Cancel");
+    window.wait_until("it is gone", || {
+        if window.is_shown("job-cancel-now") {
+            window.click("job-cancel-now");
+        }
+        !window.is_shown("job")
+    });
+}
+
+/// Whether the speed of a model that is here was measured.
+pub(crate) fn is_measured(window: &Window<'_>, name: &str) -> bool {
+    let row = row(window, name);
+    row.contains(" plain") && !row.contains("about")
+}
+
+/// Opens what is known of a model that is here, and returns it.
+pub(crate) fn details(window: &Window<'_>, name: &str) -> String {
+    window.choose_in_menu("model-more", name, "Details");
+    window.wait_until("the details are shown", || window.is_shown("local-details"));
+    let details = window.text("local-details");
+    window.press(&[], ESCAPE);
+    window.wait_until("the details are closed", || !window.is_shown("local-details"));
+    details
 }
 
 /// The row of a model that is here; empty if it is not.

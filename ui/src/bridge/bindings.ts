@@ -807,6 +807,14 @@ export type ErrorReport = {
 	hint: string,
 };
 
+/**  How fast a model is expected to write on this machine, where nobody has measured it. */
+export type ExpectedSpeed = {
+	/**  Without guesses. */
+	plain: SpeedRange,
+	/**  With those of its MTP head; `None` without one. */
+	guessing: SpeedRange | null,
+};
+
 /**  What a chat becomes in a file. */
 export type ExportFormat = 
 /**  The branch that is shown, for people. */
@@ -931,6 +939,8 @@ export type Job = {
 	repo: string | null,
 	/**  What it does now. */
 	kind: JobKind,
+	/**  What it does after that, in this order. */
+	followed_by: JobKind[],
 	/**  How far it has come. */
 	stage: JobStage,
 	/**  Bytes done of this stage. */
@@ -1119,6 +1129,11 @@ export type LocalModel = {
 	update_available: boolean,
 	/**  What the first-run tune found. */
 	tuning: Tuning | null,
+	/**
+	 *  How fast it is expected to be here, by what is known before a measurement; `None` where too little is known, or
+	 *  it does not run.
+	 */
+	expected: ExpectedSpeed | null,
 	/**  The folder of the draft model that it is loaded with, one of [`LibrarySnapshot::draft_models`]. */
 	draft_model: string | null,
 	/**  The draft model there is to get for it; `None` where one is here or none is known. */
@@ -1478,6 +1493,8 @@ export type RemoteModel = {
 	mtp: boolean | null,
 	/**  Whether it runs here, once converted; `None` where too little is known. */
 	fit: Fit | null,
+	/**  How fast it is expected to be here, once converted; `None` where too little is known, or it does not run. */
+	expected: ExpectedSpeed | null,
 	/**  The one to take on this machine. */
 	recommended: boolean,
 	/**  The folder it is in, if it is here already. */
@@ -1680,6 +1697,14 @@ export type SnippetPart = {
 	text: string,
 	/**  Whether this is what was searched for. */
 	matched: boolean,
+};
+
+/**  From the lowest to the highest speed, in tokens per second. */
+export type SpeedRange = {
+	/**  The lowest. */
+	low: number,
+	/**  The highest. */
+	high: number,
 };
 
 /**  A figure over all runs of a benchmark. */

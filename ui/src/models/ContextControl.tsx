@@ -22,13 +22,15 @@ export function ContextControl() {
   return (
     <PopoverButton
       label={
-        <>
-          Fit at <strong className="numbers">{thousands(chosen)}</strong>
-        </>
+        <span className="numbers">
+          <span className="context-words">Fit for chats of </span>
+          {thousands(chosen)}
+        </span>
       }
       title="What fit is judged for"
       testId="context-control"
       side="bottom"
+      className="button context-control"
       popupClassName="lengths"
       hint="How long a chat the verdicts are for"
       open={open}

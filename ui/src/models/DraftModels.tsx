@@ -72,10 +72,12 @@ function DraftModelRow({ draft, title, words, className }: RowProps) {
     <li ref={row} className={className} tabIndex={-1} data-testid="draft-model">
       <div className="row-line">
         <div className="row-text">
-          <p className="draft-name" title={path}>
-            {title}
+          <p className="draft-line">
+            <span className="draft-name" title={path}>
+              {title}
+            </span>
+            <span className="row-words numbers">{draftModelLabel(draft)}</span>
           </p>
-          <p className="row-words numbers">{draftModelLabel(draft)}</p>
           {state.state === "offline" && <p className="row-words">{offlineLabel(origin, path)}</p>}
           {words}
           {draft.update_available && repo !== null && (
@@ -135,7 +137,9 @@ function OfferRow({ offer, model }: { offer: DraftModelOffer; model: LocalModel 
     <li data-testid="draft-model-offer">
       <div className="row-line">
         <div className="row-text">
-          <p className="draft-name">Draft model: none yet</p>
+          <p className="draft-line">
+            <span className="draft-name">Draft model: none yet</span>
+          </p>
           <p className="row-words">
             {offer.name} is a small model that guesses several words ahead for this one to check. Where that
             pays, replies come sooner.

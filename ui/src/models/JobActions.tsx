@@ -1,11 +1,10 @@
-import { useState } from "react";
 import type { Job } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
-import { PopoverButton } from "../primitives/PopoverButton";
+import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { useReason, useStore } from "../state/store";
 import { about, cancelJob, doStep, loadModel } from "./actions";
-import { moved, type Step, steps } from "./jobs";
+import { isOpen, losesWork, moved, type Step, steps } from "./jobs";
 
 const STEP_NAMES: Record<Exclude<Step, "use">, string> = {
   pause: "Pause",
@@ -14,8 +13,17 @@ const STEP_NAMES: Record<Exclude<Step, "use">, string> = {
   hurry: "Try now",
 };
 
-/** What can be done with a job, besides moving it. */
-export function JobActions({ job }: { job: Job }) {
+interface Props {
+  job: Job;
+  /** The whole queue. */
+  jobs: Job[];
+  onMove: (step: -1 | 1) => void;
+  /** The job is to end, and work would be lost. */
+  onAsk: () => void;
+}
+
+/** What can be done with a job. */
+export function JobActions({ job, jobs, onMove, onAsk }: Props) {
   const { id, name } = job;
   return (
     <>
@@ -36,36 +44,31 @@ export function JobActions({ job }: { job: Job }) {
         ),
       )}
       <JobEnd job={job} />
+      {isOpen(job) && <More job={job} jobs={jobs} onMove={onMove} onAsk={onAsk} />}
     </>
   );
 }
 
-interface OrderProps {
-  job: Job;
-  /** The whole queue. */
-  jobs: Job[];
-  onMove: (step: -1 | 1) => void;
-}
-
-/** Moves a job up and down the queue. */
-export function JobOrder({ job, jobs, onMove }: OrderProps) {
-  const button = (step: -1 | 1, words: string, icon: "earlier" | "down") => (
-    <ActionButton
-      className="icon-button"
-      aria-label={`${words}: ${job.name}`}
-      title={`${words} (Alt and an arrow key)`}
-      data-testid={step < 0 ? "job-earlier" : "job-later"}
-      reason={moved(jobs, job.id, step) === null ? (step < 0 ? "It is the first." : "It is the last.") : null}
-      onClick={() => onMove(step)}
-    >
-      <Icon name={icon} />
-    </ActionButton>
-  );
+/** Moves a job up and down the queue, and ends it. */
+function More({ job, jobs, onMove, onAsk }: Props) {
+  const order = (step: -1 | 1, name: string): MenuEntry => ({
+    name,
+    keys: step < 0 ? "Alt ↑" : "Alt ↓",
+    reason: moved(jobs, job.id, step) === null ? (step < 0 ? "It is the first" : "It is the last") : null,
+    onSelect: () => onMove(step),
+  });
+  const entries = jobs.filter(isOpen).length > 1 ? [order(-1, "Move up"), order(1, "Move down")] : [];
+  if (endName(job) === null)
+    entries.push({
+      name: losesWork(job) ? "Cancel…" : "Cancel",
+      reason: null,
+      onSelect: () => (losesWork(job) ? onAsk() : cancelJob(job.id)),
+    });
+  if (entries.length === 0) return null;
   return (
-    <>
-      {button(-1, "Move up", "earlier")}
-      {button(1, "Move down", "down")}
-    </>
+    <MenuButton label={`More for ${job.name}`} testId="job-more" entries={entries}>
+      <Icon name="more" />
+    </MenuButton>
   );
 }
 
@@ -90,58 +93,26 @@ function UseResult({ job: { id, name, stage } }: { job: Job }) {
   );
 }
 
-/** Takes a job off the queue. Where work would be lost, it asks first. */
+/** What ends a job where that never loses anything: one that has ended, or a measurement. */
+function endName({ kind, repo, stage }: Job): string | null {
+  if (stage.stage === "done") return "Dismiss";
+  if (kind === "measurement" && repo !== null) return "Skip";
+  return kind === "measurement" || kind === "benchmark" ? "Cancel" : null;
+}
+
+/** Takes a job off the queue where nothing is lost by it. */
 function JobEnd({ job }: { job: Job }) {
-  const { id, name, repo, kind, stage } = job;
-  const [open, setOpen] = useState(false);
-  const ended = stage.stage === "done";
-  // A question that is being read stays, whatever the numbers do in the meantime.
-  const measures = kind === "measurement" || kind === "benchmark";
-  const asks = !ended && !measures && (open || job.done > 0);
-  if (!asks) {
-    const words = ended ? "Dismiss" : kind === "measurement" && repo !== null ? "Skip" : "Cancel";
-    return (
-      <button
-        type="button"
-        className="button"
-        aria-label={`${words}: ${name}`}
-        data-testid="job-cancel"
-        onClick={() => cancelJob(id)}
-      >
-        {words}
-      </button>
-    );
-  }
-  const downloads = kind === "download";
+  const words = endName(job);
+  if (words === null) return null;
   return (
-    <PopoverButton
-      label="Cancel"
-      title={`Cancel ${name}`}
-      testId="job-cancel"
+    <button
+      type="button"
       className="button"
-      side="bottom"
-      chevron={false}
-      open={open}
-      onOpenChange={setOpen}
+      aria-label={`${words}: ${job.name}`}
+      data-testid="job-cancel"
+      onClick={() => cancelJob(job.id)}
     >
-      <p>
-        {downloads
-          ? `The files of ${name} that arrived are removed. To keep them and go on later, pause it.`
-          : `What was done for ${name} so far is given up. The originals stay.`}
-      </p>
-      <div className="popover-foot">
-        <button
-          type="button"
-          className="button"
-          data-testid="job-cancel-now"
-          onClick={() => {
-            setOpen(false);
-            cancelJob(id);
-          }}
-        >
-          {downloads ? "Cancel the download" : "Cancel it"}
-        </button>
-      </div>
-    </PopoverButton>
+      {words}
+    </button>
   );
 }

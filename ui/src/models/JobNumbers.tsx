@@ -2,23 +2,22 @@ import { useId, useState } from "react";
 import type { Job } from "../bridge/bindings";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
-import { jobNumbers, progressBytes, stageLabel } from "./labels";
+import { jobNumbers, line, progressBytes, thenLabel } from "./labels";
 import { useCountdown } from "./useCountdown";
 
-/** The line under the bar. Each number has a place of its own, so that none moves another. */
+/** The line under the bar: how far the job is, and what follows. */
 export function JobNumbers({ job }: { job: Job }) {
   const [open, setOpen] = useState(false);
   const filesId = useId();
   const { amount, speed, left } = jobNumbers(job);
   const { files } = job;
+  const numbers = line(amount, speed, left, thenLabel(job));
   const arrived = files.filter(({ done, total }) => done >= total).length;
+  if (numbers === "" && files.length === 0) return null;
   return (
     <>
       <p className="job-numbers numbers">
-        <span className="job-stage">{stageLabel(job.stage)}</span>
-        <span className="job-amount">{amount}</span>
-        <span className="job-speed">{speed}</span>
-        <span className="job-left">{left}</span>
+        <span>{numbers}</span>
         {files.length > 0 && (
           <button
             type="button"

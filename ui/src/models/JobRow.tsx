@@ -1,9 +1,10 @@
-import { type KeyboardEvent, useId } from "react";
+import { type KeyboardEvent, useId, useState } from "react";
 import type { Job } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
 import { about, moveJob } from "./actions";
 import { HubError } from "./HubError";
-import { JobActions, JobOrder } from "./JobActions";
+import { JobActions } from "./JobActions";
+import { JobCancel } from "./JobCancel";
 import { JobNumbers, JobWaiting } from "./JobNumbers";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
@@ -20,6 +21,7 @@ export function JobRow({ job, jobs }: Props) {
   const { id, name, stage, repo } = job;
   const row = useSpotlight<HTMLLIElement>(about.job(id));
   const nameId = useId();
+  const [asking, setAsking] = useState(false);
   const move = (step: -1 | 1) => {
     const position = moved(jobs, id, step);
     if (position !== null) moveJob(id, position);
@@ -32,7 +34,7 @@ export function JobRow({ job, jobs }: Props) {
   return (
     <li
       ref={row}
-      className="row"
+      className="row model-row"
       tabIndex={-1}
       aria-labelledby={nameId}
       data-testid="job"
@@ -40,19 +42,22 @@ export function JobRow({ job, jobs }: Props) {
     >
       <div className="row-line">
         <div className="row-text">
-          <h3 id={nameId} className="row-name" title={repo ?? undefined}>
-            {name}
-          </h3>
+          <div className="model-title">
+            <h3 id={nameId} className="row-name" title={repo ?? undefined}>
+              {name}
+            </h3>
+            <span className="job-stage">{stageLabel(stage)}</span>
+          </div>
+          {isOpen(job) && (
+            <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageLabel(stage)} />
+          )}
+          <JobNumbers job={job} />
         </div>
         <div className="row-actions">
-          {isOpen(job) && jobs.filter(isOpen).length > 1 && <JobOrder job={job} jobs={jobs} onMove={move} />}
-          <JobActions job={job} />
+          <JobActions job={job} jobs={jobs} onMove={move} onAsk={() => setAsking(true)} />
         </div>
       </div>
-      {isOpen(job) && (
-        <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageLabel(stage)} />
-      )}
-      <JobNumbers job={job} />
+      {asking && isOpen(job) && <JobCancel job={job} onClose={() => setAsking(false)} />}
       {stage.stage === "waiting" && <JobWaiting message={stage.error.message} seconds={stage.seconds} />}
       {stage.stage === "held" && (
         <p className="row-words numbers" data-testid="job-held">

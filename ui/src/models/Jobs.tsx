@@ -9,9 +9,9 @@ export function Jobs() {
   const shown = jobs?.filter((job) => job.kind !== "benchmark" || isOpen(job)) ?? [];
   if (!jobs || shown.length === 0) return null;
   return (
-    <section className="part" aria-label="In progress" data-testid="jobs">
+    <section className="part" aria-label="Coming" data-testid="jobs">
       <header className="part-head">
-        <h2>In progress</h2>
+        <h2>Coming</h2>
       </header>
       <ul className="rows">
         {shown.map((job) => (

@@ -7,6 +7,7 @@ import { SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { about, chooseLibraryFolder, moveLibrary, reveal, setHubToken } from "./actions";
 import { LibraryError } from "./LibraryError";
+import { SmallerMemory } from "./SmallerMemory";
 import { TokenControl } from "./Token";
 
 /** Less free space than this is too little for any model that is worth a download. */
@@ -21,16 +22,17 @@ export function Storage() {
   return (
     <section
       className="part"
-      aria-label="Storage and access"
+      aria-label="Storage, memory and access"
       tabIndex={-1}
       ref={target}
       data-testid="storage"
     >
       <header className="part-head">
-        <h2>Storage and access</h2>
+        <h2>Storage, memory and access</h2>
       </header>
       <ul className="rows">
         <PlaceRow place={place} />
+        <SmallerMemory />
         <li className="row">
           <div className="row-line">
             <div className="row-text">

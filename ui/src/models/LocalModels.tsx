@@ -1,7 +1,5 @@
 import { useSpotlight } from "../frame/useSpotlight";
-import { ActionButton } from "../primitives/ActionButton";
 import { bytes, count } from "../primitives/format";
-import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
 import { about, chooseAndAdd, loadLibrary, restoreModel } from "./actions";
 import { DeletedRow } from "./DeletedRow";
@@ -10,8 +8,10 @@ import { NO_DRAFT_MODELS } from "./draftModels";
 import { LibraryError } from "./LibraryError";
 import { PlaceNotice } from "./LibraryPlace";
 import { LocalRow } from "./LocalRow";
+import { line } from "./labels";
 import { byPlace } from "./models";
-import { SmallerMemory } from "./SmallerMemory";
+import { SpeedLegend } from "./SpeedPicture";
+import { useSpeeds } from "./useSpeeds";
 
 /** The models on this machine. */
 export function LocalModels({ heading }: { heading: string }) {
@@ -22,21 +22,22 @@ export function LocalModels({ heading }: { heading: string }) {
   const groups = byPlace(models);
   const own = models.filter(({ origin }) => origin !== "built_in");
   const section = useSpotlight<HTMLElement>(about.here);
+  const speeds = useSpeeds();
   return (
     <section ref={section} className="part" tabIndex={-1} aria-label={heading} data-testid="local-models">
       <header className="part-head">
         <h2>{heading}</h2>
         {library && own.length > 0 && (
-          <span className="soft numbers">
-            {modelsLabel(models.length, drafts.length)},{" "}
-            {bytes([...models, ...drafts].reduce((sum, model) => sum + model.disk_bytes, 0))}
+          <span className="part-facts numbers">
+            {line(
+              modelsLabel(models.length, drafts.length),
+              bytes([...models, ...drafts].reduce((sum, model) => sum + model.disk_bytes, 0)),
+              library.place.online && `${bytes(library.place.free_bytes)} free`,
+            )}
           </span>
         )}
         <span className="spring" />
-        <ActionButton className="quiet-button" data-testid="add-folder" reason={null} onClick={chooseAndAdd}>
-          <Icon name="plus" />
-          Add a folder…
-        </ActionButton>
+        {models.some((model) => speeds.local(model) !== null) && <SpeedLegend measured />}
       </header>
       <LibraryError subject={about.library}>
         <button type="button" className="button" onClick={loadLibrary}>
@@ -50,18 +51,29 @@ export function LocalModels({ heading }: { heading: string }) {
           {groups.length > 1 && <p className="group-name">{place}</p>}
           <ul className="rows">
             {group.map((model) => (
-              <LocalRow key={model.path} model={model} inUse={model.path === selected} />
+              <LocalRow
+                key={model.path}
+                model={model}
+                inUse={model.path === selected}
+                speed={speeds.local(model)}
+                end={speeds.end}
+              />
             ))}
           </ul>
         </section>
       ))}
       <LonelyDraftModels />
       {library && own.length === 0 && library.deleted.length === 0 && (
-        <p className="part-empty" data-testid="no-models">
-          {models.length > 0
-            ? "Only the demo model is here, and it is tiny. Get a bigger one below, or add the folder of a model that you have."
-            : "No model is here yet. Get one below, or add the folder of a model that you have."}
-        </p>
+        <div className="part-empty" data-testid="no-models">
+          <p>
+            {models.length > 0
+              ? "Only the demo model is here, and it is tiny. Get a bigger one below, or add the folder of a model that you have."
+              : "No model is here yet. Get one below, or add the folder of a model that you have."}
+          </p>
+          <button type="button" className="button" data-testid="add-folder" onClick={chooseAndAdd}>
+            Add a folder…
+          </button>
+        </div>
       )}
       {library && library.deleted.length > 0 && (
         <ul className="rows deleted" aria-label="Deleted models" data-testid="deleted-models">
@@ -70,7 +82,6 @@ export function LocalModels({ heading }: { heading: string }) {
           ))}
         </ul>
       )}
-      <SmallerMemory />
     </section>
   );
 }

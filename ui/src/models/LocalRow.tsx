@@ -1,59 +1,55 @@
-import { useId, useState } from "react";
+import { useId } from "react";
 import type { LocalModel } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { useSpotlight } from "../frame/useSpotlight";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, formatLabel, parameters, percent } from "../primitives/format";
-import { Icon } from "../primitives/icons";
-import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
-import { SHOW_FOLDER } from "../primitives/platform";
+import { percent } from "../primitives/format";
 import { useReason, useStore } from "../state/store";
-import {
-  about,
-  deleteModel,
-  deleteWithDraftModel,
-  forgetModel,
-  loadModel,
-  openRepo,
-  reveal,
-  tuneModel,
-} from "./actions";
-import { ConvertSheet } from "./ConvertSheet";
+import { about, findWithHead, loadModel, openRepo } from "./actions";
 import { DraftModels } from "./DraftModels";
-import { deletedWith, NO_DRAFT_MODELS } from "./draftModels";
 import { LibraryError } from "./LibraryError";
-import { fitLabel, keepReason, line, mtpBadge, offlineLabel, tuningLabel, usedLabel } from "./labels";
-import { isRaw } from "./models";
+import { LocalMore } from "./LocalMore";
+import { localFacts, missingLabel, offlineLabel } from "./labels";
+import { SpeedPicture } from "./SpeedPicture";
+import type { Speed } from "./speed";
+import { WarnLine } from "./WarnLine";
 
 interface Props {
   model: LocalModel;
   /** It is loaded and answers. */
   inUse: boolean;
+  speed: Speed | null;
+  /** The end of the axis that its speed is drawn on. */
+  end: number;
 }
 
 /** A model on this machine, and what can be done with it. */
-export function LocalRow({ model, inUse }: Props) {
+export function LocalRow({ model, inUse, speed, end }: Props) {
   const { path, name, state } = model;
   const row = useSpotlight<HTMLLIElement>(about.model(path));
   const id = useId();
   return (
     <li
       ref={row}
-      className={state.state === "offline" ? "row offline" : "row"}
+      className={state.state === "offline" ? "row model-row offline" : "row model-row"}
       tabIndex={-1}
       aria-labelledby={id}
       data-testid="local-model"
     >
-      <div className="row-line">
+      <div className="model-line">
         <div className="row-text">
-          <h3 id={id} className="row-name" title={path}>
-            {name}
-          </h3>
+          <div className="model-title">
+            <h3 id={id} className="row-name" title={path}>
+              {name}
+            </h3>
+            {inUse && <span className="badge in-use">in use</span>}
+          </div>
           <Facts model={model} />
         </div>
+        <SpeedPicture speed={speed} end={end} />
         <div className="row-actions">
           {state.state === "ready" && <UseButton model={model} inUse={inUse} />}
-          <More model={model} inUse={inUse} />
+          <LocalMore model={model} inUse={inUse} />
         </div>
       </div>
       {state.state === "broken" && <ErrorNote error={state.error} testId="broken-model" />}
@@ -64,23 +60,30 @@ export function LocalRow({ model, inUse }: Props) {
 }
 
 function Facts({ model }: { model: LocalModel }) {
-  const { path, origin, state, disk_bytes: size, repo, mtp, fit, tuning } = model;
-  const count = model.parameters === null ? null : parameters(model.parameters);
-  const used = state.state === "ready" && usedLabel(model.last_used, Date.now());
-  const what = line(model.format && formatLabel(model.format), count, bytes(size), used);
+  const { path, origin, state, repo, mtp, fit } = model;
+  const ready = state.state === "ready";
   return (
     <>
-      <p className="row-words numbers">{what}</p>
+      <p className="row-words numbers">{localFacts(model)}</p>
       {state.state === "offline" && <p className="row-words">{offlineLabel(origin, path)}</p>}
-      {state.state === "ready" && (
-        <p className="row-words numbers">
-          {fit && <span className="verdict">{fitLabel(fit)}</span>}
-          {fit && mtp && " · "}
-          {mtp && mtpBadge(mtp)}
-        </p>
+      {ready && fit?.verdict === "too_big" && <p className="row-words numbers">{missingLabel(fit)}</p>}
+      {ready && mtp?.state === "stripped" && (
+        <WarnLine testId="lost-head">
+          This conversion lost its head.
+          <button
+            type="button"
+            className="word-button"
+            data-testid="get-with-head"
+            onClick={() => findWithHead(model.name)}
+          >
+            Get one with it
+          </button>
+        </WarnLine>
       )}
-      {state.state === "ready" && tuning && <p className="row-words numbers">{tuningLabel(tuning)}</p>}
-      {state.state === "ready" && model.update_available && repo && (
+      {ready && mtp?.state === "unusable" && (
+        <WarnLine testId="unusable-head">Its MTP head is there, but it cannot be used.</WarnLine>
+      )}
+      {ready && model.update_available && repo && (
         <p className="row-words">
           A newer version is on the Hub.{" "}
           <button
@@ -97,7 +100,7 @@ function Facts({ model }: { model: LocalModel }) {
   );
 }
 
-function UseButton({ model, inUse }: Props) {
+function UseButton({ model, inUse }: Pick<Props, "model" | "inUse">) {
   const { path, name, fit } = model;
   const engine = useStore((state) => state.engine);
   const reason = useReason("open");
@@ -107,13 +110,7 @@ function UseButton({ model, inUse }: Props) {
         Loading {percent(engine.total > 0 ? engine.done / engine.total : 0)}
       </span>
     );
-  if (inUse)
-    return (
-      <span className="row-state">
-        <Icon name="check" />
-        In use
-      </span>
-    );
+  if (inUse) return null;
   const label = fit?.verdict === "too_big" ? "Use anyway" : "Use";
   return (
     <ActionButton
@@ -125,48 +122,5 @@ function UseButton({ model, inUse }: Props) {
     >
       {label}
     </ActionButton>
-  );
-}
-
-function More({ model, inUse }: Props) {
-  const { path, name, state, origin } = model;
-  const [converting, setConverting] = useState(false);
-  const draft = deletedWith(
-    useStore((state) => state.library?.draft_models ?? NO_DRAFT_MODELS),
-    model,
-  );
-  const unusable =
-    state.state === "ready" ? null : state.state === "offline" ? "It is offline" : "It is broken";
-  const offline = state.state === "offline" ? "It is offline" : null;
-  const keep = keepReason(origin, inUse);
-  const entries: MenuEntry[] = [
-    {
-      name: "Convert…",
-      reason: unusable ?? (isRaw(model) ? null : "It is converted already"),
-      onSelect: () => setConverting(true),
-    },
-    {
-      name: model.tuning ? "Measure again" : "Measure",
-      reason: unusable ?? (model.mtp?.state === "present" ? null : "It has no MTP head to measure"),
-      onSelect: () => tuneModel(path),
-    },
-    { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
-    origin === "folder"
-      ? { name: "Remove from the list", reason: keep, onSelect: () => forgetModel(path) }
-      : { name: "Delete", reason: keep ?? offline, onSelect: () => deleteModel(path) },
-  ];
-  if (draft !== null && origin === "library")
-    entries.push({
-      name: "Delete with its draft model",
-      reason: keep ?? offline,
-      onSelect: () => deleteWithDraftModel(path, draft.path),
-    });
-  return (
-    <>
-      <MenuButton label={`More for ${name}`} testId="model-more" entries={entries}>
-        <Icon name="more" />
-      </MenuButton>
-      <ConvertSheet model={model} open={converting} onClose={() => setConverting(false)} />
-    </>
   );
 }

@@ -1,16 +1,33 @@
+import { useEffect } from "react";
+import { loadHistory } from "../benchmarks/actions";
 import { Screen } from "../frame/Screen";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
 import { HERE } from "../primitives/platform";
-import { useStore } from "../state/store";
-import { getModels } from "./actions";
+import { setView, useStore } from "../state/store";
+import { about, chooseAndAdd, getModels, judgeAgain, loadCatalogue } from "./actions";
 import { ContextControl } from "./ContextControl";
 import { Jobs } from "./Jobs";
 import { Storage } from "./LibraryPlace";
 import { LocalModels } from "./LocalModels";
 import { RemoteDetails } from "./RemoteDetails";
 import { RemoteModels } from "./RemoteModels";
+import { SearchForm } from "./SearchForm";
 
 /** Everything about the models: those that are here, those on their way, and those to get. */
 export function ModelsScreen() {
+  const searching = useStore((state) => state.found !== null);
+  const measured = useStore((state) => state.library?.models.map(({ tuning }) => tuning?.measured_at).join());
+  const benchmarks = useStore(
+    (state) =>
+      state.library?.jobs.filter(({ kind, stage }) => kind === "benchmark" && stage.stage === "done").length,
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured anew tells of the other models too
+  useEffect(() => {
+    loadHistory();
+    judgeAgain();
+  }, [measured, benchmarks]);
+  const remote = <RemoteModels key="remote" />;
   return (
     <Screen
       title="Models"
@@ -19,20 +36,46 @@ export function ModelsScreen() {
       takesFocus={useStore((state) => state.spotlight) === null}
       tools={
         <>
+          <SearchForm />
           <ContextControl />
-          <button type="button" className="quiet-button" data-testid="go-to-get" onClick={getModels}>
-            Get models
-          </button>
+          <More />
         </>
       }
     >
-      <div className="screen-column">
-        <LocalModels heading={`On ${HERE}`} />
-        <Jobs />
-        <RemoteModels />
-        <Storage />
+      <div className="screen-column models-column">
+        {searching && remote}
+        <LocalModels key="local" heading={`On ${HERE}`} />
+        <Jobs key="jobs" />
+        {!searching && remote}
+        <Storage key="storage" />
       </div>
       <RemoteDetails />
     </Screen>
+  );
+}
+
+function More() {
+  const searching = useStore((state) => state.found !== null);
+  return (
+    <MenuButton
+      label="More about models"
+      testId="models-more"
+      entries={[
+        { name: "Add a folder…", reason: null, onSelect: chooseAndAdd },
+        {
+          name: "Check for updates",
+          reason: searching ? "The search is shown" : null,
+          onSelect: () => loadCatalogue(true),
+        },
+        { name: "Get models", reason: null, onSelect: getModels },
+        {
+          name: "Storage, memory and access",
+          reason: null,
+          onSelect: () => setView({ spotlight: about.token }),
+        },
+      ]}
+    >
+      <Icon name="more" />
+    </MenuButton>
   );
 }

@@ -23,6 +23,7 @@ import {
   verdictLabel,
 } from "./labels";
 import { firstChoice } from "./models";
+import { remoteSpeed, speedWords } from "./speed";
 
 /** All that is known of the model of the Hub that is looked at, and how to get it. */
 export function RemoteDetails() {
@@ -50,7 +51,7 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
       foot={<Foot model={model} choice={raw && choice.bits !== null ? choice : AS_IS} />}
     >
       <p className="sheet-repo">{model.repo}</p>
-      {model.summary && <p className="sheet-words">{model.summary}</p>}
+      {model.summary && <p className="sheet-words">{model.summary}.</p>}
       <Facts model={model} />
       {raw && (
         <section aria-label="Conversion">
@@ -75,6 +76,7 @@ const AS_IS: ConversionChoice = { bits: null, keep_raw: true };
 
 function Facts({ model }: { model: RemoteModel }) {
   const { fit } = model;
+  const speed = remoteSpeed(model);
   return (
     <dl className="facts numbers">
       <Fact name="Fit">
@@ -84,6 +86,7 @@ function Facts({ model }: { model: RemoteModel }) {
       <Fact name="Size">{parameterLabel(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
       <Fact name="Format">{model.format ?? "Not known"}</Fact>
       <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
+      {speed && <Fact name="Speed">{`${speedWords(speed)}, tokens per second; expected, not measured`}</Fact>}
       <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
     </dl>
   );

@@ -1,11 +1,18 @@
+import { useEffect } from "react";
+import { useBenchmarks } from "../benchmarks/store";
 import type { RemoteModel } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
+import { bytes } from "../primitives/format";
+import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, endSearch, loadCatalogue, searchModels } from "./actions";
 import { HubError } from "./HubError";
+import { line } from "./labels";
 import { sortedByFit } from "./models";
 import { RemoteRow } from "./RemoteRow";
-import { SearchForm } from "./SearchForm";
+import { SearchFilters } from "./SearchFilters";
+import { SpeedLegend } from "./SpeedPicture";
+import { useSpeeds } from "./useSpeeds";
 import type { Listing } from "./view";
 
 /** The models to get: those that are recommended, or what a search of the Hub finds. */
@@ -16,23 +23,22 @@ export function RemoteModels() {
     block: "start",
     ready: catalogue?.asking === false,
   });
+  const searching = found !== null;
+  // What a search finds is looked for where it comes.
+  useEffect(() => {
+    if (searching) section.current?.scrollIntoView({ block: "start" });
+  }, [searching, section]);
+  const heading = searching ? "On Hugging Face" : `Recommended for ${HERE}`;
+  const speeds = useSpeeds();
+  const expected = (found ?? catalogue)?.models?.some((model) => speeds.remote(model)?.measured === false);
   return (
-    <section ref={section} className="part" tabIndex={-1} aria-label="Get models" data-testid="remote-models">
+    <section ref={section} className="part" tabIndex={-1} aria-label={heading} data-testid="remote-models">
       <header className="part-head">
-        <h2>Get models</h2>
+        <h2>{heading}</h2>
+        {!searching && <MachineFacts />}
         <span className="spring" />
-        {found === null && (
-          <button
-            type="button"
-            className="quiet-button"
-            data-testid="refresh-catalogue"
-            onClick={() => loadCatalogue(true)}
-          >
-            Check for updates
-          </button>
-        )}
+        {expected && <SpeedLegend measured={false} />}
       </header>
-      <SearchForm />
       {found === null ? (
         <Results
           listing={catalogue}
@@ -47,6 +53,14 @@ export function RemoteModels() {
   );
 }
 
+/** What the machine is, as far as models mind. */
+function MachineFacts() {
+  const machine = useBenchmarks((state) => state.history?.machine);
+  if (!machine) return null;
+  const words = line(machine.chip.replace(/^Apple /, ""), machine.ram_bytes > 0 && bytes(machine.ram_bytes));
+  return <span className="part-facts numbers">{words}</span>;
+}
+
 function Found({ listing }: { listing: Listing }) {
   return (
     <>
@@ -56,6 +70,7 @@ function Found({ listing }: { listing: Listing }) {
           Back to the recommended models
         </button>
       </p>
+      <SearchFilters />
       <Results
         listing={listing}
         waiting=""
@@ -99,12 +114,15 @@ function Results({ listing, waiting, empty, onRetry }: ResultsProps) {
 }
 
 function Rows({ models, stale }: { models: RemoteModel[]; stale: boolean }) {
+  const speeds = useSpeeds();
   return (
     <ul className="rows" aria-busy={stale}>
       {models.map((model) => (
         <RemoteRow
           key={model.repo}
           model={model}
+          speed={speeds.remote(model)}
+          end={speeds.end}
           onOpen={() => setView({ details: model, libraryError: null })}
         />
       ))}

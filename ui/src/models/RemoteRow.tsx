@@ -1,38 +1,61 @@
+import { useId } from "react";
 import type { RemoteModel } from "../bridge/bindings";
-import { bytes, formatLabel, percent } from "../primitives/format";
-import { Icon } from "../primitives/icons";
-import { HERE } from "../primitives/platform";
+import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
-import { fitLabel, licenceLabel, line, parameterLabel, remoteMtp, stageLabel } from "./labels";
+import { missingLabel, remoteFacts, stageLabel } from "./labels";
+import { SpeedPicture } from "./SpeedPicture";
+import type { Speed } from "./speed";
 
-/** A model of the Hub. It opens into all that is known of it. */
-export function RemoteRow({ model, onOpen }: { model: RemoteModel; onOpen: () => void }) {
-  const where = useStore((state) => state.library);
-  const state = stateLabel(whereabouts(model, where));
-  const { name, summary, repo, recommended, fit } = model;
+interface Props {
+  model: RemoteModel;
+  speed: Speed | null;
+  /** The end of the axis that its speed is drawn on. */
+  end: number;
+  onOpen: () => void;
+}
+
+/** A model of the Hub. It opens into all that is known of it, and how to get it. */
+export function RemoteRow({ model, speed, end, onOpen }: Props) {
+  const where = whereabouts(
+    model,
+    useStore((state) => state.library),
+  );
+  const state = stateLabel(where);
+  const id = useId();
+  const { name, summary, repo, fit } = model;
+  const missing = fit?.verdict === "too_big";
+  const action = state !== null || missing ? "Details" : "Get";
   return (
-    <li className={recommended ? "row remote recommended" : "row remote"}>
-      <button type="button" className="row-open" title={repo} data-testid="remote-model" onClick={onOpen}>
-        <span className="row-text">
-          {recommended && <span className="row-pick">Recommended for {HERE}</span>}
-          <span className="row-name">{name}</span>
-          <span className="row-words">{summary || repo}</span>
-          <span className="row-words numbers">
-            {line(
-              parameterLabel(model.parameters, model.active_parameters),
-              model.format && formatLabel(model.format),
-              model.download_bytes === null ? null : bytes(model.download_bytes),
-            )}
-          </span>
-          <span className="row-words numbers">
-            <span className="verdict">{fit ? fitLabel(fit) : "Fit not known"}</span>
-            {` · ${line(remoteMtp(model.mtp), licenceLabel(model.licence))}`}
-          </span>
-        </span>
-        {state && <span className="row-state numbers">{state}</span>}
-        <Icon name="right" />
-      </button>
+    <li
+      className={missing ? "row model-row remote too-big" : "row model-row remote"}
+      aria-labelledby={id}
+      data-testid="remote-model"
+    >
+      <div className="model-line">
+        <div className="row-text">
+          <div className="model-title">
+            <h3 id={id} className="row-name">
+              {name}
+            </h3>
+            {summary === "" && <span className="row-words">{repo.split("/")[0]}</span>}
+            {state && <span className="badge numbers">{state}</span>}
+          </div>
+          <p className="row-words numbers">{missing && fit ? missingLabel(fit) : remoteFacts(model)}</p>
+        </div>
+        <SpeedPicture speed={speed} end={end} />
+        <div className="row-actions">
+          <button
+            type="button"
+            className={action === "Get" ? "button row-cover" : "quiet-button row-cover"}
+            aria-label={`${action}: ${name}`}
+            title={repo}
+            onClick={onOpen}
+          >
+            {action}
+          </button>
+        </div>
+      </div>
     </li>
   );
 }
@@ -42,5 +65,5 @@ function stateLabel({ local, job }: Whereabouts): string | null {
     const part = share(job);
     return part === null || job.stage.stage === "failed" ? stageLabel(job.stage) : percent(part);
   }
-  return local && (local.state.state === "offline" ? "Offline" : "Here already");
+  return local && (local.state.state === "offline" ? "offline" : "here already");
 }

@@ -16,23 +16,21 @@ export function SmallerMemory() {
     setAsked(null);
   };
   return (
-    <ul className="rows single">
-      <li className="row">
-        <label className="check" aria-busy={asked !== null}>
-          <input
-            type="checkbox"
-            checked={asked ?? kept === "eight"}
-            data-testid="smaller-memory"
-            onChange={(event) => change(event.target.checked)}
-          />
-          Smaller memory for long chats (8-bit)
-        </label>
-        <p className="row-words">
-          What a chat takes in memory grows about half as fast. Replies may differ a little from those in full
-          precision. The model is loaded again when you change this.
-        </p>
-        <LibraryError subject={about.memory} />
-      </li>
-    </ul>
+    <li className="row">
+      <label className="check" aria-busy={asked !== null}>
+        <input
+          type="checkbox"
+          checked={asked ?? kept === "eight"}
+          data-testid="smaller-memory"
+          onChange={(event) => change(event.target.checked)}
+        />
+        Smaller memory for long chats (8-bit)
+      </label>
+      <p className="row-words">
+        What a chat takes in memory grows about half as fast. Replies may differ a little from those in full
+        precision. The model is loaded again when you change this.
+      </p>
+      <LibraryError subject={about.memory} />
+    </li>
   );
 }

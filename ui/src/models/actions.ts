@@ -87,8 +87,8 @@ export const searchModels = () => list("found", () => shell.searchModels(state()
  */
 const searchAgain = () => list("found", () => shell.searchModels(state().filter, false));
 
-/** Asks again for the verdicts of what is shown of the Hub. */
-async function judgeAgain(): Promise<void> {
+/** Asks again what the models of the Hub that are shown are judged to be. */
+export async function judgeAgain(): Promise<void> {
   const looks = [];
   if (state().catalogue !== null) looks.push(loadCatalogue(false));
   if (state().found !== null) looks.push(searchAgain());
@@ -136,6 +136,16 @@ export const openRepo = (repo: string, subject: string) =>
         hint: "The model that is here goes on working.",
       });
   });
+
+/** The name of a model without what a conversion was called: `Qwen3.5-9B` of `Qwen3.5-9B-MLX-8bit`. */
+export const familyOf = (name: string): string =>
+  name.match(/^.*?\d(?:\.\d+)?B(?:-A\d+(?:\.\d+)?B)?/i)?.[0] ?? name;
+
+/** Searches the Hub for copies of a model that have their MTP head. */
+export const findWithHead = (name: string) => {
+  setView({ filter: { ...NO_FILTER, text: familyOf(name), with_mtp: true }, spotlight: about.get });
+  return searchModels();
+};
 
 /** Begins a download; its row in the queue comes into view. */
 export const downloadModel = (repo: string, conversion: ConversionChoice) =>

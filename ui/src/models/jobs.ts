@@ -38,6 +38,10 @@ export function steps({ kind, stage: { stage } }: Job): Step[] {
   }
 }
 
+/** Whether something is lost that was done already when the job ends now. */
+export const losesWork = ({ kind, stage, done }: Job): boolean =>
+  stage.stage !== "done" && kind !== "measurement" && kind !== "benchmark" && done > 0;
+
 /** Where in the queue `job` would be after a step up (-1) or down (1); null if it cannot go there. */
 export function moved(jobs: Job[], job: number, step: -1 | 1): number | null {
   const at = jobs.findIndex(({ id }) => id === job);

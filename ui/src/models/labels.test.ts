@@ -141,7 +141,8 @@ describe("numbers of a job", () => {
   it.each([
     [3, "a few seconds left"],
     [31, "35 s left"],
-    [421, "7 min left"],
+    [421, "7 minutes left"],
+    [61, "1 minute left"],
     [4800, "1 h 20 min left"],
     [200_000, "more than a day left"],
   ])("%d seconds are %s", (value, words) => expect(timeLeft(value)).toBe(words));

@@ -46,6 +46,13 @@ export function fitLabel({ verdict, need_bytes: need, available_bytes: available
   }
 }
 
+/** What a model needs that does not run here, and how much of it is missing. */
+export const missingLabel = ({ need_bytes: need, available_bytes: available }: Fit): string =>
+  `Needs ${bytes(need)}: ${bytes(need - available)} more than ${HERE} gives`;
+
+/** How a fit is told in a line of facts; null where there is nothing to mind, or a line of its own says it. */
+const fitFact = (fit: Fit | null): string | null => (fit?.verdict === "tight" ? "tight" : null);
+
 /** `16k`. */
 export const thousands = (tokens: number): string => `${Math.round(tokens / 1024)}k`;
 
@@ -88,6 +95,38 @@ export function mtpBadge(mtp: MtpState): string {
     case "absent":
       return "MTP head: none";
   }
+}
+
+/** How far somebody guesses. */
+const guessesLabel = (most: number): string => `guesses up to ${most} ahead`;
+
+/** How far a model guesses ahead with its head at most, as the engine does. */
+const MOST_HEAD_GUESSES = 3;
+
+/** What a model that is here is, in one line. */
+export const localFacts = ({ format, disk_bytes: size, mtp, fit, state }: LocalModel): string =>
+  line(
+    format && formatLabel(format),
+    bytes(size),
+    mtp && (mtp.state === "present" ? `${guessesLabel(MOST_HEAD_GUESSES)} (MTP head)` : "no MTP head"),
+    state.state === "ready" && fitFact(fit),
+  );
+
+/** What a model of the Hub is, in one line. */
+export function remoteFacts({ summary, ...model }: RemoteModel): string {
+  const { kind, parameters: count, download_bytes: size, format, mtp, fit } = model;
+  const converted = kind === "raw" && count !== null ? `, ${bytes(convertedBytes(count, 4))} as 4-bit` : "";
+  const sized = size === null ? null : `${bytes(size)}${converted}`;
+  const form = format && formatLabel(format);
+  const quantized = kind === "converted" && form;
+  if (model.recommended && fit) {
+    const spare = bytes(fit.available_bytes - fit.need_bytes);
+    return line(`The most able that fits well, with ${spare} to spare`, quantized, sized);
+  }
+  const verdict = fit ? fitLabel(fit).toLowerCase() : "fit not known";
+  if (summary !== "") return line(summary, quantized, sized, verdict);
+  const head = mtp === null ? "MTP head not known" : mtp ? "with MTP head" : "no MTP head";
+  return line(parameterLabel(count, model.active_parameters), form, sized, verdict, head);
 }
 
 /** The same in a word or two. */
@@ -163,9 +202,6 @@ export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
   }
 }
 
-/** How far a draft model guesses. */
-export const guessesLabel = (most: number): string => `guesses up to ${most} ahead`;
-
 /** What a draft model is. */
 export const draftModelLabel = (draft: LocalDraftModel): string =>
   line(
@@ -224,6 +260,23 @@ export function holdSentence(by: Hold): string {
   return `${need}. Choose a smaller model for the chat, and it goes on by itself.`;
 }
 
+/** What comes after what a job does now, as a line goes on; empty where nothing does. */
+export function thenLabel({ kind, stage: { stage }, followed_by: following }: Job): string {
+  if (stage === "failed" || stage === "done") return "";
+  const words = {
+    download: "downloaded",
+    conversion: "converted",
+    measurement: "measured",
+    benchmark: "measured",
+    move: "moved",
+  };
+  const rest = following.map((next) => words[next]);
+  const all = kind === "download" && stage !== "verifying" ? ["checked", ...rest] : rest;
+  if (all.length === 0) return "";
+  const last = all.at(-1);
+  return `then ${all.length === 1 ? last : `${all.slice(0, -1).join(", ")} and ${last}`}`;
+}
+
 /** `12.4 of 55.6 GB`, both in the unit of the whole. */
 export function progressBytes(done: number, total: number): string {
   if (total <= 0) return bytes(done);
@@ -239,7 +292,7 @@ export function timeLeft(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   if (seconds < 10) return "a few seconds left";
   if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s left`;
-  if (minutes < 60) return `${minutes} min left`;
+  if (minutes < 60) return minutes === 1 ? "1 minute left" : `${minutes} minutes left`;
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
   return "more than a day left";
 }
@@ -266,7 +319,9 @@ export function jobNumbers(job: Job): { amount: string; speed: string; left: str
 }
 
 /** The weights of a model after a conversion, in bytes: each group of 64 weights has a scale and a bias of 16 bits. */
-const convertedBytes = (count: number, bits: number): number => (count * (bits + 0.5)) / 8;
+function convertedBytes(count: number, bits: number): number {
+  return (count * (bits + 0.5)) / 8;
+}
 
 /** What follows the download of `remote`, in a few sentences. */
 export function afterwards(remote: RemoteModel, { bits, keep_raw: keep }: ConversionChoice): string {

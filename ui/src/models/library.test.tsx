@@ -9,7 +9,7 @@ import { DraftModels } from "./DraftModels";
 import { deletedWith, offerState } from "./draftModels";
 import { HubError } from "./HubError";
 import { JobRow } from "./JobRow";
-import { endings, moved, share, steps, whereabouts } from "./jobs";
+import { endings, losesWork, moved, share, steps, whereabouts } from "./jobs";
 import { Storage } from "./LibraryPlace";
 import { LocalModels } from "./LocalModels";
 import { LocalRow } from "./LocalRow";
@@ -92,6 +92,7 @@ describe("the queue", () => {
         { name: "a", done: 5, total: 5 },
         { name: "b", done: 1, total: 5 },
       ],
+      followed_by: ["measurement"],
     });
     const shown = words(<JobRow job={one} jobs={[one]} />);
     for (const part of [
@@ -99,7 +100,8 @@ describe("the queue", () => {
       "Downloading",
       "1.0 of 4.0 GB",
       "84 MB/s",
-      "7 min left",
+      "7 minutes left",
+      "then checked and measured",
       "1 of 2 files",
       "Pause",
     ])
@@ -119,18 +121,15 @@ describe("the queue", () => {
       const one = job(1, { stage: "held", by }, { kind: "measurement" });
       return words(<JobRow job={one} jobs={[one]} />);
     };
-    expect(held({ hold: "chat" })).toMatch(/Pause.*Skip.*Waiting for the chat.*no reply is being written/);
+    expect(held({ hold: "chat" })).toMatch(/Waiting for the chat.*Pause.*Skip.*no reply is being written/);
     expect(held({ hold: "memory", need_bytes: 16.8e9, available_bytes: 12e9 })).toMatch(
       /Waiting for memory.*needs 16\.8 GB.*12\.0 GB\. Choose a smaller model/,
     );
   });
 
   it("asks before work is given up, and only then", () => {
-    const asks = (kind: Job["kind"], stage: JobStage, done: number) => {
-      const one = job(1, stage, { kind, done, total: 10 });
-      Object.assign(initial, { library: library() });
-      return renderToStaticMarkup(<JobRow job={one} jobs={[one]} />).includes("aria-haspopup");
-    };
+    const asks = (kind: Job["kind"], stage: JobStage, done: number) =>
+      losesWork(job(1, stage, { kind, done, total: 10 }));
     expect(asks("download", downloading, 5)).toBe(true);
     expect(asks("conversion", { stage: "paused" }, 5)).toBe(true);
     expect(asks("download", downloading, 0)).toBe(false);
@@ -193,11 +192,19 @@ describe("models on this machine", () => {
 
   it("say what they are, and offer a use only where there is one", () => {
     const row = (more: Parameters<typeof local>[1], inUse = false) =>
-      words(<LocalRow model={local("/m", more)} inUse={inUse} />);
-    expect(row({})).toMatch(/4-bit · 4\.3 billion parameters · 1\.0 GB · Not used yet/);
-    expect(row({})).toMatch(/Fits well · MTP head: 15 tensors, bfloat16.*Use/);
-    expect(row({ fit: fitOf("too_big", 19e9) })).toContain("Use anyway");
-    expect(row({}, true)).toContain("In use");
+      words(<LocalRow model={local("/m", more)} inUse={inUse} speed={null} end={0} />);
+    expect(row({})).toMatch(/4-bit · 1\.0 GB · guesses up to 3 ahead \(MTP head\) .*Use/);
+    expect(row({})).not.toMatch(/in use|lost its head|Needs/);
+    expect(row({ mtp: { state: "stripped" } })).toMatch(
+      /no MTP head .*This conversion lost its head\. Get one with it/,
+    );
+    expect(row({ mtp: { state: "absent" } })).not.toContain("lost its head");
+    expect(row({ fit: fitOf("tight") })).toContain("(MTP head) · tight");
+    expect(row({ fit: fitOf("too_big", 19e9) })).toMatch(
+      /Needs 19\.0 GB: 7\.0 GB more than this (Mac|computer) gives.*Use anyway/,
+    );
+    expect(row({}, true)).toMatch(/in use/);
+    expect(row({}, true)).not.toMatch(/\bUse\b/);
     expect(row({ repo: "org/m", update_available: true })).toContain("A newer version is on the Hub");
     const offline = row({ state: { state: "offline" } });
     expect(offline).toContain("Offline");
@@ -208,7 +215,7 @@ describe("models on this machine", () => {
   it("are designed where there are none, the disk is away, or it is full", () => {
     const at = (more: Parameters<typeof library>[0]) =>
       words(<LocalModels heading="Here" />, { library: library(more) });
-    expect(at({})).toContain("No model is here yet");
+    expect(at({})).toMatch(/No model is here yet.*Add a folder…/);
     expect(at({ models: [demo] })).toContain("Only the demo model is here");
     expect(at({ models: [demo, own] })).not.toContain("Only the demo");
     const place = library().place;
@@ -232,7 +239,7 @@ describe("draft models", () => {
     expect(shown).toMatch(
       /m .*Draft model: m-DFlash 1\.1 GB · bfloat16 · guesses up to 15 ahead · made for m/,
     );
-    expect(shown).toContain("1 model and a draft model, 2.1 GB");
+    expect(shown).toContain("1 model and a draft model · 2.1 GB · 100 GB free");
     expect(shown).not.toContain("without their model");
     const entry = { path: "/m-DFlash", name: "m-DFlash", built_in: false };
     expect(choices([entry], library(all)).map(([, group]) => group.map(({ path }) => path))).toEqual([
@@ -324,7 +331,10 @@ describe("models to get", () => {
     const at = (found: Listing | null, catalogue: Listing | null = null) =>
       words(<RemoteModels />, { found, catalogue, library: library() });
     const models = [remote("org/m", { recommended: true })];
-    expect(at(null, { models, asking: false, error: null })).toContain("Recommended for");
+    expect(at(null, { models, asking: false, error: null })).toMatch(
+      /Recommended for .*The most able that fits well, with 5\.0 GB to spare · 8\.0 GB, 2\.3 GB as 4-bit .*Get/,
+    );
+    expect(at({ models, asking: false, error: null })).toMatch(/On Hugging Face.*With MTP head/);
     expect(at(null)).toContain("The list is being fetched");
     expect(at({ models: null, asking: true, error: null })).toContain("Searching…");
     expect(at({ models, asking: false, error: null })).toContain("One model was found.");

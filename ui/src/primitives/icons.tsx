@@ -25,6 +25,7 @@ const PATHS = {
   keyboard: "M2 4h12v8H2zM4.5 6.75h.5M7 6.75h.5M9.5 6.75h.5M11.5 6.75h.5M5 9.5h6",
   activity: "M2 8h2.5l1.75-4 3 8.5 1.75-4.5H14",
   scales: "M8 2.5v11M5 13.5h6M3 4.5h10M3 4.5 1.5 9h3zM13 4.5 11.5 9h3z",
+  warn: "M8 2.8 14 13H2zM8 6.6v3M8 11.2v.1",
 };
 
 export type IconName = keyof typeof PATHS;

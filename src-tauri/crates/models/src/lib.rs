@@ -14,6 +14,7 @@ mod import;
 mod location;
 mod machine;
 mod queue;
+mod speed;
 mod store;
 
 pub use catalogue::{
@@ -33,4 +34,5 @@ pub use import::{FoundModel, Origin, Places, find_models, import_folder};
 pub use location::Location;
 pub use machine::Machine;
 pub use queue::{ItemState, Queue, QueueItem, QueueOptions};
+pub use speed::{ExpectedSpeed, MeasuredSpeed, Range, TokenCost, expected_speed};
 pub use store::{Library, Model, ModelState, Record, Source, Trashed};

@@ -44,9 +44,9 @@ pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
     ConversionChoice, DRAFT_VOCABULARY_FILE, DeletedModel, DraftFigures, DraftModelOffer,
-    DraftVocabularyFigures, FileProgress, Fit, FitContext, FitVerdict, Hold, Job, JobId, JobKind, JobStage,
-    LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelKind, ModelOrigin,
-    RemoteFilter, RemoteModel, Tuning,
+    DraftVocabularyFigures, ExpectedSpeed, FileProgress, Fit, FitContext, FitVerdict, Hold, Job, JobId,
+    JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelKind,
+    ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};

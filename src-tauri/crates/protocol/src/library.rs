@@ -33,6 +33,24 @@ pub struct Fit {
     pub context: u32,
 }
 
+/// From the lowest to the highest speed, in tokens per second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+pub struct SpeedRange {
+    /// The lowest.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+/// How fast a model is expected to write on this machine, where nobody has measured it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
+pub struct ExpectedSpeed {
+    /// Without guesses.
+    pub plain: SpeedRange,
+    /// With those of its MTP head; `None` without one.
+    pub guessing: Option<SpeedRange>,
+}
+
 /// Whether a checkpoint is as its makers published it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +86,8 @@ pub struct RemoteModel {
     pub mtp: Option<bool>,
     /// Whether it runs here, once converted; `None` where too little is known.
     pub fit: Option<Fit>,
+    /// How fast it is expected to be here, once converted; `None` where too little is known, or it does not run.
+    pub expected: Option<ExpectedSpeed>,
     /// The one to take on this machine.
     pub recommended: bool,
     /// The folder it is in, if it is here already.
@@ -201,6 +221,9 @@ pub struct LocalModel {
     pub update_available: bool,
     /// What the first-run tune found.
     pub tuning: Option<Tuning>,
+    /// How fast it is expected to be here, by what is known before a measurement; `None` where too little is known, or
+    /// it does not run.
+    pub expected: Option<ExpectedSpeed>,
     /// The folder of the draft model that it is loaded with, one of [`LibrarySnapshot::draft_models`].
     pub draft_model: Option<String>,
     /// The draft model there is to get for it; `None` where one is here or none is known.
@@ -349,6 +372,8 @@ pub struct Job {
     pub repo: Option<String>,
     /// What it does now.
     pub kind: JobKind,
+    /// What it does after that, in this order.
+    pub followed_by: Vec<JobKind>,
     /// How far it has come.
     pub stage: JobStage,
     /// Bytes done of this stage.

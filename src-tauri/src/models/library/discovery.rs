@@ -3,16 +3,20 @@
 
 use std::sync::Arc;
 
-use foretoken_models::{Catalogue, Hub, LibraryError};
+use foretoken_models::{Catalogue, Hub, LibraryError, MeasuredSpeed};
 use foretoken_protocol::{ErrorReport, FitContext, KvPrecision, RemoteFilter, RemoteModel};
 
+use super::remote::Judge;
 use super::{ModelLibrary, fit, remote, work};
 use crate::blocking::blocking;
 
 impl ModelLibrary {
     /// The models to recommend. With `refresh` the Hub is asked for newer commits of the models that are here, and a
     /// newer list is fetched where the person has named a place for one.
-    pub(crate) async fn suggestions(&self, refresh: bool) -> Result<Vec<RemoteModel>, ErrorReport> {
+    pub(crate) async fn suggestions(
+        self: &Arc<Self>,
+        refresh: bool,
+    ) -> Result<Vec<RemoteModel>, ErrorReport> {
         let source = self.catalogue.as_ref();
         let mut catalogue = Catalogue::load(source);
         if refresh {
@@ -22,13 +26,13 @@ impl ModelLibrary {
             }
             self.look_for_updates(hub).await?;
         }
-        let context = self.context().chosen;
-        Ok(remote::suggestions(&catalogue, context, self.machine.model_bytes, |repo| self.installed(repo)))
+        let measured = self.measured_here().await;
+        Ok(remote::suggestions(&catalogue, &self.judge(&measured), |repo| self.installed(repo)))
     }
 
     /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.
     pub(crate) async fn search(
-        &self,
+        self: &Arc<Self>,
         filter: &RemoteFilter,
         fresh: bool,
     ) -> Result<Vec<RemoteModel>, ErrorReport> {
@@ -42,9 +46,25 @@ impl ModelLibrary {
                 found
             }
         };
-        let context = self.context().chosen;
-        let (kv_precision, available) = (self.kv_precision(), self.machine.model_bytes);
-        Ok(found.shown(filter, context, kv_precision, available, |repo| self.installed(repo)))
+        let measured = self.measured_here().await;
+        Ok(found.shown(filter, &self.judge(&measured), |repo| self.installed(repo)))
+    }
+
+    /// What models there are to get are judged by.
+    fn judge<'a>(&'a self, measured: &'a [MeasuredSpeed]) -> Judge<'a> {
+        Judge {
+            context: self.context().chosen,
+            kv_precision: self.kv_precision(),
+            available: self.machine.model_bytes,
+            chip: &self.machine.chip,
+            measured,
+        }
+    }
+
+    /// How fast the models that are here were.
+    async fn measured_here(self: &Arc<Self>) -> Vec<MeasuredSpeed> {
+        let library = Arc::clone(self);
+        blocking(move || library.measured_speeds()).await
     }
 
     /// The context that models are judged at.
@@ -57,8 +77,9 @@ impl ModelLibrary {
         self.settings.current().kv_precision
     }
 
-    /// Tells the page new verdicts whether models fit, after a setting has changed that they depend on.
-    pub(crate) fn refresh_fit(&self) {
+    /// Tells the page what models are judged to be, after a setting or a measurement has changed that this follows
+    /// from.
+    pub(crate) fn refresh(&self) {
         self.changed.notify_one();
     }
 

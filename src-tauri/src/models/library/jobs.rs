@@ -37,6 +37,17 @@ impl Step {
         }
     }
 
+    /// What comes after it, as far as it was asked for.
+    fn followed_by(&self) -> Vec<JobKind> {
+        match self {
+            Self::Download { conversion: ConversionChoice { bits: Some(_), .. }, .. } => {
+                vec![JobKind::Conversion, JobKind::Measurement]
+            }
+            Self::Download { .. } | Self::Convert { .. } | Self::Install { .. } => vec![JobKind::Measurement],
+            Self::Tune { .. } | Self::Benchmark { .. } | Self::Move { .. } => Vec::new(),
+        }
+    }
+
     /// Whether it writes the converted model of a name.
     fn makes(&self, model: &str) -> bool {
         matches!(self, Self::Convert { name, .. } | Self::Install { name, .. } if name == model)
@@ -370,6 +381,7 @@ impl Jobs {
             name: entry.name.clone(),
             repo: entry.repo.as_ref().map(RepoId::to_string),
             kind: entry.step.kind(),
+            followed_by: entry.step.followed_by(),
             stage: entry.stage.clone(),
             done: entry.numbers.done,
             total: entry.numbers.total,
@@ -457,6 +469,7 @@ mod tests {
         assert_eq!((&shown[0].stage, shown[0].done, shown[0].total), (&JobStage::Downloading, 3, 10));
         assert_eq!(shown[1].stage, JobStage::Paused);
         assert_eq!(shown[1].repo.as_deref(), Some("org/b"));
+        assert_eq!(shown[0].followed_by, [JobKind::Conversion, JobKind::Measurement]);
         jobs.rest_downloads();
         assert_eq!((&jobs.shown()[0].stage, jobs.shown()[0].done), (&JobStage::Queued, 3));
         assert_eq!(jobs.shown()[1].stage, JobStage::Paused, "the person said so");

@@ -5,6 +5,7 @@
 mod card;
 mod discovery;
 mod draft_models;
+mod expected;
 mod facts;
 mod file;
 mod fit;

@@ -5,16 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_host::ENGINE_REFUSED;
-use foretoken_models::{Catalogue, CatalogueEntry, Format, Hub, ModelInfo, RepoId, SearchHit, SearchQuery};
+use foretoken_models::{
+    Catalogue, CatalogueEntry, Format, Hub, MeasuredSpeed, ModelInfo, RepoId, SearchHit, SearchQuery,
+};
 use foretoken_protocol::{
-    ErrorReport, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
+    ErrorReport, ExpectedSpeed, Fit, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::facts::{Facts, Inspector};
 use super::fit::Need;
-use super::{card, fit};
+use super::{card, expected, fit};
 
 /// The model types that the engine runs.
 const ARCHITECTURES: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
@@ -31,15 +33,40 @@ const FLOAT_BITS: u8 = 16;
 /// Bits of a parameter after the usual conversion: 4, and a scale and a bias of 16 for each 64.
 const CONVERTED_BITS: f64 = 4.5;
 
-/// The catalogue's models, judged for chats of `context` tokens on a machine with `available` bytes for models. Keys
-/// and values count as computed, since the catalogue does not say what fewer bits save. `installed` says where the
-/// model of a repository is.
+/// What models are judged by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judge<'a> {
+    /// The length of the chats, in tokens.
+    pub(super) context: u32,
+    /// How keys and values are kept.
+    pub(super) kv_precision: KvPrecision,
+    /// Memory for models on this machine, in bytes.
+    pub(super) available: u64,
+    /// What its maker calls the processor.
+    pub(super) chip: &'a str,
+    /// How fast models were here.
+    pub(super) measured: &'a [MeasuredSpeed],
+}
+
+impl Judge<'_> {
+    fn fit(&self, need: Need) -> Fit {
+        fit::fit(need, self.available)
+    }
+}
+
+/// What is expected of a model, if it runs.
+fn if_it_runs(fit: Option<&Fit>, expected: Option<ExpectedSpeed>) -> Option<ExpectedSpeed> {
+    expected.filter(|_| fit.is_some_and(|fit| fit.verdict != FitVerdict::TooBig))
+}
+
+/// The catalogue's models, as they are judged. Keys and values count as computed, since the catalogue does not say what
+/// fewer bits save. `installed` says where the model of a repository is.
 pub(super) fn suggestions(
     catalogue: &Catalogue,
-    context: u32,
-    available: u64,
+    judge: &Judge<'_>,
     installed: impl Fn(&str) -> Option<String>,
 ) -> Vec<RemoteModel> {
+    let Judge { context, available, .. } = *judge;
     let recommended = catalogue.recommended(available, context.into(), &ARCHITECTURES);
     let runs = |entry: &&CatalogueEntry| ARCHITECTURES.contains(&entry.architecture.as_str());
     let shown = |entry: &CatalogueEntry| {
@@ -48,6 +75,7 @@ pub(super) fn suggestions(
             Format::Converted { bits } => (format!("{bits}-bit"), ModelKind::Converted),
         };
         let active = Some(entry.parameters_active).filter(|&active| active < entry.parameters_total);
+        let fit = judge.fit(Need { context, bytes: entry.memory.at(context.into()) });
         RemoteModel {
             repo: entry.repo.to_string(),
             name: entry.name.clone(),
@@ -59,7 +87,8 @@ pub(super) fn suggestions(
             kind,
             download_bytes: Some(entry.download_bytes),
             mtp: Some(entry.mtp),
-            fit: Some(fit::fit(Need { context, bytes: entry.memory.at(context.into()) }, available)),
+            expected: if_it_runs(Some(&fit), expected::of_entry(entry, judge.chip, judge.measured)),
+            fit: Some(fit),
             recommended: recommended.is_some_and(|best| best.id == entry.id),
             installed: installed(entry.repo.as_str()),
         }
@@ -71,15 +100,15 @@ pub(super) fn suggestions(
 fn summary(entry: &CatalogueEntry) -> &'static str {
     if let Format::Converted { .. } = entry.format {
         return match entry.mtp {
-            true => "Converted by others, with its MTP head: a smaller download that needs no conversion.",
-            false => "Converted by others, without an MTP head: a smaller download that needs no conversion.",
+            true => "Converted by others, with its MTP head",
+            false => "Converted by others, without an MTP head",
         };
     }
     match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
-        (true, _) => "Knows as much as a large model and answers as fast as a small one; needs much memory.",
-        (false, ..3_000_000_000) => "Small and quick: short questions, summaries, simple tasks.",
-        (false, ..12_000_000_000) => "For everyday questions and writing; runs on most Macs.",
-        (false, _) => "The most careful answers; slower, and only for Macs with much memory.",
+        (true, _) => "Knows as much as a large model, answers as fast as a small one",
+        (false, ..3_000_000_000) => "Short questions, summaries, small tasks",
+        (false, ..12_000_000_000) => "Everyday questions and writing",
+        (false, _) => "The most careful answers, and slower ones",
     }
 }
 
@@ -142,20 +171,21 @@ impl Search {
         self.query.words == query.words && self.query.tags == query.tags
     }
 
-    /// The models found that pass a filter, judged for chats of `context` tokens with keys and values of this
-    /// precision, on a machine with `available` bytes for models. `installed` says where the model of a repository is.
+    /// The models found that pass a filter, as they are judged. `installed` says where the model of a repository is.
     pub(super) fn shown(
         &self,
         filter: &RemoteFilter,
-        context: u32,
-        kv_precision: KvPrecision,
-        available: u64,
+        judge: &Judge<'_>,
         installed: impl Fn(&str) -> Option<String>,
     ) -> Vec<RemoteModel> {
-        let judged = |look: &Look| RemoteModel {
-            fit: look.need(context, kv_precision).map(|need| fit::fit(need, available)),
-            installed: installed(&look.model.repo),
-            ..look.model.clone()
+        let judged = |look: &Look| {
+            let fit = look.need(judge.context, judge.kv_precision).map(|need| judge.fit(need));
+            RemoteModel {
+                expected: if_it_runs(fit.as_ref(), look.expected(judge)),
+                fit,
+                installed: installed(&look.model.repo),
+                ..look.model.clone()
+            }
         };
         let passes = |model: &RemoteModel| {
             filter.kind.is_none_or(|kind| model.kind == kind)
@@ -176,14 +206,22 @@ impl Look {
     fn need(&self, context: u32, kv_precision: KvPrecision) -> Option<Need> {
         let facts = self.facts.as_ref()?;
         let need = facts.at(context, kv_precision);
-        let bytes = match self.model.kind {
-            ModelKind::Converted => need.bytes,
-            ModelKind::Raw => {
-                let converted = (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64;
-                need.bytes.saturating_sub(facts.weight_bytes).saturating_add(converted)
-            }
-        };
+        let bytes = need.bytes.saturating_sub(facts.weight_bytes).saturating_add(self.weight_bytes(facts));
         Some(Need { bytes, ..need })
+    }
+
+    /// What its weights take; those of a raw model once it is converted.
+    fn weight_bytes(&self, facts: &Facts) -> u64 {
+        match self.model.kind {
+            ModelKind::Converted => facts.weight_bytes,
+            ModelKind::Raw => (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64,
+        }
+    }
+
+    /// How fast it is expected to be; a raw one once it is converted.
+    fn expected(&self, judge: &Judge<'_>) -> Option<ExpectedSpeed> {
+        let facts = self.facts.as_ref()?;
+        expected::of_converted(facts, self.weight_bytes(facts), judge.chip, judge.measured)
     }
 }
 
@@ -256,6 +294,7 @@ fn from_tags(hit: &SearchHit) -> RemoteModel {
         download_bytes: None,
         mtp: None,
         fit: None,
+        expected: None,
         recommended: false,
         installed: None,
     }
@@ -285,6 +324,10 @@ mod tests {
     use serde_json::{Map, Value};
 
     use super::*;
+
+    fn judge(context: u32, available: u64) -> Judge<'static> {
+        Judge { context, kv_precision: KvPrecision::Full, available, chip: "Apple M4 Max", measured: &[] }
+    }
 
     fn quantized() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tiny-dense-q4f32")
@@ -339,7 +382,7 @@ mod tests {
         let all = search(&client, &inspector, query(&any)).await.unwrap();
         let names = |found: &Search, filter: &RemoteFilter, available: u64| -> Vec<String> {
             found
-                .shown(filter, 4_096, KvPrecision::Full, available, |_| None)
+                .shown(filter, &judge(4_096, available), |_| None)
                 .into_iter()
                 .map(|model| model.name)
                 .collect()
@@ -371,7 +414,7 @@ mod tests {
         let fitting = RemoteFilter { fitting: true, ..any.clone() };
         assert_eq!(names(&all, &fitting, ROOM), ["Whole", "Whole-MTP", "Whole-small"]);
         assert!(names(&all, &fitting, 1 << 20).is_empty());
-        let gated = all.shown(&any, 4_096, KvPrecision::Full, ROOM, |_| None).pop().unwrap();
+        let gated = all.shown(&any, &judge(4_096, ROOM), |_| None).pop().unwrap();
         assert_eq!((gated.mtp, gated.fit, gated.format), (None, None, None));
     }
 
@@ -396,7 +439,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
-        let shown = suggestions(&Catalogue::embedded(), 16_384, 12 << 30, |repo| {
+        let shown = suggestions(&Catalogue::embedded(), &judge(16_384, 12 << 30), |repo| {
             (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
         });
         let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
@@ -406,6 +449,12 @@ mod tests {
             shown.iter().filter(|model| model.installed.is_some()).map(|model| &model.name).collect();
         assert_eq!(here, ["Qwen3.5-2B"]);
         assert!(shown.iter().all(|model| !model.summary.is_empty()));
+        // Of what does not run nothing is expected.
+        for model in &shown {
+            let runs = model.fit.as_ref().unwrap().verdict != FitVerdict::TooBig;
+            assert!(runs || model.expected.is_none(), "{}", model.name);
+        }
+        assert!(recommended[0].expected.is_some());
     }
 
     #[test]
@@ -417,7 +466,7 @@ mod tests {
 
     #[test]
     fn a_longer_context_takes_more_and_changes_the_recommendation() {
-        let judged = |context| suggestions(&Catalogue::embedded(), context, 12 << 30, |_| None);
+        let judged = |context| suggestions(&Catalogue::embedded(), &judge(context, 12 << 30), |_| None);
         let best = |models: &[RemoteModel]| {
             models.iter().find(|model| model.recommended).map(|model| model.name.clone())
         };

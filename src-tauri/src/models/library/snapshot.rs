@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use foretoken_models::{Catalogue, free_bytes};
+use foretoken_models::{Catalogue, MeasuredSpeed, free_bytes};
 use foretoken_protocol::{
-    DeletedModel, Fit, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelOrigin,
+    DeletedModel, Fit, FitVerdict, Job, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel,
+    LocalState, ModelOrigin,
 };
 
 use super::draft_models::{self, Pairs};
 use super::facts::{DraftFacts, Facts, Found};
 use super::fit::Need;
 use super::local_models::ModelFolder;
-use super::{ModelLibrary, State, fit};
+use super::{ModelLibrary, State, expected, fit};
 use crate::models::picker::BUILT_IN_NAME;
 
 impl ModelLibrary {
@@ -21,11 +22,13 @@ impl ModelLibrary {
         let free_bytes = free_bytes(&folder).unwrap_or(0);
         let (context, kv_precision) = (self.context(), self.kv_precision());
         let catalogue = Catalogue::load(self.catalogue.as_ref());
+        let measured = self.measured_speeds();
         let state = self.lock();
         let pairs = self.pairs(&state.local_models, &catalogue);
         let (drafts, models): (Vec<_>, Vec<_>) =
             state.local_models.iter().partition(|folder| self.is_draft_model(folder, &catalogue));
-        let look = Look { library: self, state: &state, pairs: &pairs, catalogue: &catalogue };
+        let look =
+            Look { library: self, state: &state, pairs: &pairs, catalogue: &catalogue, measured: &measured };
         let own = state.local_models.iter().filter(|model| model.origin == ModelOrigin::Library);
         LibrarySnapshot {
             place: LibraryPlace {
@@ -36,7 +39,7 @@ impl ModelLibrary {
             },
             models: models.into_iter().map(|model| look.model(model)).collect(),
             draft_models: drafts.into_iter().map(|draft| look.draft_model(draft)).collect(),
-            jobs: state.jobs.shown(),
+            jobs: state.jobs.shown().into_iter().map(|job| with_what_follows(job, &catalogue)).collect(),
             deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
             context,
             kv_precision,
@@ -51,6 +54,8 @@ struct Look<'a> {
     state: &'a State,
     pairs: &'a Pairs,
     catalogue: &'a Catalogue,
+    /// How fast the models here were.
+    measured: &'a [MeasuredSpeed],
 }
 
 impl Look<'_> {
@@ -65,6 +70,8 @@ impl Look<'_> {
         let is_here =
             |repo: &str| self.state.local_models.iter().any(|other| other.repo.as_deref() == Some(repo));
         let offer = model.repo.as_deref().and_then(|repo| draft_models::offer(self.catalogue, repo));
+        let fit = facts.map(|facts| self.fit(facts, draft.map_or(0, |(_, bytes)| bytes)));
+        let runs = fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig);
         LocalModel {
             path: text(&model.path),
             name: model.name.clone(),
@@ -77,9 +84,12 @@ impl Look<'_> {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            fit: facts.map(|facts| self.fit(facts, draft.map_or(0, |(_, bytes)| bytes))),
+            fit,
             update_available: self.has_update(model),
             tuning: self.library.statistics.tuning(&model.path),
+            expected: facts
+                .filter(|_| runs)
+                .and_then(|facts| expected::of_model(facts, &self.library.machine.chip, self.measured)),
             draft_model: draft.map(|(path, _)| text(path)),
             draft_model_offer: offer.filter(|offer| draft.is_none() && !is_here(&offer.repo)),
         }
@@ -129,6 +139,13 @@ impl Look<'_> {
         let newest = self.state.newest.get(&folder.path);
         newest.is_some() && newest != folder.revision.as_ref()
     }
+}
+
+/// A job with what comes after it. Draft models, which say nothing by themselves, are not measured.
+fn with_what_follows(job: Job, catalogue: &Catalogue) -> Job {
+    let is_draft_model = job.repo.as_deref().is_some_and(|repo| catalogue.draft_model(repo).is_some());
+    let followed_by = if is_draft_model { Vec::new() } else { job.followed_by };
+    Job { followed_by, ..job }
 }
 
 fn deleted_model(model: &ModelFolder) -> DeletedModel {

@@ -623,7 +623,7 @@ async fn verdicts_follow_how_keys_and_values_are_kept() {
     let full = running.wait("it is judged", |told| need(told).is_some()).await;
     assert_eq!(full.kv_precision, KvPrecision::Full);
     running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
-    running.library.refresh_fit();
+    running.library.refresh();
     let eight = running.wait("it is told", |told| told.kv_precision == KvPrecision::Eight).await;
     let facts = running.library.inspector.known(&own).unwrap().unwrap().model().unwrap();
     for (told, kv) in [(full, KvPrecision::Full), (eight, KvPrecision::Eight)] {

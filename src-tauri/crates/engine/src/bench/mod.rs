@@ -606,7 +606,7 @@ mod tests {
         let auto = text.auto.as_ref().unwrap();
         [auto.tokens_per_second, auto.tokens_per_pass, auto.speed_up.unwrap()].into_iter().for_each(check);
         assert!(auto.tokens_per_pass.min >= 1.0, "{auto:?}");
-        assert_eq!(text.depths[0].primitives, report.primitives.values().sum());
+        assert_eq!(text.depths[0].primitives, report.primitives.values().sum::<usize>());
         assert!(text.depths.is_sorted_by_key(|depth| depth.primitives), "a draft costs primitives");
     }
 

@@ -44,12 +44,21 @@ fn a_model_is_measured_and_the_result_is_kept() {
     window.wait_until("the result is shown", || window.is_shown("benchmark-result"));
     window.click("fold-figures");
     let table = window.text("benchmark-table");
-    for row in ["Plain", "1 ahead", "2 ahead", "3 ahead", "DFlash 3", "DFlash 7", "Auto"] {
-        assert!(window.text("ranges").contains(row), "{row} is missing in {}", window.text("ranges"));
-        assert!(table.contains(row), "{row} is missing in {table}");
+    let (prose, code) = (window.text("ranges-prose"), window.text("ranges-code"));
+    assert!(prose.contains("a story, a letter, an explanation") && code.contains("a change to a file"));
+    for row in ["Plain", "1 ahead", "2 ahead", "3 ahead", "Auto", "DFlash 3", "DFlash 7", "Look-up"] {
+        for ranges in [&prose, &code] {
+            assert!(ranges.contains(row), "{row} is missing in {ranges}");
+        }
+        assert_eq!(table.matches(row).count(), 2, "{row} is not there for each text in {table}");
     }
     let sentence = window.text("benchmark-sentence");
-    assert!(sentence.starts_with("Guessing ") || sentence == "Nothing beats plain here.", "{sentence}");
+    assert!(
+        sentence.starts_with("Guessing ") || sentence.starts_with("Nothing beats plain here"),
+        "{sentence}"
+    );
+    assert!(sentence.contains("for prose") && sentence.contains("for code"), "{sentence}");
+    window.wait_until("how long it takes is known now", || window.text("measure-time").contains("minute"));
     let result = window.text("benchmark-result");
     assert!(result.contains("a prompt of 512 tokens") && result.contains("Memory at most"), "{result}");
     window.wait_until("the chart is drawn", || painted(&window) > 100);
@@ -142,12 +151,36 @@ fn a_comparison_can_be_cancelled() {
     assert!(!window.is_shown("comparison") && !window.is_shown("compare-error"));
 }
 
-/// Puts a copy of the one benchmark into the history, as if it had been measured a minute earlier.
+#[test]
+fn one_kind_of_text_and_plain_decoding_can_be_measured_alone() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    window.click("open-benchmarks");
+    window.choose("measure-what", "plan-texts-code");
+    window.choose("measure-what", "plan-drafts");
+    window.click("run-benchmark");
+    window.wait_until("the result is shown", || window.is_shown("benchmark-result"));
+    let sentence = window.text("benchmark-sentence");
+    assert!(
+        sentence.starts_with("Plain decoding writes ") && sentence.ends_with(" here for code."),
+        "{sentence}"
+    );
+    assert!(!window.is_shown("ranges-code") && !window.is_shown("ranges-prose"));
+    window.click("metric-code");
+    window.wait_until("code is plotted", || window.text("chart-sentence").contains("Plain: "));
+}
+
+/// Puts a copy of the one benchmark into the history, as if it had been measured a minute earlier, by a version that
+/// told no texts apart.
 fn add_an_earlier_one(sandbox: &Sandbox) {
     let file = sandbox.data().join("benchmarks.jsonl");
     let measured = fs::read_to_string(&file).unwrap();
     let mut earlier: Value = serde_json::from_str(&measured).unwrap();
     earlier["measured_at"] = json!(earlier["measured_at"].as_u64().unwrap() - 60_000);
+    let mut texts = earlier.as_object_mut().unwrap().remove("texts").unwrap();
+    for name in ["depths", "dflash", "auto"] {
+        earlier[name] = texts[0][name].take();
+    }
     fs::write(&file, format!("{earlier}\n{measured}")).unwrap();
 }
 
@@ -168,23 +201,34 @@ fn benchmarks_look_right() {
     window.wait_until("both are listed", || window.texts("benchmark-entry").len() == 2);
     window.wait_until("the chart is drawn", || painted(&window) > 100);
     visual.check("benchmarks-2-result");
-    window.scroll("benchmarks-screen", 420);
+    window.scroll("benchmarks-screen", 720);
     visual.check("benchmarks-3-history");
+    window.script(
+        "document.querySelector('[data-testid=benchmark-entry]:last-child .word-button').click()",
+        json!([]),
+    );
+    window.wait_until("the earlier one is shown", || window.is_shown("ranges-any"));
+    window.scroll("benchmarks-screen", 0);
+    window.click("measure-what");
+    window.wait_until("the choice is open", || window.is_shown("plan-drafts"));
+    visual.check("benchmarks-4-earlier");
+    window.press(&[], ESCAPE);
+    window.wait_until("the choice is closed", || !window.is_shown("plan-drafts"));
     let to_the_last = "[...document.querySelectorAll('[data-testid=delete-benchmark]')].at(-1)
         .scrollIntoView({ block: 'center' })";
     window.script(to_the_last, json!([]));
     window.click("delete-benchmark");
     window.wait_until("it can be brought back", || window.is_shown("benchmark-undo"));
-    visual.check("benchmarks-4-deleted");
+    visual.check("benchmarks-5-deleted");
     window.click("compare-run");
     window.wait_until("both are written", || window.is_shown("comparison"));
     window.click("replay-end");
     window.scroll("benchmarks-screen", 4000);
-    visual.check("benchmarks-5-side-by-side");
+    visual.check("benchmarks-6-side-by-side");
     // What was measured is told where it decides something.
     window.press(&[], ESCAPE);
     window.wait_until("the chat is back", || window.is_shown("mtp-control"));
     window.click("mtp-control");
     window.wait_until("the menu tells of gains", || window.text("mtp-option-3").contains('×'));
-    visual.check("benchmarks-6-menu");
+    visual.check("benchmarks-7-menu");
 }

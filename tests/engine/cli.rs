@@ -644,7 +644,7 @@ fn bench_prints_every_figure() {
         assert_eq!(keys(&second_turn[figure]), spread, "{figure}");
     }
     assert!(second_turn["cached_tokens"].as_u64() < second_turn["prompt_tokens"].as_u64());
-    let depths = report["depths"].as_array().unwrap();
+    let depths = report["texts"][0]["depths"].as_array().unwrap();
     assert_eq!(depths.iter().map(|depth| &depth["depth"]).collect::<Vec<_>>(), [0, 2]);
     for depth in depths {
         for figure in
@@ -663,6 +663,11 @@ fn bench_prints_every_figure() {
     assert_eq!(counters["prefix_hit_tokens"], second_turn["cached_tokens"]);
     let table = printed(&bench);
     assert!(table.contains("speed-up") && table.contains("1 of 2 lookups hit"), "{table}");
+    for heading in ["\nprose: decoding 24 tokens\n", "\ncode: decoding 24 tokens\n"] {
+        assert!(table.contains(heading), "{table}");
+    }
+    let told = refusal(&[&bench[..], &["--question", "Why?", "--texts", "code"]].concat());
+    assert!(told.contains("--question"), "{told}");
 }
 
 #[test]

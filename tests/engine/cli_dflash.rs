@@ -95,17 +95,18 @@ fn bench_measures_every_drafter_or_the_one_that_is_named() {
         printed_json(&[&model[..], &small, options].concat())
     };
     let depths = |report: &Value, of: &str| -> Vec<u64> {
-        report[of].as_array().unwrap().iter().map(|depth| depth["depth"].as_u64().unwrap()).collect()
+        let depths = report["texts"][0][of].as_array().unwrap();
+        depths.iter().map(|depth| depth["depth"].as_u64().unwrap()).collect()
     };
     let all = bench(&["--force-acceptance", "1"]);
     assert_eq!((depths(&all, "depths"), depths(&all, "dflash")), (vec![0, 1, 2, 3], vec![3, 7]));
     assert!(all["block_milliseconds"]["median"].as_f64().unwrap() > 0.0);
     // Known drafts stand in for the block's guesses: a pass emits all of them and a token of its own.
-    assert_eq!(all["dflash"][1]["tokens_per_pass"]["median"], 8.0);
-    assert_eq!(all["dflash"][1]["positions"].as_array().unwrap().len(), 7);
+    assert_eq!(all["texts"][0]["dflash"][1]["tokens_per_pass"]["median"], 8.0);
+    assert_eq!(all["texts"][0]["dflash"][1]["positions"].as_array().unwrap().len(), 7);
     let one = bench(&["--speculation", "dflash", "--block-depths", "5"]);
     assert_eq!((depths(&one, "depths"), depths(&one, "dflash")), (vec![0], vec![5]));
-    assert!(one["auto"].is_null() && one["lookup"].is_null(), "{one}");
+    assert!(one["texts"][0]["auto"].is_null() && one["texts"][0]["lookup"].is_null(), "{one}");
     let auto = bench(&["--speculation", "auto"]);
-    assert!(depths(&auto, "dflash").is_empty() && !auto["auto"].is_null(), "{auto}");
+    assert!(depths(&auto, "dflash").is_empty() && !auto["texts"][0]["auto"].is_null(), "{auto}");
 }

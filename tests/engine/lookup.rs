@@ -138,11 +138,13 @@ fn a_benchmark_of_a_model_without_a_head_measures_look_up() {
     let model = folder.path().join("headless");
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
     let options =
-        Options { prompt_tokens: 32, gen_tokens: 400, chat_tokens: 64, runs: 1, ..Options::default() };
+        Options { prompt_tokens: 32, gen_tokens: 400, decoding_only: true, runs: 1, ..Options::default() };
     let report = bench(&model, &options, &mut |_, _| {}).unwrap();
-    assert_eq!((report.depths.len(), report.auto.is_none()), (1, true));
-    let lookup = report.lookup.unwrap();
-    assert!(lookup.positions[0].drafted > 0 && lookup.tokens_per_pass.median > 1.0, "{lookup:?}");
+    for text in report.texts {
+        assert_eq!((text.depths.len(), text.auto.is_some()), (1, true));
+        let lookup = text.lookup.unwrap();
+        assert!(lookup.positions[0].drafted > 0 && lookup.tokens_per_pass.median > 1.0, "{lookup:?}");
+    }
 }
 
 #[test]

@@ -829,7 +829,8 @@ fn a_measurement_elsewhere_counts_for_the_loaded_model() {
     // It may look at one, to see whether the figures hold.
     assert!(dear[..BELIEVING].iter().all(|&drafts| drafts <= 1.0), "{dear:?}");
 
-    let bench = ["bench", "--depths", "0,1", "--depths-only", "--runs", "1", "--gen-tokens", "8", "--model"];
+    let bench =
+        ["bench", "--depths", "0,1", "--decoding-only", "--runs", "1", "--gen-tokens", "8", "--model"];
     let bench =
         bench.map(OsStr::new).into_iter().chain([model.as_ref(), "--state-dir".as_ref(), state.as_ref()]);
     assert!(Command::new(built("foretoken-engine")).args(bench).output().unwrap().status.success());

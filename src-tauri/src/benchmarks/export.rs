@@ -4,11 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use foretoken_chats::WholeFile;
-use foretoken_protocol::{Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, KvPrecision, Spread};
+use foretoken_protocol::{
+    Benchmark, BenchmarkFormat, DepthSpeed, ErrorReport, KvPrecision, Spread, TextKind,
+};
 use jiff::Timestamp;
 
+use super::measurement::name;
+
 /// What the columns of a CSV file are called.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "measured_at",
     "model",
     "format",
@@ -20,6 +24,7 @@ const COLUMNS: [&str; 26] = [
     "runs",
     "gen_tokens",
     "prompt_tokens",
+    "text",
     "drafts",
     "tokens_per_second",
     "tokens_per_second_min",
@@ -63,29 +68,36 @@ fn save(benchmarks: &[Benchmark], format: BenchmarkFormat, path: &Path) -> std::
 /// As RFC 4180 has it. What was not measured is empty.
 fn csv(benchmarks: &[Benchmark]) -> String {
     let mut text = row(COLUMNS.map(str::to_owned));
-    for benchmark in benchmarks {
-        let of_head = benchmark.depths.iter().map(|depth| (depth.depth.to_string(), depth));
-        let of_draft = benchmark.dflash.iter().map(|depth| (format!("dflash {}", depth.depth), depth));
+    for (benchmark, of) in benchmarks.iter().flat_map(|one| one.texts.iter().map(move |of| (one, of))) {
+        let of_head = of.depths.iter().map(|depth| (depth.depth.to_string(), depth));
+        let of_draft = of.dflash.iter().map(|depth| (format!("dflash {}", depth.depth), depth));
         for (drafts, depth) in of_head.chain(of_draft) {
             let acceptance: Vec<Option<f64>> =
                 depth.positions.iter().map(|at| share(at.accepted, at.drafted)).collect();
-            text += &line(benchmark, drafts, depth, &acceptance);
+            text += &line(benchmark, of.kind, drafts, depth, &acceptance);
         }
-        if let Some(auto) = &benchmark.auto {
+        for (drafts, speed) in [("auto", &of.auto), ("look-up", &of.lookup)] {
+            let Some(speed) = speed else { continue };
             let depth = DepthSpeed {
                 depth: 0,
-                tokens_per_second: auto.tokens_per_second,
-                speed_up: auto.speed_up,
-                tokens_per_pass: auto.tokens_per_pass,
+                tokens_per_second: speed.tokens_per_second,
+                speed_up: speed.speed_up,
+                tokens_per_pass: speed.tokens_per_pass,
                 positions: Vec::new(),
             };
-            text += &line(benchmark, "auto".into(), &depth, &[]);
+            text += &line(benchmark, of.kind, drafts.into(), &depth, &[]);
         }
     }
     text
 }
 
-fn line(benchmark: &Benchmark, drafts: String, speed: &DepthSpeed, acceptance: &[Option<f64>]) -> String {
+fn line(
+    benchmark: &Benchmark,
+    kind: TextKind,
+    drafts: String,
+    speed: &DepthSpeed,
+    acceptance: &[Option<f64>],
+) -> String {
     let time = i64::try_from(benchmark.measured_at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     let [rate, least_rate, most_rate] = numbers(Some(speed.tokens_per_second));
     let [gain, least_gain, most_gain] = numbers(speed.speed_up);
@@ -103,6 +115,7 @@ fn line(benchmark: &Benchmark, drafts: String, speed: &DepthSpeed, acceptance: &
         benchmark.runs.to_string(),
         benchmark.gen_tokens.to_string(),
         benchmark.prompt_tokens.to_string(),
+        name(kind).into(),
         drafts,
         rate,
         least_rate,
@@ -155,7 +168,7 @@ fn share(accepted: u32, drafted: u32) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use foretoken_protocol::{AutoSpeed, BenchmarkPlan, MachineName, PositionStats};
+    use foretoken_protocol::{AutoSpeed, BenchmarkPlan, MachineName, PositionStats, TextChoice, TextSpeed};
 
     use super::*;
 
@@ -172,6 +185,12 @@ pub(super) mod tests {
             tokens_per_pass: spread(1.0),
             positions: vec![PositionStats { drafted: 4, accepted: 3 }; usize::from(depth)],
         };
+        let auto = |tokens_per_second| AutoSpeed {
+            tokens_per_second: spread(tokens_per_second),
+            speed_up: None,
+            tokens_per_pass: spread(1.1),
+            note: None,
+        };
         Benchmark {
             measured_at,
             model: "A \"small\" model, 4-bit".into(),
@@ -180,18 +199,26 @@ pub(super) mod tests {
             app_version: "1.2.3".into(),
             machine: MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
             device: "metal".into(),
-            plan: BenchmarkPlan { drafts: true, prompt: false, thorough: false },
+            plan: BenchmarkPlan { texts: TextChoice::Both, drafts: true, prompt: false, thorough: false },
             runs: 3,
             gen_tokens: 64,
             prompt_tokens: 64,
-            depths: vec![depth(0), depth(2)],
-            dflash: vec![depth(3)],
-            auto: Some(AutoSpeed {
-                tokens_per_second: spread(41.0),
-                speed_up: None,
-                tokens_per_pass: spread(1.1),
-                note: None,
-            }),
+            texts: vec![
+                TextSpeed {
+                    kind: TextKind::Prose,
+                    depths: vec![depth(0), depth(2)],
+                    dflash: vec![depth(3)],
+                    auto: Some(auto(41.0)),
+                    lookup: None,
+                },
+                TextSpeed {
+                    kind: TextKind::Code,
+                    depths: vec![depth(0)],
+                    dflash: Vec::new(),
+                    auto: None,
+                    lookup: Some(auto(50.0)),
+                },
+            ],
             prefill_tokens_per_second: None,
             peak_memory_bytes: spread(1e9),
             load_seconds: spread(0.5),
@@ -199,20 +226,30 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_spreadsheet_has_a_line_for_each_depth_and_nothing_where_nothing_was_measured() {
+    fn a_spreadsheet_has_a_line_for_each_way_and_text_and_nothing_where_nothing_was_measured() {
         let text = csv(&[benchmark(1_700_000_000_123)]);
         let lines: Vec<&str> = text.split("\r\n").collect();
-        assert_eq!(lines.len(), 6, "the names, three depths, auto, and the end of the last line");
+        assert_eq!(
+            lines.len(),
+            8,
+            "the names, four ways of prose, two of code, and the end of the last line"
+        );
         assert!(lines[0].starts_with("measured_at,model,"));
         let start = "2023-11-14T22:13:20.123Z,\"A \"\"small\"\" model, 4-bit\",4-bit,8,1.2.3,M4,17179869184,metal,3,64,64,";
         assert_eq!(
             lines[2],
             format!(
-                "{start}2,42.0000,21.0000,84.0000,1.0500,0.5250,2.1000,1.0000,0.7500,0.7500,,,,,1000000000"
+                "{start}prose,2,42.0000,21.0000,84.0000,1.0500,0.5250,2.1000,1.0000,0.7500,0.7500,,,,,1000000000"
             )
         );
-        assert!(lines[3].starts_with(&format!("{start}dflash 3,43.0000,")), "{}", lines[3]);
-        assert_eq!(lines[4], format!("{start}auto,41.0000,20.5000,82.0000,,,,1.1000,,,,,,,1000000000"),);
+        assert!(lines[3].starts_with(&format!("{start}prose,dflash 3,43.0000,")), "{}", lines[3]);
+        assert_eq!(lines[4], format!("{start}prose,auto,41.0000,20.5000,82.0000,,,,1.1000,,,,,,,1000000000"));
+        assert!(lines[5].starts_with(&format!("{start}code,0,40.0000,")), "{}", lines[5]);
+        assert!(lines[6].starts_with(&format!("{start}code,look-up,50.0000,")), "{}", lines[6]);
+        let mut of_before = benchmark(1);
+        of_before.texts[0].kind = TextKind::Any;
+        let of_before = csv(&[of_before]);
+        assert!(of_before.contains(",64,64,,2,42.0000,"), "what was not told apart has no name: {of_before}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{Benchmark, BenchmarkFormat, BenchmarkHistory, ErrorReport, MachineName};
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use super::export;
@@ -174,7 +175,7 @@ impl Kept {
 fn read(bytes: &[u8]) -> Vec<Line> {
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     lines
-        .map(|line| match serde_json::from_slice(line) {
+        .map(|line| match serde_json::from_slice(line).and_then(of_texts) {
             Ok(benchmark) => Line::Benchmark(Box::new(benchmark)),
             Err(error) => {
                 tracing::warn!("a benchmark cannot be read and stays in the file: {error}");
@@ -182,6 +183,17 @@ fn read(bytes: &[u8]) -> Vec<Line> {
             }
         })
         .collect()
+}
+
+/// Lines of versions that did not tell kinds of text apart have the figures of the only one beside all others.
+fn of_texts(mut line: Value) -> serde_json::Result<Benchmark> {
+    if let Some(fields) = line.as_object_mut().filter(|fields| !fields.contains_key("texts")) {
+        let of_text = ["depths", "dflash", "auto"];
+        let figures = of_text.into_iter().filter_map(|name| Some((name.to_owned(), fields.remove(name)?)));
+        let text: Map<String, Value> = figures.chain([("kind".to_owned(), "any".into())]).collect();
+        fields.insert("texts".to_owned(), vec![Value::Object(text)].into());
+    }
+    serde_json::from_value(line)
 }
 
 fn unknown() -> ErrorReport {
@@ -196,7 +208,7 @@ fn unknown() -> ErrorReport {
 mod tests {
     use std::fs;
 
-    use foretoken_protocol::KvPrecision;
+    use foretoken_protocol::{KvPrecision, TextKind, TextSpeed};
 
     use super::super::export::tests::benchmark;
     use super::*;
@@ -229,6 +241,34 @@ mod tests {
         old.as_object_mut().unwrap().remove("kv_precision").unwrap();
         let [Line::Benchmark(read)] = &read(old.to_string().as_bytes())[..] else { panic!("{old}") };
         assert_eq!(read.kv_precision, KvPrecision::Full);
+    }
+
+    #[test]
+    fn benchmarks_of_versions_that_told_no_texts_apart_have_one_without_a_name() {
+        let mut old = serde_json::to_value(benchmark(1)).unwrap();
+        let mut texts = old.as_object_mut().unwrap().remove("texts").unwrap();
+        for name in ["depths", "dflash", "auto"] {
+            old[name] = texts[0][name].take();
+        }
+        old["plan"].as_object_mut().unwrap().remove("texts").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/benchmarks.jsonl");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        // The oldest ones knew no draft model either.
+        let mut oldest = old.clone();
+        oldest.as_object_mut().unwrap().remove("dflash").unwrap();
+        oldest["measured_at"] = 2.into();
+        fs::write(&file, format!("{old}\n{oldest}\n")).unwrap();
+
+        let kept = history(&folder);
+        let read = kept.all().unwrap();
+        assert_eq!((read.benchmarks.len(), read.unreadable), (2, 0));
+        let any = TextSpeed { kind: TextKind::Any, ..benchmark(1).texts[0].clone() };
+        assert_eq!(read.benchmarks[0], Benchmark { texts: vec![any.clone()], ..benchmark(1) });
+        assert_eq!(read.benchmarks[1].texts, [TextSpeed { dflash: Vec::new(), ..any }]);
+        kept.add(benchmark(3)).unwrap();
+        let again = history(&folder).all().unwrap().benchmarks;
+        assert_eq!((again.len(), &again[..2]), (3, &read.benchmarks[..]));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use foretoken_host::{KV_IN_8_BITS, Model, Tool};
 use foretoken_protocol::{
-    AutoSpeed, Benchmark, BenchmarkPlan, DepthSpeed, DraftVocabularyFigures, ErrorReport, KvPrecision,
-    MachineName, Spread,
+    Benchmark, BenchmarkPlan, DepthSpeed, DraftVocabularyFigures, ErrorReport, KvPrecision, MachineName,
+    Spread, TextChoice, TextKind, TextSpeed,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,9 +18,12 @@ const SHORT_PROMPT: u32 = 64;
 /// How much the engine is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// Whether to draft, where the model can.
+    /// Which kinds of text to decode.
+    pub(crate) texts: TextChoice,
+    /// Whether to draft.
     pub(crate) drafts: bool,
     pub(crate) prompt_tokens: u32,
+    /// To decode behind each of a kind's questions.
     pub(crate) gen_tokens: u32,
     pub(crate) runs: u32,
 }
@@ -28,15 +31,17 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// What a plan comes to with a model that can read `context` tokens.
     pub(crate) fn of(plan: BenchmarkPlan, context: u32) -> Self {
-        let (prompt_tokens, gen_tokens, runs) = if plan.thorough { (2048, 256, 5) } else { (512, 64, 3) };
+        let (prompt_tokens, gen_tokens, runs) = if plan.thorough { (2048, 48, 5) } else { (512, 20, 3) };
         let prompt_tokens = if plan.prompt { prompt_tokens.min(context / 2) } else { SHORT_PROMPT };
-        Self { drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
+        Self { texts: plan.texts, drafts: plan.drafts, prompt_tokens, gen_tokens, runs }
     }
 
     fn arguments(&self, model: &Model, state: &Path) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
-            ["bench", "--json", "--progress", "--depths-only", "--model"].map(OsString::from).into();
+            ["bench", "--json", "--progress", "--decoding-only", "--model"].map(OsString::from).into();
         arguments.extend([(&model.folder).into(), "--state-dir".into(), state.into()]);
+        let kinds: Vec<&str> = self.texts.kinds().iter().map(|&kind| name(kind)).collect();
+        arguments.extend(["--texts".into(), kinds.join(",").into()]);
         for (name, count) in [
             ("--prompt-tokens", self.prompt_tokens),
             ("--gen-tokens", self.gen_tokens),
@@ -45,7 +50,7 @@ impl Sizes {
             arguments.extend([name.into(), count.to_string().into()]);
         }
         match &model.draft_model {
-            _ if !self.drafts => arguments.extend(["--depths".into(), "0".into()]),
+            _ if !self.drafts => arguments.extend(["--speculation".into(), "off".into()]),
             Some(draft_model) => arguments.extend(["--draft-model".into(), draft_model.into()]),
             None => {}
         }
@@ -56,23 +61,43 @@ impl Sizes {
     }
 }
 
+/// As the engine's option and the history call it; empty for what was not told apart.
+pub(super) fn name(kind: TextKind) -> &'static str {
+    match kind {
+        TextKind::Prose => "prose",
+        TextKind::Code => "code",
+        TextKind::Any => "",
+    }
+}
+
 /// The engine's figures.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Report {
-    pub(crate) depths: Vec<DepthSpeed>,
-    dflash: Vec<DepthSpeed>,
-    auto: Option<AutoSpeed>,
+    texts: Vec<TextFigures>,
     format: String,
     device: String,
     runs: u32,
-    gen_tokens: u32,
     prompt_tokens: u32,
     prefill_tokens_per_second: Spread,
     peak_memory_bytes: Spread,
     load_seconds: Spread,
 }
 
+/// Those of one kind of text.
+#[derive(Debug, Deserialize)]
+struct TextFigures {
+    /// Decoded in each way in each run.
+    tokens: u32,
+    #[serde(flatten)]
+    speed: TextSpeed,
+}
+
 impl Report {
+    /// Decoding of the first kind of text with the MTP head, by depth.
+    pub(crate) fn depths(&self) -> &[DepthSpeed] {
+        self.texts.first().map_or(&[], |text| &text.speed.depths)
+    }
+
     /// The figures as they are kept, of the model with this name, measured now with keys and values kept so.
     pub(crate) fn kept(
         self,
@@ -92,11 +117,9 @@ impl Report {
             device: self.device,
             plan,
             runs: self.runs,
-            gen_tokens: self.gen_tokens,
+            gen_tokens: self.texts.first().map_or(0, |text| text.tokens),
             prompt_tokens: self.prompt_tokens,
-            depths: self.depths,
-            dflash: self.dflash,
-            auto: self.auto,
+            texts: self.texts.into_iter().map(|text| text.speed).collect(),
             prefill_tokens_per_second: plan.prompt.then_some(self.prefill_tokens_per_second),
             peak_memory_bytes: self.peak_memory_bytes,
             load_seconds: self.load_seconds,
@@ -164,8 +187,10 @@ mod tests {
 
     use super::*;
 
-    const PLAN: BenchmarkPlan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
-    const SMALL: Sizes = Sizes { drafts: true, prompt_tokens: 16, gen_tokens: 12, runs: 2 };
+    const PLAN: BenchmarkPlan =
+        BenchmarkPlan { texts: TextChoice::Both, drafts: true, prompt: true, thorough: false };
+    const SMALL: Sizes =
+        Sizes { texts: TextChoice::Both, drafts: true, prompt_tokens: 16, gen_tokens: 12, runs: 2 };
 
     fn demo(kv_precision: KvPrecision, draft_model: Option<String>) -> Model {
         Model { folder: demo_model().to_string_lossy().into_owned(), kv_precision, draft_model }
@@ -182,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_model_is_measured_at_each_depth_and_each_part_is_told() {
+    async fn the_demo_model_is_measured_in_each_way_and_each_part_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
         let (mut told, state) = (Vec::new(), folder.path().join("state"));
@@ -194,15 +219,20 @@ mod tests {
         assert_eq!(told, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)], "two loads, three runs");
         let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
         let kept = report.kept("Demo model".into(), PLAN, KvPrecision::Full, machine, 7);
-        assert_eq!(kept.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        for DepthSpeed { depth, tokens_per_second, speed_up, positions, .. } in &kept.depths {
-            assert!(0.0 < tokens_per_second.min && tokens_per_second.min <= tokens_per_second.max);
-            assert_eq!(positions.len(), usize::from(*depth));
-            assert_eq!(speed_up.unwrap().median == 1.0, *depth == 0, "{speed_up:?}");
+        assert_eq!(kept.texts.iter().map(|text| text.kind).collect::<Vec<_>>(), TextChoice::Both.kinds());
+        for TextSpeed { depths, dflash, auto, lookup, .. } in &kept.texts {
+            assert_eq!(depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
+            for DepthSpeed { depth, tokens_per_second, speed_up, tokens_per_pass, positions } in depths {
+                assert!(0.0 < tokens_per_second.min && tokens_per_second.min <= tokens_per_second.max);
+                assert_eq!(positions.len(), usize::from(*depth));
+                assert_eq!(speed_up.unwrap().median == 1.0, *depth == 0, "{speed_up:?}");
+                assert_eq!(tokens_per_pass.median == 1.0, *depth == 0, "{tokens_per_pass:?}");
+            }
+            assert_eq!(dflash.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [3, 7]);
+            assert!(auto.is_some() && lookup.is_some());
         }
-        assert_eq!(kept.dflash.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [3, 7]);
-        assert!(kept.auto.is_some() && kept.prefill_tokens_per_second.is_some());
-        assert_eq!((kept.runs, kept.gen_tokens, kept.prompt_tokens), (2, 12, 16));
+        assert!(kept.prefill_tokens_per_second.is_some());
+        assert_eq!((kept.runs, kept.gen_tokens, kept.prompt_tokens), (2, 3 * 12, 16));
         assert!(kept.peak_memory_bytes.min > 0.0);
     }
 
@@ -210,15 +240,18 @@ mod tests {
     async fn plain_decoding_can_be_measured_alone_and_with_less_memory() {
         let folder = tempfile::tempdir().unwrap();
         let tool = Tool::new(engine_program(folder.path()));
-        let sizes = Sizes { drafts: false, ..SMALL };
-        let plan = BenchmarkPlan { drafts: false, prompt: false, thorough: false };
-        for kv_precision in [KvPrecision::Full, KvPrecision::Eight] {
+        let cases = [(KvPrecision::Full, TextChoice::Prose), (KvPrecision::Eight, TextChoice::Code)];
+        for (kv_precision, texts) in cases {
+            let sizes = Sizes { drafts: false, texts, ..SMALL };
+            let plan = BenchmarkPlan { texts, drafts: false, prompt: false, thorough: false };
             let model = demo(kv_precision, Some("nowhere".into()));
             let report = measure(&tool, &model, folder.path(), &sizes, |_, _| {}).await.unwrap();
             let nowhere = MachineName { chip: String::new(), ram_bytes: 0 };
             let kept = report.kept("Demo model".into(), plan, kv_precision, nowhere, 7);
-            assert_eq!((kept.depths.len(), kept.auto, kept.prefill_tokens_per_second), (1, None, None));
-            assert_eq!((kept.kv_precision, kept.dflash.len()), (kv_precision, 0));
+            let [text] = &kept.texts[..] else { panic!("{kept:?}") };
+            assert_eq!((&[text.kind][..], text.depths.len(), text.dflash.len()), (texts.kinds(), 1, 0));
+            assert_eq!((&text.auto, &text.lookup), (&None, &None));
+            assert_eq!((kept.kv_precision, kept.prefill_tokens_per_second), (kv_precision, None));
         }
     }
 

@@ -1,14 +1,18 @@
 import { useState } from "react";
+import type { TextChoice } from "../bridge/bindings";
 import { JobRow } from "../models/JobRow";
 import { isOpen } from "../models/jobs";
 import { choiceLabel } from "../models/labels";
 import { ActionButton } from "../primitives/ActionButton";
+import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
 import { Segments } from "../primitives/Segments";
 import { useStore } from "../state/store";
 import { runBenchmark } from "./actions";
+import { effort, expectedSeconds, minutesLabel } from "./expected";
+import { newestHere } from "./gains";
 import type { Subject } from "./models";
 import { setBenchmarks, useBenchmarks } from "./store";
 
@@ -19,11 +23,21 @@ interface Props {
 
 /** Says what is measured, and measures it. */
 export function Measure({ shown }: Pick<Props, "shown">) {
-  const path = shown?.local?.path ?? null;
+  const history = useBenchmarks((state) => state.history);
+  const plan = useBenchmarks((state) => state.plan);
+  const local = shown?.local ?? null;
+  const path = local?.path ?? null;
+  const before = history && local && newestHere(history, local.name, local.format);
+  const seconds = local && before && expectedSeconds(plan, local, before);
   const reason =
     shown === null ? "No model is here." : path === null ? `${shown.name} is not here any more.` : null;
   return (
     <>
+      {seconds && (
+        <span className="measure-time" data-testid="measure-time">
+          {minutesLabel(seconds)}
+        </span>
+      )}
       <PopoverButton
         label="What to measure"
         title="What to measure"
@@ -46,31 +60,41 @@ export function Measure({ shown }: Pick<Props, "shown">) {
   );
 }
 
+const TEXT_CHOICES: { name: string; value: TextChoice }[] = [
+  { name: "Prose and code", value: "both" },
+  { name: "Prose", value: "prose" },
+  { name: "Code", value: "code" },
+];
+
 /** What is measured of a model, and how thoroughly. */
 export function Plan({ shown }: Pick<Props, "shown">) {
   const plan = useBenchmarks((state) => state.plan);
-  const hasHead = shown?.local?.mtp?.state === "present";
-  const canDraft = hasHead || (shown?.local?.draft_model ?? null) !== null;
-  const drafters = [(hasHead || !canDraft) && "1, 2 and 3 ahead", shown?.local?.draft_model && "DFlash"]
-    .filter(Boolean)
-    .join(", ");
+  const { runs, tokens } = effort(plan);
+  const local = shown?.local ?? null;
+  const ways = [
+    (local === null || local.mtp?.state === "present") && "1, 2 and 3 ahead",
+    local?.draft_model && "DFlash",
+    "Look-up",
+  ].filter(Boolean);
   return (
     <>
+      <Segments
+        label="What is written"
+        choices={TEXT_CHOICES}
+        at={TEXT_CHOICES.findIndex(({ value }) => value === plan.texts)}
+        testId="plan-texts"
+        onChoose={(texts) => setBenchmarks({ plan: { ...plan, texts } })}
+      />
       <label className="check">
         <input
           type="checkbox"
-          checked={plan.drafts && canDraft}
-          disabled={!canDraft}
+          checked={plan.drafts}
           data-testid="plan-drafts"
           onChange={(event) => setBenchmarks({ plan: { ...plan, drafts: event.target.checked } })}
         />
         <span>
           Guessing ahead
-          <span className="measure-words">
-            {canDraft || shown === null
-              ? `Plain decoding against ${drafters}, and Auto`
-              : "This model has neither an MTP head nor a draft model to guess with"}
-          </span>
+          <span className="measure-words">{`Plain decoding against ${ways.join(", ")}, and Auto`}</span>
         </span>
       </label>
       <label className="check">
@@ -96,8 +120,8 @@ export function Plan({ shown }: Pick<Props, "shown">) {
         onChoose={(thorough) => setBenchmarks({ plan: { ...plan, thorough } })}
       />
       <p className="popover-note">
-        {plan.thorough ? "Five runs of 256 tokens each way." : "Three runs of 64 tokens each way."} It runs
-        while no reply is being written, and the chat goes first.
+        {`${count(runs)} runs of ${count(tokens)} tokens each way${plan.texts === "both" ? ", of prose and of code" : ""}.`}{" "}
+        It runs while no reply is being written, and the chat goes first.
       </p>
     </>
   );

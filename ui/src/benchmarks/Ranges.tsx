@@ -1,7 +1,7 @@
 import type { Spread } from "../bridge/bindings";
 import { rate } from "../primitives/format";
-import { spread } from "./labels";
-import { times, type Verdict, type Way } from "./verdict";
+import { spread, TEXTS } from "./labels";
+import { type TextVerdict, times, type Way } from "./verdict";
 
 /** The axis is marked every so many times. */
 const TICK = 0.5;
@@ -21,23 +21,38 @@ export const placeOn =
   (gain: number): number =>
     (100 * (gain - from)) / (to - from);
 
+interface Props {
+  /** What was found for one kind of text. */
+  text: TextVerdict;
+  /** That all texts share. */
+  axis: ReturnType<typeof axisOf>;
+  /** Said once, of all bars. */
+  note?: string;
+}
+
 /** How fast each way was, as a bar from its lowest to its highest run on a line at plain decoding's speed. */
-export function Ranges({ verdict: { ways, bracket } }: { verdict: Verdict }) {
-  const axis = axisOf(ways);
+export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
   const place = placeOn(axis);
   const firstBest = ways.findIndex(({ best }) => best);
+  const { name, words } = TEXTS[kind];
   return (
-    <div className="ranges numbers" data-testid="ranges">
+    <section className="ranges numbers" data-testid={`ranges-${kind}`} aria-label={name}>
+      <header className="ranges-head">
+        <h3>{name}</h3>
+        <span className="ranges-words">{words}</span>
+        <span className="spring" />
+        {note !== undefined && <span className="ranges-note">{note}</span>}
+      </header>
       <ul>
         {ways.map(({ name, tokensPerSecond, gain, best }, index) => (
-          <li key={name} className={best && bracket !== null ? "range-row best" : "range-row"}>
+          <li key={name} className={best && bracket !== null ? `range-row best ${bracket}` : "range-row"}>
             <span className="range-name">{name}</span>
             <span
               className="range-place"
               role="img"
               aria-label={`${times(gain.min)} to ${times(gain.max)} times plain, ${times(gain.median)} in the middle.`}
             >
-              <Bar gain={gain} plain={name === "Plain"} best={best} place={place} />
+              <Bar gain={gain} plain={name === "Plain"} best={best} place={place} ticks={axis.ticks} />
             </span>
             <span className="range-numbers">
               {spread(tokensPerSecond, rate)}
@@ -50,17 +65,13 @@ export function Ranges({ verdict: { ways, bracket } }: { verdict: Verdict }) {
       <div className="range-axis" aria-hidden="true">
         <span className="range-place">
           {axis.ticks.map((tick) => (
-            <span
-              key={tick}
-              className={tick === 1 ? "range-tick one" : "range-tick"}
-              style={{ left: `${place(tick)}%` }}
-            >
+            <span key={tick} className="range-tick" style={{ left: `${place(tick)}%` }}>
               {`${tick}×`}
             </span>
           ))}
         </span>
       </div>
-    </div>
+    </section>
   );
 }
 
@@ -70,13 +81,20 @@ interface BarProps {
   best: boolean;
   /** Where a gain stands, in percent. */
   place: (gain: number) => number;
+  /** Gains that have a line. */
+  ticks?: number[];
 }
 
 /** A bar from the lowest to the highest run, with the median, and the line at plain decoding's speed. */
-export function Bar({ gain, plain, best, place }: BarProps) {
+export function Bar({ gain, plain, best, place, ticks = [] }: BarProps) {
   const kind = plain || gain.max <= 1 ? "plain" : best ? "best" : "gain";
   return (
     <>
+      {ticks
+        .filter((tick) => tick !== 1)
+        .map((tick) => (
+          <span key={tick} className="range-line" style={{ left: `${place(tick)}%` }} />
+        ))}
       <span className="range-one" style={{ left: `${place(1)}%` }} />
       <span
         className={`range-bar ${kind}`}

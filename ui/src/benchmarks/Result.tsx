@@ -1,8 +1,8 @@
-import type { AutoSpeed, Benchmark, DepthSpeed } from "../bridge/bindings";
+import type { AutoSpeed, Benchmark, DepthSpeed, TextSpeed } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
 import { bytes, count, perPass, rate, seconds } from "../primitives/format";
-import { acceptanceLabel, benchmarkNotes, spread, timeLabel } from "./labels";
-import { Ranges } from "./Ranges";
+import { acceptanceLabel, benchmarkNotes, spread, TEXTS, timeLabel } from "./labels";
+import { axisOf, Ranges } from "./Ranges";
 import { setBenchmarks, useBenchmarks } from "./store";
 import { times, verdict, wayName } from "./verdict";
 
@@ -16,7 +16,8 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
   const benchmark = benchmarks.find(({ measured_at }) => measured_at === shown) ?? newest;
   if (benchmark === undefined || newest === undefined || machine === undefined) return null;
   const found = verdict(benchmark);
-  const { auto, prefill_tokens_per_second: prefill, peak_memory_bytes: peak } = benchmark;
+  const { prefill_tokens_per_second: prefill, peak_memory_bytes: peak } = benchmark;
+  const axis = axisOf(found.texts.flatMap(({ ways }) => ways));
   return (
     <section className="part" aria-label="Result" data-testid="benchmark-result">
       <header className="result-head">
@@ -35,8 +36,21 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
           </p>
         )}
       </header>
-      {found.ways.length > 1 && <Ranges verdict={found} />}
-      {auto?.note && <p className="part-note">Auto: {auto.note}</p>}
+      {found.texts
+        .filter(({ ways }) => ways.length > 1)
+        .map((text, index) => (
+          <Ranges
+            key={text.kind}
+            text={text}
+            axis={axis}
+            note={index === 0 ? `tok/s, lowest to highest of ${count(benchmark.runs)} runs` : undefined}
+          />
+        ))}
+      {autoNotes(benchmark).map((note) => (
+        <p key={note} className="part-note">
+          {note}
+        </p>
+      ))}
       <div className="folds">
         <Fold name="All figures" value={`${count(benchmark.runs)} runs`} testId="fold-figures">
           <Figures benchmark={benchmark} />
@@ -50,12 +64,20 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
         <Fold name="Memory at most" value={spread(peak, bytes)} />
         <Fold name="Loaded in" value={spread(benchmark.load_seconds, seconds)} />
       </div>
-      <p className="part-note">{benchmarkNotes(benchmark, machine)}. Lowest to highest of all runs.</p>
+      <p className="part-note">{benchmarkNotes(benchmark, machine)}.</p>
     </section>
   );
 }
 
-function Figures({ benchmark: { depths, dflash, auto } }: { benchmark: Benchmark }) {
+/** Why Auto used no drafts, once for all texts where it says the same of each. */
+function autoNotes({ texts }: Benchmark): string[] {
+  const notes = texts.flatMap(({ kind, auto }) => (auto?.note ? [{ kind, note: auto.note }] : []));
+  const same = notes.length === texts.length && notes.every(({ note }) => note === notes[0]?.note);
+  if (same) return notes.slice(0, 1).map(({ note }) => `Auto: ${note}`);
+  return notes.map(({ kind, note }) => `Auto, ${TEXTS[kind].name.toLowerCase()}: ${note}`);
+}
+
+function Figures({ benchmark: { texts } }: { benchmark: Benchmark }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
     <section className="table-place" tabIndex={0} aria-label="Speed by number of guesses">
@@ -71,17 +93,32 @@ function Figures({ benchmark: { depths, dflash, auto } }: { benchmark: Benchmark
             </th>
           </tr>
         </thead>
-        <tbody>
-          {depths.map((depth) => (
-            <Row key={depth.depth} name={wayName(depth.depth)} speed={depth} />
-          ))}
-          {dflash.map((depth) => (
-            <Row key={`dflash ${depth.depth}`} name={`DFlash ${depth.depth}`} speed={depth} />
-          ))}
-          {auto && <Row name="Auto" speed={auto} />}
-        </tbody>
+        {texts.map((text) => (
+          <Rows key={text.kind} text={text} />
+        ))}
       </table>
     </section>
+  );
+}
+
+/** The lines of one kind of text. */
+function Rows({ text: { kind, depths, dflash, auto, lookup } }: { text: TextSpeed }) {
+  return (
+    <tbody>
+      <tr className="table-group">
+        <th scope="rowgroup" colSpan={5}>
+          {TEXTS[kind].name}
+        </th>
+      </tr>
+      {depths.map((depth) => (
+        <Row key={depth.depth} name={wayName(depth.depth)} speed={depth} />
+      ))}
+      {auto && <Row name="Auto" speed={auto} />}
+      {dflash.map((depth) => (
+        <Row key={`dflash ${depth.depth}`} name={`DFlash ${depth.depth}`} speed={depth} />
+      ))}
+      {lookup && <Row name="Look-up" speed={lookup} />}
+    </tbody>
   );
 }
 

@@ -2,13 +2,23 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Benchmark, DepthSpeed, EngineState, LocalModel, MtpState } from "../bridge/bindings";
+import type {
+  Benchmark,
+  BenchmarkPlan,
+  DepthSpeed,
+  EngineState,
+  LocalModel,
+  MtpState,
+  TextKind,
+  TextSpeed,
+} from "../bridge/bindings";
 import { SidebarProgress } from "../frame/SidebarProgress";
 import { Jobs } from "../models/Jobs";
 import { endings, steps } from "../models/jobs";
 import { job, library, local, modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
 import { BenchmarksScreen } from "./BenchmarksScreen";
+import { expectedSeconds, minutesLabel } from "./expected";
 import { gainOf, waysHere } from "./gains";
 import { History } from "./History";
 import {
@@ -29,9 +39,9 @@ import { benchmarksOf, subject, subjects } from "./models";
 import { Result } from "./Result";
 import { arrived, duration, said } from "./replay";
 import { SideBySide } from "./SideBySide";
-import { benchmark, comparison, history, reply, speedOf } from "./samples";
+import { autoOf, benchmark, comparison, history, reply, speedOf, text } from "./samples";
 import { useBenchmarks } from "./store";
-import { times, verdict } from "./verdict";
+import { type TextVerdict, times, verdict } from "./verdict";
 
 const page = useStore.getInitialState();
 const screen = useBenchmarks.getInitialState();
@@ -58,77 +68,169 @@ const day = (month: number, date: number) => new Date(2026, month - 1, date, 9, 
 const HERE = { chip: "M4", ram_bytes: 16e9 };
 
 describe("what a benchmark found", () => {
-  const found = (...gains: number[]) =>
-    verdict(benchmark(0, { depths: gains.map((gain, depth) => speedOf(depth, 50, gain)) }));
   /** A speed of so many times plain in the middle, and so far on either side. */
   const between = (depth: number, gain: number, side: number): DepthSpeed => ({
     ...speedOf(depth, 50, gain),
     tokens_per_second: { median: 50 * gain, min: 50 * (gain - side), max: 50 * (gain + side) },
   });
+  const plain = between(0, 1, 0.02);
+  const prose = (...depths: DepthSpeed[]) => text("prose", [plain, ...depths]);
+  const code = (...depths: DepthSpeed[]) => text("code", [plain, ...depths]);
+  const found = (...texts: TextSpeed[]) => verdict({ texts });
+  const gaining = [between(1, 1.2, 0.05), between(2, 1.6, 0.1)];
+  const losing = [between(1, 0.7, 0.1)];
+  const uncertain = [between(1, 1.2, 0.3)];
 
   it("is the fastest way only where its lowest run is above the highest of all others", () => {
-    const depths = [between(0, 1, 0.02), between(1, 1.2, 0.05), between(2, 1.6, 0.1)];
-    expect(verdict(benchmark(0, { depths }))).toMatchObject({
+    expect(found(text("any", [plain, ...gaining]))).toMatchObject({
       sentence: "Guessing makes it 1.5 to 1.7 times as fast.",
       detail: "2 ahead is fastest.",
-      bracket: "fastest",
+      texts: [{ bracket: "fastest" }],
     });
-    const all = verdict(
-      benchmark(0, { depths: [...depths, between(3, 1.55, 0.1)], dflash: [between(7, 1.4, 0.1)] }),
-    );
+    const depths = [plain, ...gaining, between(3, 1.55, 0.1)];
+    const all = found(text("any", depths, { dflash: [between(7, 1.4, 0.1)], lookup: autoOf(50) }));
     expect(all).toMatchObject({
       detail: "2 ahead, 3 ahead and DFlash 7 are equally fast: their ranges overlap.",
-      bracket: "equally fast",
+      texts: [{ bracket: "equally fast" }],
     });
-    expect(all.ways.map(({ name, best }) => [name, best])).toEqual([
+    expect(all.texts[0]?.ways.map(({ name, best }) => [name, best])).toEqual([
       ["Plain", false],
       ["1 ahead", false],
       ["2 ahead", true],
       ["3 ahead", true],
       ["DFlash 7", true],
+      ["Look-up", false],
     ]);
   });
 
   it("claims no gain where a run was slower, or plain is as fast", () => {
-    const uncertain = [between(0, 1, 0.01), between(1, 1.2, 0.3)];
-    expect(verdict(benchmark(0, { depths: uncertain })).sentence).toBe(
-      "Guessing gains nothing here that is certain.",
-    );
-    expect(found(1, 0.7).sentence).toBe("Nothing beats plain here.");
-    expect(found(1, 0.7).detail).toBe("Plain is fastest.");
-    expect(found(1).sentence).toBe("Plain decoding writes 50 tokens per second here.");
-    expect(found().sentence).toBe("Plain decoding was not measured.");
+    const one = (...depths: DepthSpeed[]) => found(text("any", depths));
+    expect(one(plain, ...uncertain).sentence).toBe("Guessing gains nothing here that is certain.");
+    expect(one(plain, ...losing)).toMatchObject({
+      sentence: "Nothing beats plain here.",
+      detail: "Plain is fastest.",
+    });
+    expect(one(plain)).toMatchObject({
+      sentence: "Plain decoding writes 50 tokens per second here.",
+      detail: "",
+    });
+    expect(one().sentence).toBe("Plain decoding was not measured.");
+    expect(found().sentence).toBe("Nothing was measured.");
   });
 
-  it("has sentence, bracket and bars that never disagree", () => {
-    const ways = fc.array(
-      fc.tuple(fc.double({ min: 0.5, max: 3, noNaN: true }), fc.double({ min: 0, max: 0.4, noNaN: true })),
-      {
-        minLength: 1,
-        maxLength: 4,
-      },
+  it("is told for prose and for code in one sentence", () => {
+    const fast = [between(1, 1.5, 0.1), between(2, 2.6, 0.2)];
+    const says = (one: DepthSpeed[], two: DepthSpeed[]) => found(prose(...one), code(...two)).sentence;
+    expect(says(gaining, fast)).toBe(
+      "Guessing makes it 1.5 to 1.7 times as fast for prose, and up to 2.8 times for code.",
     );
+    expect(says(fast, gaining)).toBe(
+      "Guessing makes it 2.4 to 2.8 times as fast for prose, and 1.5 to 1.7 times for code.",
+    );
+    expect(says(gaining, gaining)).toBe("Guessing makes it 1.5 to 1.7 times as fast for prose and for code.");
+    expect(says(gaining, uncertain)).toBe(
+      "Guessing makes it 1.5 to 1.7 times as fast for prose; for code guessing gains nothing that is certain.",
+    );
+    expect(says(losing, fast)).toBe(
+      "Guessing makes it 2.4 to 2.8 times as fast for code; for prose nothing beats plain.",
+    );
+    expect(says(losing, uncertain)).toBe(
+      "Nothing beats plain here for prose; for code guessing gains nothing that is certain.",
+    );
+    expect(says(losing, losing)).toBe("Nothing beats plain here for prose and for code.");
+    expect(says(uncertain, uncertain)).toBe(
+      "Guessing gains nothing here that is certain for prose and for code.",
+    );
+    expect(says([], [])).toBe("Plain decoding writes 50 tokens per second here for prose and for code.");
+    expect(found(prose(), text("code", [speedOf(0, 40, 1)])).sentence).toBe(
+      "Plain decoding writes 50 tokens per second here for prose, and 40 for code.",
+    );
+    expect(found(code(...gaining)).sentence).toBe("Guessing makes it 1.5 to 1.7 times as fast for code.");
+  });
+
+  it("says which way is fastest for each, once where it is the same", () => {
+    const [one, two] = [prose(...gaining, between(3, 1.55, 0.1)), code(...gaining)];
+    expect(found(one, two).detail).toBe(
+      "For prose 2 ahead and 3 ahead are equally fast: their ranges overlap. For code 2 ahead is fastest.",
+    );
+    expect(found(prose(...gaining), two).detail).toBe("For prose and for code 2 ahead is fastest.");
+    expect(found(prose(), code()).detail).toBe("");
+  });
+
+  it("has one range over all texts for each way", () => {
+    const { ways } = found(prose(between(1, 1.2, 0.1)), code(between(1, 2, 0.2), between(2, 3, 0.1)));
+    expect(ways.map(({ name, best }) => [name, best])).toEqual([
+      ["Plain", false],
+      ["1 ahead", false],
+      ["2 ahead", true],
+    ]);
+    expect(ways[1]?.gain.min).toBeCloseTo(1.1);
+    expect(ways[1]?.gain.median).toBeCloseTo(1.6);
+    expect(ways[1]?.gain.max).toBeCloseTo(2.2);
+  });
+
+  // In hundredths: doubles would nearly all be tiny sides, which overlap nothing.
+  const measured = fc.array(fc.tuple(fc.integer({ min: 50, max: 300 }), fc.integer({ min: 0, max: 40 })), {
+    maxLength: 4,
+  });
+  const speeds = (ways: [number, number][]) =>
+    ways.map(([gain, side], index) => between(index + 1, gain / 100, side / 100));
+
+  it("has sentence, bracket and bars that never disagree, for one kind of text", () => {
     fc.assert(
-      fc.property(ways, (ways) => {
-        const depths = [
-          between(0, 1, 0.02),
-          ...ways.map(([gain, side], index) => between(index + 1, gain, side)),
-        ];
-        const { ways: shown, sentence, detail, bracket } = verdict(benchmark(0, { depths }));
-        const best = shown.filter((way) => way.best);
-        const others = shown.filter((way) => !way.best);
-        expect(bracket).toBe(best.length === 1 ? "fastest" : "equally fast");
-        for (const { name } of best) expect(detail).toContain(name);
-        for (const { name } of others) expect(detail).not.toContain(name);
-        const top = best.reduce((one, two) => (two.gain.median > one.gain.median ? two : one));
-        for (const { gain } of others) expect(gain.max).toBeLessThan(top.gain.min);
-        if (sentence.startsWith("Guessing makes it")) {
-          expect(top.gain.min).toBeGreaterThan(1);
-          expect(best.some(({ name }) => name === "Plain")).toBe(false);
+      fc.property(measured, fc.constantFrom("prose", "code", "any"), (ways, kind) => {
+        const { texts, sentence, detail } = found(text(kind, [plain, ...speeds(ways)]));
+        agree(texts[0] as TextVerdict, sentence, detail);
+      }),
+    );
+  });
+
+  it("has sentence, brackets and bars that never disagree, for prose and for code", () => {
+    fc.assert(
+      fc.property(measured, measured, (one, two) => {
+        const { texts, sentence, detail } = found(prose(...speeds(one)), code(...speeds(two)));
+        for (const text of texts) {
+          const own = told(sentence, text.kind);
+          agree(text, own, told(detail, text.kind));
+          // Whoever reads "up to" knows the highest; of both the sentence is about the same bars.
+          const numbers = own.match(/[\d.]+(?= times| to )/g)?.map(Number) ?? [];
+          if (text.outcome === "gains") expect(numbers.at(-1)).toBe(Number(times(text.top?.gain.max ?? 0)));
         }
       }),
     );
   });
+
+  /** What a sentence says of a kind of text, with the words that it shares with the other one. */
+  function told(sentence: string, kind: TextKind): string {
+    const other = kind === "prose" ? "code" : "prose";
+    if (/for prose and for code/i.test(sentence)) return sentence;
+    const parts = sentence.split(/(?<=[.;]) |, and (?=up to|[\d.])/);
+    const own = parts.filter((part) => new RegExp(`for ${kind}`, "i").test(part)).join(" ");
+    expect(own).not.toMatch(new RegExp(`for ${other}`, "i"));
+    return /^(up to )?[\d.]+/.test(own) ? `${sentence.split(/[\d]/)[0]}${own}` : own;
+  }
+
+  /** Fails where words and bars of a text differ. */
+  function agree({ ways, bracket, top, outcome }: TextVerdict, sentence: string, detail: string) {
+    const [best, others] = [true, false].map((wanted) => ways.filter((way) => way.best === wanted));
+    if (ways.length === 1) {
+      expect([bracket, detail]).toEqual([null, ""]);
+      expect(sentence.toLowerCase()).toContain("plain decoding");
+      return;
+    }
+    expect(bracket).toBe(best?.length === 1 ? "fastest" : "equally fast");
+    expect(detail).toContain(bracket);
+    for (const { name } of best ?? []) expect(detail).toContain(name);
+    for (const { name, gain } of others ?? []) {
+      expect(detail).not.toContain(name);
+      expect(gain.max).toBeLessThan(top?.gain.min ?? 0);
+    }
+    const gains = (top?.gain.min ?? 0) > 1 && !best?.some(({ name }) => name === "Plain");
+    expect(outcome === "gains").toBe(gains);
+    expect(sentence.includes("Guessing makes it")).toBe(gains);
+    expect(sentence.toLowerCase().includes("nothing beats plain")).toBe(!gains && top?.name === "Plain");
+    expect(sentence.includes("that is certain")).toBe(!gains && top?.name !== "Plain");
+  }
 
   it("rounds no difference away and shows a spread only where there is one", () => {
     expect([1.04, 1.4, 0.93, 12.3].map(times)).toEqual(["1.04", "1.4", "0.93", "12"]);
@@ -148,22 +250,59 @@ describe("what a benchmark found", () => {
     Object.assign(page, { openFolds: ["fold-figures"] });
     const shown = words(<Result benchmarks={[benchmark(day(11, 21))]} />, { history: history([]) });
     for (const part of [
-      "Guessing makes it 1.3 to 1.5 times as fast. 1 ahead, 2 ahead and 3 ahead are equally fast",
-      "Plain 50 (45–55) – 1.0 –",
+      "Guessing makes it 1.3 to 1.5 times as fast for prose, and up to 2.9 times for code.",
+      "For prose 1 ahead, 2 ahead and 3 ahead are equally fast: their ranges overlap. For code 3 ahead is fastest.",
+      "Prose a story, a letter, an explanation tok/s, lowest to highest of 3 runs Plain 50 (45–55) tok/s",
+      "Code a function, a test, a change to a file Plain 48 (43–53) tok/s",
+      "Prose Plain 50 (45–55) – 1.0 –",
       "2 ahead 70 (63–77) 1.4× 2.0 80 % · 60 %",
+      "Code Plain 48 (43–53) – 1.0 –",
       "Reading a prompt of 512 tokens 1,200 (1,080–1,320) tok/s",
       "Memory at most 2.0 GB (1.8 GB–2.2 GB)",
-      "Foretoken 1.0.0 · 4-bit on metal, this computer · 3 runs of 64 tokens",
+      "Foretoken 1.0.0 · 4-bit on metal, this computer · 3 runs of 60 tokens of each kind of text.",
     ])
       expect(shown).toContain(part);
-    const plain = benchmark(0, { depths: [speedOf(0, 50, 1)], prefill_tokens_per_second: null });
-    const less = words(<Result benchmarks={[plain]} />);
-    expect(less).not.toContain("Reading");
-    expect(less).not.toContain("1 ahead");
-    expect(less).not.toContain("DFlash");
-    const drafted = words(<Result benchmarks={[benchmark(0, { dflash: [speedOf(3, 50, 1.6)] })]} />);
-    expect(drafted).toContain("DFlash 3 80 (72–88) 1.6× 2.5 80 % · 60 % · 40 %");
+    const texts = [text("any", [speedOf(0, 50, 1)])];
+    const less = words(<Result benchmarks={[benchmark(0, { texts, prefill_tokens_per_second: null })]} />);
+    for (const part of ["Reading", "1 ahead", "DFlash", "Look-up", "prose", "kind of text"])
+      expect(less).not.toContain(part);
+    const dflash = [speedOf(3, 50, 1.6)];
+    const drafted = [text("code", [speedOf(0, 50, 1)], { dflash, lookup: autoOf(60) })];
+    const more = words(<Result benchmarks={[benchmark(0, { texts: drafted })]} />);
+    expect(more).toContain("DFlash 3 80 (72–88) 1.6× 2.5 80 % · 60 % · 40 % Look-up 60 (54–66) 1.2× 1.3 –");
     expect(markup(<Result benchmarks={[]} />)).toBe("");
+  });
+
+  it("heads a result in which texts were not told apart, and draws both on one axis where they were", () => {
+    const old = benchmark(0, { texts: [text("any", [speedOf(0, 50, 1), speedOf(1, 50, 1.4)])] });
+    const shown = words(<Result benchmarks={[old]} />, { history: history([]) });
+    expect(shown).toMatch(/^Guessing makes it 1\.3 to 1\.5 times as fast\. 1 ahead is fastest\./);
+    expect(shown).toContain("All text prose and code were not told apart");
+    const html = markup(<Result benchmarks={[benchmark(0)]} />, { history: history([]) });
+    const [first, second] = html.split('data-testid="ranges-code"');
+    const ticks = (part = "") => [...part.matchAll(/class="range-tick" style="left:([^"]+)"/g)].map(String);
+    expect(ticks(first).length).toBeGreaterThan(3);
+    expect(ticks(second)).toEqual(ticks(first));
+  });
+
+  it("says why Auto guessed nothing, once where it is the same for all texts", () => {
+    const auto = (note: string) => ({ ...autoOf(50), note });
+    const noted = (one: string, two: string | null) =>
+      words(
+        <Result
+          benchmarks={[
+            benchmark(0, {
+              texts: [
+                text("prose", [speedOf(0, 50, 1)], { auto: auto(one) }),
+                text("code", [speedOf(0, 50, 1)], { auto: two === null ? autoOf(60) : auto(two) }),
+              ],
+            }),
+          ]}
+        />,
+        { history: history([]) },
+      );
+    expect(noted("No.", "No.").match(/Auto: No\./g)).toHaveLength(1);
+    expect(noted("No.", null)).toContain("Auto, prose: No.");
   });
 
   it("can be an earlier one", () => {
@@ -174,13 +313,18 @@ describe("what a benchmark found", () => {
 });
 
 describe("what MTP's menu says of each way", () => {
-  const measured = benchmark(2, { dflash: [speedOf(3, 50, 1.1), speedOf(7, 50, 1.6)] });
+  const depths = [speedOf(0, 50, 1), speedOf(1, 50, 1.2), speedOf(2, 50, 1.4)];
+  const dflash = [speedOf(3, 50, 1.1), speedOf(7, 50, 1.6)];
+  const measured = benchmark(2, {
+    texts: [text("prose", depths, { dflash }), text("code", depths, { dflash, lookup: autoOf(100) })],
+  });
   const gains = (...all: Benchmark[]) => waysHere(history(all), "Small", "4-bit");
 
   it("is what the newest benchmark of this machine and format found", () => {
-    const ways = gains(benchmark(1, { depths: [speedOf(0, 50, 1)] }), measured);
+    const ways = gains(benchmark(1, { texts: [text("prose", [speedOf(0, 50, 1)])] }), measured);
     expect(gainOf({ mode: "fixed", depth: 2 }, ways)?.median).toBeCloseTo(1.4);
     expect(gainOf({ mode: "dflash", depth: null }, ways)?.median).toBeCloseTo(1.6);
+    expect(gainOf({ mode: "lookup" }, ways)?.median).toBeCloseTo(2);
     const elsewhere = benchmark(3, { machine: { chip: "M1", ram_bytes: 8e9 } });
     expect(gains(measured, elsewhere)).toEqual(ways);
   });
@@ -188,17 +332,23 @@ describe("what MTP's menu says of each way", () => {
   it("is nothing where it was not measured", () => {
     expect(gains(benchmark(1, { format: "8-bit" }))).toEqual([]);
     expect(waysHere(null, "Small", "4-bit")).toEqual([]);
-    for (const mode of ["auto", "lookup", "off"] as const)
-      expect(gainOf({ mode }, gains(measured))).toBeNull();
+    for (const mode of ["auto", "off"] as const) expect(gainOf({ mode }, gains(measured))).toBeNull();
+    expect(gainOf({ mode: "lookup" }, gains(benchmark(1)))).toBeNull();
   });
 });
 
 describe("the history", () => {
   const all = [
-    benchmark(day(11, 3), { depths: [speedOf(0, 50, 1), speedOf(2, 50, 1.4)] }),
+    benchmark(day(11, 3), { texts: [text("any", [speedOf(0, 50, 1), speedOf(2, 50, 1.4)])] }),
     benchmark(day(11, 9), { machine: { chip: "M1", ram_bytes: 8e9 } }),
     benchmark(day(11, 15), { format: "8-bit, groups of 64" }),
-    benchmark(day(11, 21), { depths: [speedOf(0, 60, 1), speedOf(2, 60, 1.5)], app_version: "1.1.0" }),
+    benchmark(day(11, 21), {
+      texts: [
+        text("prose", [speedOf(0, 60, 1), speedOf(2, 60, 1.5)]),
+        text("code", [speedOf(0, 58, 1), speedOf(2, 58, 2)]),
+      ],
+      app_version: "1.1.0",
+    }),
   ];
   const model = { key: "/small", name: "Small", local: local("/small") };
 
@@ -255,11 +405,16 @@ describe("the history", () => {
     expect(chartSentence("reading", [benchmark(0, { prefill_tokens_per_second: null })])).toBe(
       "Nothing was measured yet.",
     );
-    expect(chartSentence("writing", [])).toBe("Nothing was measured yet.");
+    expect(chartSentence("code", one)).toContain("2 ahead: 96");
+    expect(chartSentence("code", all.slice(0, 1))).toBe("Nothing was measured yet.");
+    expect(chartSentence("prose", [])).toBe("Nothing was measured yet.");
   });
 
   it("has a line for what was measured at least once, with gaps", () => {
-    const lines = series("writing", [benchmark(0, { depths: [speedOf(0, 50, 1)] }), benchmark(1)]);
+    const lines = series("prose", [
+      benchmark(0, { texts: [text("prose", [speedOf(0, 50, 1)])] }),
+      benchmark(1),
+    ]);
     expect(lines.map(({ name, values }) => [name, values[0] === null])).toEqual([
       ["Plain", false],
       ["1 ahead", true],
@@ -330,16 +485,38 @@ describe("a benchmark that runs", () => {
     expect(words(<SidebarProgress />)).toBe("Model 1 25 %");
   });
 
-  it("offers drafts only where there is a head or a draft model", () => {
+  it("offers every way that the model has", () => {
     const offers = (more: Partial<LocalModel>) => {
       const [shown = null] = subjects(library({ models: [local("/small", more)] }), null);
       return words(<Plan shown={shown} />);
     };
     const mtp = { state: "absent" } as const;
-    expect(offers({ mtp })).toContain("neither an MTP head nor a draft model");
-    expect(offers({ mtp, draft_model: "/draft" })).toContain("Plain decoding against DFlash, and Auto");
-    expect(offers({ draft_model: "/draft" })).toContain("against 1, 2 and 3 ahead, DFlash, and Auto");
-    expect(offers({})).toContain("against 1, 2 and 3 ahead, and Auto");
+    expect(offers({ mtp })).toContain("Plain decoding against Look-up, and Auto");
+    expect(offers({ mtp, draft_model: "/draft" })).toContain("against DFlash, Look-up, and Auto");
+    expect(offers({ draft_model: "/draft" })).toContain(
+      "against 1, 2 and 3 ahead, DFlash, Look-up, and Auto",
+    );
+    expect(offers({})).toContain("3 runs of 60 tokens each way, of prose and of code.");
+    const plan = { ...screen.plan, texts: "code", thorough: true } as const;
+    expect(words(<Plan shown={null} />, { plan })).toContain("5 runs of 144 tokens each way. It");
+  });
+
+  it("says about how long it takes where the model was measured before", () => {
+    const plan = { texts: "both", drafts: true, prompt: true, thorough: false } as const;
+    const [owl, before] = [local("/small"), benchmark(1)];
+    const seconds = (more: Partial<BenchmarkPlan>) => expectedSeconds({ ...plan, ...more }, owl, before) ?? 0;
+    expect(seconds({ texts: "prose" })).toBeLessThan(seconds({}));
+    expect(seconds({ drafts: false })).toBeLessThan(seconds({ texts: "code" }));
+    expect(seconds({})).toBeLessThan(seconds({ thorough: true }));
+    // Three loads of a second, and some 40 decodings of 60 tokens at 50 to 130 a second.
+    expect(seconds({})).toBeGreaterThan(30);
+    expect(seconds({})).toBeLessThan(60);
+    expect(expectedSeconds(plan, owl, benchmark(1, { texts: [] }))).toBeNull();
+    expect([20, 70, 185].map(minutesLabel)).toEqual([
+      "less than a minute",
+      "about one minute",
+      "about 3 minutes",
+    ]);
   });
 });
 

@@ -1,17 +1,23 @@
 import { useMemo } from "react";
-import type { BenchmarkHistory, Drafting, ModelInfo, Spread } from "../bridge/bindings";
+import type { Benchmark, BenchmarkHistory, Drafting, ModelInfo, Spread } from "../bridge/bindings";
 import { useStore } from "../state/store";
 import { strange } from "./labels";
 import { benchmarksOf } from "./models";
 import { useBenchmarks } from "./store";
 import { verdict, type Way } from "./verdict";
 
-/** The ways of a model's newest benchmark on this machine; none where there is none that can be compared. */
+/** A model's newest benchmark on this machine; null where there is none that can be compared. */
+export const newestHere = (
+  history: BenchmarkHistory,
+  name: string,
+  format: string | null,
+): Benchmark | null =>
+  benchmarksOf(history, name).findLast((benchmark) => strange(benchmark, history.machine, format) === null) ??
+  null;
+
+/** The ways of that benchmark, each over all texts, as a chat may ask for any. */
 export function waysHere(history: BenchmarkHistory | null, name: string, format: string): Way[] {
-  if (history === null) return [];
-  const newest = benchmarksOf(history, name).findLast(
-    (benchmark) => strange(benchmark, history.machine, format) === null,
-  );
+  const newest = history && newestHere(history, name, format);
   return newest ? verdict(newest).ways : [];
 }
 
@@ -25,7 +31,9 @@ export function gainOf(drafting: Drafting, ways: readonly Way[]): Spread | null 
         ? named((name) => name === `${drafting.depth} ahead`)
         : drafting.mode === "dflash"
           ? named((name) => name.startsWith("DFlash"))
-          : [];
+          : drafting.mode === "lookup"
+            ? named((name) => name === "Look-up")
+            : [];
   return found.reduce<Spread | null>(
     (best, { gain }) => (best === null || gain.median > best.median ? gain : best),
     null,

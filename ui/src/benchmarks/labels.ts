@@ -8,6 +8,7 @@ import type {
   MachineName,
   PositionStats,
   Spread,
+  TextKind,
 } from "../bridge/bindings";
 import { bytes, count, formatLabel, needsHead, percent, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
@@ -67,8 +68,16 @@ export function strange(benchmark: Benchmark, here: MachineName, format: string 
   return null;
 }
 
+/** How the kinds of text are headed, and what they are made of. */
+export const TEXTS: Record<TextKind, { name: string; words: string }> = {
+  prose: { name: "Prose", words: "a story, a letter, an explanation" },
+  code: { name: "Code", words: "a function, a test, a change to a file" },
+  any: { name: "All text", words: "prose and code were not told apart" },
+};
+
 export const METRICS: { metric: Metric; name: string; unit: string }[] = [
-  { metric: "writing", name: "Writing", unit: "tokens per second" },
+  { metric: "prose", name: "Prose", unit: "tokens per second" },
+  { metric: "code", name: "Code", unit: "tokens per second" },
   { metric: "reading", name: "Reading", unit: "prompt tokens per second" },
   { metric: "memory", name: "Memory", unit: "GB at most" },
 ];
@@ -87,15 +96,19 @@ const GB = 1e9;
 
 /** What a metric is in each of some benchmarks. What was measured in none of them is left out. */
 export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
+  const writing = (kinds: TextKind[]) => () =>
+    DEPTHS.map((depth) => ({
+      name: wayName(depth),
+      depth,
+      values: benchmarks.map(({ texts }) => {
+        const own = texts.find(({ kind }) => kinds.includes(kind))?.depths;
+        return own?.find((one) => one.depth === depth)?.tokens_per_second.median ?? null;
+      }),
+    }));
   const all: Series[] = {
-    writing: () =>
-      DEPTHS.map((depth) => ({
-        name: wayName(depth),
-        depth,
-        values: benchmarks.map(
-          ({ depths }) => depths.find((one) => one.depth === depth)?.tokens_per_second.median ?? null,
-        ),
-      })),
+    // Where texts were not told apart, a story was measured.
+    prose: writing(["prose", "any"]),
+    code: writing(["code"]),
     reading: () => [
       {
         name: "Prompt",
@@ -216,5 +229,5 @@ export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string 
       : `another machine (${machineLabel(machine)})`;
   const how = kvLabel(benchmark.kv_precision);
   const there = how === "" ? place : `${place}, ${how}`;
-  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens`;
+  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}`;
 }

@@ -1,4 +1,13 @@
-import type { Benchmark, BenchmarkHistory, ComparedReply, Comparison, DepthSpeed } from "../bridge/bindings";
+import type {
+  AutoSpeed,
+  Benchmark,
+  BenchmarkHistory,
+  ComparedReply,
+  Comparison,
+  DepthSpeed,
+  TextKind,
+  TextSpeed,
+} from "../bridge/bindings";
 import { replyStats } from "../chat/samples";
 
 // What the tests of this folder are about, each with what does not matter filled in.
@@ -13,6 +22,23 @@ export const speedOf = (depth: number, plain: number, speedUp: number): DepthSpe
   positions: Array.from({ length: depth }, (_, place) => ({ drafted: 100, accepted: 80 - 20 * place })),
 });
 
+/** A way that guesses as far as it pays, at so many tokens per second. */
+export const autoOf = (speed: number): AutoSpeed => ({
+  tokens_per_second: around(speed),
+  speed_up: { median: speed / 50, min: speed / 50, max: speed / 50 },
+  tokens_per_pass: { median: 1.3, min: 1, max: 2 },
+  note: null,
+});
+
+export const text = (kind: TextKind, depths: DepthSpeed[], more: Partial<TextSpeed> = {}): TextSpeed => ({
+  kind,
+  depths,
+  dflash: [],
+  auto: null,
+  lookup: null,
+  ...more,
+});
+
 export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): Benchmark => ({
   measured_at,
   model: "Small",
@@ -21,13 +47,14 @@ export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): B
   app_version: "1.0.0",
   machine: { chip: "M4", ram_bytes: 16e9 },
   device: "metal",
-  plan: { drafts: true, prompt: true, thorough: false },
+  plan: { texts: "both", drafts: true, prompt: true, thorough: false },
   runs: 3,
-  gen_tokens: 64,
+  gen_tokens: 60,
   prompt_tokens: 512,
-  depths: [speedOf(0, 50, 1), speedOf(1, 50, 1.2), speedOf(2, 50, 1.4), speedOf(3, 50, 1.3)],
-  dflash: [],
-  auto: null,
+  texts: [
+    text("prose", [speedOf(0, 50, 1), speedOf(1, 50, 1.2), speedOf(2, 50, 1.4), speedOf(3, 50, 1.3)]),
+    text("code", [speedOf(0, 48, 1), speedOf(1, 48, 1.5), speedOf(2, 48, 2), speedOf(3, 48, 2.6)]),
+  ],
   prefill_tokens_per_second: around(1200),
   peak_memory_bytes: around(2e9),
   load_seconds: around(1),

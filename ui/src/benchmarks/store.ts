@@ -10,7 +10,7 @@ import type {
 } from "../bridge/bindings";
 
 /** What is plotted over time. */
-export type Metric = "writing" | "reading" | "memory";
+export type Metric = "prose" | "code" | "reading" | "memory";
 
 /** How far the comparison of one question has come. */
 export type SideBySide =
@@ -48,8 +48,8 @@ interface View {
 export const useBenchmarks = create<View>(() => ({
   history: null,
   model: null,
-  plan: { drafts: true, prompt: true, thorough: false },
-  metric: "writing",
+  plan: { texts: "both", drafts: true, prompt: true, thorough: false },
+  metric: "prose",
   kvPrecision: null,
   shown: null,
   deleted: null,

@@ -419,16 +419,12 @@ export type Benchmark = {
 	plan: BenchmarkPlan,
 	/**  Runs that count. */
 	runs: number,
-	/**  Tokens decoded at each depth in each run. */
+	/**  Tokens decoded in each way of each kind of text in each run. */
 	gen_tokens: number,
 	/**  Length of the prompt that was read. */
 	prompt_tokens: number,
-	/**  Decoding by depth, plain decoding first. */
-	depths: DepthSpeed[],
-	/**  Decoding with the draft model, by depth; empty where none was loaded. */
-	dflash: DepthSpeed[],
-	/**  Decoding with as many drafts as pay; `None` where none were measured. */
-	auto: AutoSpeed | null,
+	/**  Decoding, by the kind of text. */
+	texts: TextSpeed[],
 	/**  Tokens of the prompt read per second; `None` where only a short one was read, in passing. */
 	prefill_tokens_per_second: Spread | null,
 	/**  The most memory that the model held while it read and decoded. */
@@ -441,7 +437,7 @@ export type Benchmark = {
 export type BenchmarkFormat = 
 /**  Everything, as a JSON list. */
 "json" | 
-/**  A line for each depth of each benchmark, for spreadsheets. */
+/**  A line for each way to decode each kind of text in each benchmark, for spreadsheets. */
 "csv";
 
 /**  All benchmarks that are kept. */
@@ -459,7 +455,12 @@ export type BenchmarkId = number;
 
 /**  What a benchmark measures. Plain decoding and the memory it takes are always measured. */
 export type BenchmarkPlan = {
-	/**  Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, and with as many as pay. */
+	/**  Which kinds of text; before versions that tell them apart there was no choice. */
+	texts: TextChoice,
+	/**
+	 *  Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with as
+	 *  many as pay.
+	 */
 	drafts: boolean,
 	/**  Reading a long prompt. */
 	prompt: boolean,
@@ -1723,6 +1724,38 @@ export type Tag = {
 	name: string,
 	/**  Chats that have it. */
 	chats: number,
+};
+
+/**  Which kinds of text a benchmark decodes. */
+export type TextChoice = 
+/**  Prose and code, apart. */
+"both" | 
+/**  Prose alone. */
+"prose" | 
+/**  Code alone. */
+"code";
+
+/**  What kind of text is decoded. Drafts are right more often the more a text is expected, or repeats another. */
+export type TextKind = 
+/**  A story, a letter, an explanation. */
+"prose" | 
+/**  A function, a test, a change to a file. */
+"code" | 
+/**  Not told apart, as before versions that do. */
+"any";
+
+/**  Decoding texts of one kind. */
+export type TextSpeed = {
+	/**  Which kind it is. */
+	kind: TextKind,
+	/**  By depth, plain decoding first. */
+	depths: DepthSpeed[],
+	/**  With the draft model, by depth; empty where none was loaded. */
+	dflash: DepthSpeed[],
+	/**  With as many drafts as pay; `None` where none were measured. */
+	auto: AutoSpeed | null,
+	/**  With what look-up finds, as far as it pays; `None` where that was not measured. */
+	lookup: AutoSpeed | null,
 };
 
 /**  What a token added to a reply, and when. */

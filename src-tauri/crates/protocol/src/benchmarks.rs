@@ -16,10 +16,50 @@ pub struct Spread {
     pub max: f64,
 }
 
+/// What kind of text is decoded. Drafts are right more often the more a text is expected, or repeats another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum TextKind {
+    /// A story, a letter, an explanation.
+    Prose,
+    /// A function, a test, a change to a file.
+    Code,
+    /// Not told apart, as before versions that do.
+    Any,
+}
+
+/// Which kinds of text a benchmark decodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum TextChoice {
+    /// Prose and code, apart.
+    #[default]
+    Both,
+    /// Prose alone.
+    Prose,
+    /// Code alone.
+    Code,
+}
+
+impl TextChoice {
+    /// The kinds of text, in the order in which they are decoded.
+    pub fn kinds(self) -> &'static [TextKind] {
+        match self {
+            Self::Both => &[TextKind::Prose, TextKind::Code],
+            Self::Prose => &[TextKind::Prose],
+            Self::Code => &[TextKind::Code],
+        }
+    }
+}
+
 /// What a benchmark measures. Plain decoding and the memory it takes are always measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct BenchmarkPlan {
-    /// Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, and with as many as pay.
+    /// Which kinds of text; before versions that tell them apart there was no choice.
+    #[serde(default)]
+    pub texts: TextChoice,
+    /// Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with as
+    /// many as pay.
     pub drafts: bool,
     /// Reading a long prompt.
     pub prompt: bool,
@@ -53,6 +93,23 @@ pub struct AutoSpeed {
     pub tokens_per_pass: Spread,
     /// Why no drafts were used in the end, if none were.
     pub note: Option<String>,
+}
+
+/// Decoding texts of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct TextSpeed {
+    /// Which kind it is.
+    pub kind: TextKind,
+    /// By depth, plain decoding first.
+    pub depths: Vec<DepthSpeed>,
+    /// With the draft model, by depth; empty where none was loaded.
+    #[serde(default)]
+    pub dflash: Vec<DepthSpeed>,
+    /// With as many drafts as pay; `None` where none were measured.
+    pub auto: Option<AutoSpeed>,
+    /// With what look-up finds, as far as it pays; `None` where that was not measured.
+    #[serde(default)]
+    pub lookup: Option<AutoSpeed>,
 }
 
 /// The machine that a benchmark ran on.
@@ -90,17 +147,12 @@ pub struct Benchmark {
     pub plan: BenchmarkPlan,
     /// Runs that count.
     pub runs: u32,
-    /// Tokens decoded at each depth in each run.
+    /// Tokens decoded in each way of each kind of text in each run.
     pub gen_tokens: u32,
     /// Length of the prompt that was read.
     pub prompt_tokens: u32,
-    /// Decoding by depth, plain decoding first.
-    pub depths: Vec<DepthSpeed>,
-    /// Decoding with the draft model, by depth; empty where none was loaded.
-    #[serde(default)]
-    pub dflash: Vec<DepthSpeed>,
-    /// Decoding with as many drafts as pay; `None` where none were measured.
-    pub auto: Option<AutoSpeed>,
+    /// Decoding, by the kind of text.
+    pub texts: Vec<TextSpeed>,
     /// Tokens of the prompt read per second; `None` where only a short one was read, in passing.
     pub prefill_tokens_per_second: Option<Spread>,
     /// The most memory that the model held while it read and decoded.
@@ -126,7 +178,7 @@ pub struct BenchmarkHistory {
 pub enum BenchmarkFormat {
     /// Everything, as a JSON list.
     Json,
-    /// A line for each depth of each benchmark, for spreadsheets.
+    /// A line for each way to decode each kind of text in each benchmark, for spreadsheets.
     Csv,
 }
 

@@ -24,7 +24,7 @@ pub use actions::{Action, ActionId, Availability, Keys, MenuState, Toggle};
 pub use benchmarks::{
     AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
     Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
-    TimedToken,
+    TextChoice, TextKind, TextSpeed, TimedToken,
 };
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,

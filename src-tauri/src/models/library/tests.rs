@@ -12,7 +12,7 @@ use foretoken_models::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
     LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState,
-    RemoteFilter, RemoteModel, Sampling,
+    RemoteFilter, RemoteModel, Sampling, TextChoice, TextKind,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 use serde_json::json;
@@ -542,7 +542,8 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     running.wait("the demo model is listed", |told| lists(told, &demo_model())).await;
     let all = running.library.machine.ram_bytes;
     running.engine.send_replace(ready(all));
-    let plan = BenchmarkPlan { drafts: true, prompt: true, thorough: false };
+    let texts = TextChoice::Code;
+    let plan = BenchmarkPlan { texts, drafts: true, prompt: true, thorough: false };
     running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     let job = running.library.benchmark(demo_model(), plan).await.unwrap();
     let waits =
@@ -560,7 +561,8 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     let told = running.wait("it is done", done).await;
     assert_eq!(told.jobs[0].kind, JobKind::Benchmark);
     let kept = running.library.benchmarks.all().unwrap().benchmarks;
-    assert_eq!((kept.len(), kept[0].model.as_str(), kept[0].depths.len()), (1, "Demo model", 4));
+    assert_eq!((kept.len(), kept[0].model.as_str(), kept[0].texts.len()), (1, "Demo model", 1));
+    assert_eq!((kept[0].texts[0].kind, kept[0].texts[0].depths.len()), (TextKind::Code, 4));
     assert_eq!((kept[0].plan, kept[0].prompt_tokens, kept[0].kv_precision), (plan, 512, KvPrecision::Eight));
 
     let nowhere = running.library.benchmark(running.at("nothing"), plan).await;

@@ -493,8 +493,6 @@ impl ModelLibrary {
     ) -> Result<Ended, ErrorReport> {
         let facts = self.found(path).await?.model()?;
         let model = self.as_loaded(path).await;
-        let can_draft = matches!(facts.mtp, MtpState::Present { .. }) || model.draft_model.is_some();
-        let plan = BenchmarkPlan { drafts: plan.drafts && can_draft, ..plan };
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
         let measuring = benchmarks::measure(&self.tool, &model, &self.engine_state, &sizes, on_progress);

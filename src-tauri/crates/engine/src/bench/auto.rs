@@ -6,7 +6,7 @@ use foretoken_protocol::{Counters, Drafting, PositionStats};
 use serde::Serialize;
 
 use super::spread::{Spread, all_positions, spread};
-use super::{Bench, Run};
+use super::{Bench, Text, TextRun};
 use crate::decode::{DrafterKind, Limits, Policy, RowSpec, Scheduler, SchedulerEvent};
 use crate::error::EngineError;
 
@@ -37,30 +37,39 @@ pub(super) struct Decoded {
 }
 
 impl Bench<'_> {
-    /// One reply, timed from its first step's end on. `policy` learns from it, as it does from one reply to the next.
-    pub(super) fn chosen(&self, drafting: Drafting, policy: &mut Policy) -> Result<Decoded, EngineError> {
+    /// A reply to each prompt of a text, one after the other, each timed from its first step's end on. `policy` learns
+    /// from it, as it does from one reply to the next.
+    pub(super) fn chosen(
+        &self,
+        drafting: Drafting,
+        text: &Text,
+        policy: &mut Policy,
+    ) -> Result<Decoded, EngineError> {
         let probes_before = policy.probes();
         let mut scheduler = Scheduler::new(self.model(), Limits::default(), std::mem::take(policy));
-        let spec = RowSpec { drafts: true, ..self.spec(&self.prompt, self.deepest(DrafterKind::Head)) };
-        scheduler.submit(0, spec, drafting)?;
-        let (mut first, mut tokens, mut steps, mut drafting_steps) = (None, 0, 0, 0);
+        let (mut seconds, mut tokens, mut steps, mut drafting_steps) = (0.0, 0, 0, 0);
         let mut positions = Vec::new();
-        while !scheduler.is_idle() {
-            for event in scheduler.pump(self.model()) {
-                match event {
-                    SchedulerEvent::Advanced { advance, .. } if first.is_some() => {
-                        tokens += advance.tokens.len();
-                        steps += 1;
-                        drafting_steps += u32::from(advance.drafted > 0);
-                        PositionStats::count(&mut positions, advance.drafted, advance.accepted);
+        for (id, prompt) in (0..).zip(&text.prompts) {
+            let spec = RowSpec { drafts: true, ..self.spec(prompt, self.deepest(DrafterKind::Head)) };
+            scheduler.submit(id, spec, drafting)?;
+            let mut first = None;
+            while !scheduler.is_idle() {
+                for event in scheduler.pump(self.model()) {
+                    match event {
+                        SchedulerEvent::Advanced { advance, .. } if first.is_some() => {
+                            tokens += advance.tokens.len();
+                            steps += 1;
+                            drafting_steps += u32::from(advance.drafted > 0);
+                            PositionStats::count(&mut positions, advance.drafted, advance.accepted);
+                        }
+                        SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
+                        SchedulerEvent::Failed { error, .. } => return Err(error.into()),
+                        SchedulerEvent::Waiting { .. } | SchedulerEvent::Prefilling { .. } => {}
                     }
-                    SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
-                    SchedulerEvent::Failed { error, .. } => return Err(error.into()),
-                    SchedulerEvent::Waiting { .. } | SchedulerEvent::Prefilling { .. } => {}
                 }
             }
+            seconds += first.map_or(0.0, |first| first.elapsed().as_secs_f64());
         }
-        let seconds = first.map_or(0.0, |first| first.elapsed().as_secs_f64());
         *policy = scheduler.policy().clone();
         let counters = scheduler.counters();
         Ok(Decoded {
@@ -73,17 +82,17 @@ impl Bench<'_> {
     }
 }
 
-/// Over all runs, beside their plain decoding. `why_not` tells why nothing is drafted, where nothing is. `None` where
-/// nothing could be drafted.
+/// Over all runs of a text, beside their plain decoding. `why_not` tells why nothing is drafted, where nothing is.
+/// `None` where nothing could be drafted.
 pub(super) fn report(
-    runs: &[Run],
-    of: fn(&Run) -> Option<&Decoded>,
+    runs: &[&TextRun],
+    of: fn(&TextRun) -> Option<&Decoded>,
     plain: Option<usize>,
     why_not: &dyn Fn() -> Option<String>,
 ) -> Option<Auto> {
-    let measured: Vec<(&Run, &Decoded)> = runs.iter().filter_map(|run| Some((run, of(run)?))).collect();
+    let measured: Vec<(&TextRun, &Decoded)> = runs.iter().filter_map(|&run| Some((run, of(run)?))).collect();
     let (_, last) = measured.last()?;
-    let over_runs = |pick: &dyn Fn(&Run, &Decoded) -> f64| {
+    let over_runs = |pick: &dyn Fn(&TextRun, &Decoded) -> f64| {
         spread(measured.iter().map(|(run, decoded)| pick(run, decoded)))
     };
     Some(Auto {

@@ -1,13 +1,14 @@
 //! What a model costs on this machine: the figures of the `bench` command.
 //!
-//! Every figure is measured once per run. The depths of one run follow each other, so that whatever else the machine
-//! does hits all of them alike, and a speed-up compares depths of the same run.
+//! Every figure is measured once per run. The ways to decode one kind of text follow each other in a run, so that
+//! whatever else the machine does hits all of them alike, and a speed-up compares ways of the same run and text.
 
 mod auto;
 mod report;
 mod rows;
 mod second_turn;
 mod spread;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
-    ChatMessage, Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Role, Sampling,
+    Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Sampling, TextKind,
 };
 
 use crate::decode::{
@@ -30,15 +31,15 @@ use crate::session::{Prepared, Session};
 use report::medians;
 use rows::Steps;
 use spread::{median, milliseconds, spread};
+use texts::Text;
 
 pub use auto::Auto;
-pub use report::{Depth, Report, Width};
+pub use report::{Depth, Report, TextFigures, Width};
 pub use rows::Rows;
 pub use second_turn::SecondTurn;
 pub use spread::Spread;
+pub use texts::Questions;
 
-/// What decoding continues, unless the drafts are known ones: acceptance needs a text that the model expects.
-const QUESTION: &str = "Tell me a story about an owl and a bell.";
 /// Drafts of a draft model that are measured.
 const BLOCK_DEPTHS: [usize; 2] = [3, 7];
 /// Passes of each packed width in a run.
@@ -51,12 +52,14 @@ const WIDE: [usize; 2] = [8, 16];
 pub struct Options {
     /// Length of the prompt whose reading is timed.
     pub prompt_tokens: usize,
-    /// Tokens to decode at each depth.
+    /// What decoding continues, unless the drafts are known ones: acceptance needs texts that the model expects.
+    pub questions: Questions,
+    /// Tokens to decode behind each question in each way.
     pub gen_tokens: usize,
     /// Length of the chat whose second turn is timed; shorter where the model cannot read so much.
     pub chat_tokens: usize,
-    /// Only what tells the depths apart: no second turn, no steps of several rows.
-    pub depths_only: bool,
+    /// Only what tells the ways to decode apart: no second turn, no steps of several rows.
+    pub decoding_only: bool,
     /// How often everything is measured, besides a first time that does not count.
     pub runs: usize,
     /// Who drafts; `None` for everybody who can, each in turn.
@@ -79,9 +82,10 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             prompt_tokens: 512,
-            gen_tokens: 128,
+            questions: Questions::default(),
+            gen_tokens: 64,
             chat_tokens: 4096,
-            depths_only: false,
+            decoding_only: false,
             runs: 5,
             speculation: None,
             draft_model: None,
@@ -129,13 +133,13 @@ pub fn bench(
         None => session.policy_state().clone(),
     });
     let mut runs = Vec::with_capacity(options.runs);
-    for run in 0..=options.runs {
-        let measured = bench.run(&mut policy)?;
-        observe(options.runs + run + 1, parts);
-        // The first one compiles kernels and fills caches.
-        if run > 0 {
-            runs.push(measured);
-        }
+    // Compiles kernels and fills caches; for that a prompt of each kind is enough.
+    let first_prompts: Vec<Text> = bench.texts.iter().map(Text::first_prompt).collect();
+    bench.run(&first_prompts, &mut policy)?;
+    observe(options.runs + 1, parts);
+    for run in 0..options.runs {
+        runs.push(bench.run(&bench.texts, &mut policy)?);
+        observe(options.runs + run + 2, parts);
     }
     let figures = policy.state().clone().with_costs(medians(&runs));
     if let Some(dir) = &options.state_dir {
@@ -177,6 +181,14 @@ impl Options {
             if !(1..=usize::from(MAX_BLOCK_DEPTH)).contains(&depth) {
                 let hint = "A draft model is measured with 1 to 15 drafts a step.";
                 return refuse(format!("--block-depths names {depth}."), hint);
+            }
+        }
+        if let Questions::Kinds(kinds) = &self.questions {
+            if kinds.is_empty() {
+                return refuse("--texts is empty.".into(), "Give prose, code, or both.");
+            }
+            if let Some(i) = (1..kinds.len()).find(|&i| kinds[..i].contains(&kinds[i])) {
+                return refuse(format!("--texts names {:?} twice.", kinds[i]), "Name each kind once.");
             }
         }
         match self.force_acceptance {
@@ -271,9 +283,9 @@ struct Bench<'a> {
     /// Fixed numbers of drafts, the draft model's behind the head's.
     plans: Vec<DraftPlan>,
     /// What prefill reads.
-    text: Vec<u32>,
-    /// What decoding continues.
-    prompt: Vec<u32>,
+    ordinary: Vec<u32>,
+    /// What decoding continues; at least one prompt of one kind.
+    texts: Vec<Text>,
     known_drafts: Option<KnownDrafts>,
 }
 
@@ -283,15 +295,22 @@ struct Run {
     peak_memory_bytes: f64,
     second_turn: Option<second_turn::Timed>,
     times: PassTimes,
+    /// In the order of the texts.
+    texts: Vec<TextRun>,
+    rows: Vec<Steps>,
+}
+
+/// The figures of one run for one kind of text.
+struct TextRun {
     /// In the order of the plans.
     plans: Vec<Decoded>,
     auto: Option<auto::Decoded>,
     lookup: Option<auto::Decoded>,
-    rows: Vec<Steps>,
 }
 
-/// What decoding at one depth gave.
+/// What decoding at one depth gave, behind all prompts of a text.
 struct Decoded {
+    /// All that was decoded, the tokens behind the first prompt first.
     ids: Vec<u32>,
     seconds: f64,
     steps: usize,
@@ -325,22 +344,20 @@ impl<'a> Bench<'a> {
         if asked > limit {
             return too_long(asked);
         }
-        let text = ordinary_tokens(session, options.prompt_tokens + 1);
-        session.check_ids(&text)?;
-        let prompt = match options.force_acceptance {
-            Some(_) => text.clone(),
-            None => {
-                let question = ChatMessage { role: Role::User, content: QUESTION.into() };
-                session.chat_prompt(&[question], None, false)?.ids
-            }
+        let ordinary = ordinary_tokens(session, options.prompt_tokens + 1);
+        session.check_ids(&ordinary)?;
+        let texts = match options.force_acceptance {
+            Some(_) => vec![Text { kind: TextKind::Any, prompts: vec![ordinary.clone()] }],
+            None => options.questions.texts(session)?,
         };
-        let longest = text.len().max(prompt.len() + options.gen_tokens);
-        if longest > limit {
-            return too_long(longest);
+        let prompts = texts.iter().flat_map(|text| &text.prompts);
+        let longest = prompts.map(|prompt| prompt.len() + options.gen_tokens).max().unwrap_or(0);
+        if longest.max(ordinary.len()) > limit {
+            return too_long(longest.max(ordinary.len()));
         }
-        let mut bench = Self { session, options, plans, text, prompt, known_drafts: None };
+        let mut bench = Self { session, options, plans, ordinary, texts, known_drafts: None };
         if let Some(rate) = options.force_acceptance {
-            let continuation = bench.decode(0.into())?.ids;
+            let continuation = bench.decode(0.into(), &bench.texts[0])?.ids;
             bench.known_drafts = Some(KnownDrafts { continuation, rate });
         }
         Ok(bench)
@@ -350,20 +367,44 @@ impl<'a> Bench<'a> {
         self.session.model()
     }
 
-    fn run(&self, policy: &mut Policy) -> Result<Run, EngineError> {
+    fn run(&self, texts: &[Text], policy: &mut Policy) -> Result<Run, EngineError> {
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
-        let measures = |who| self.options.speculation.is_none_or(|only| only == who);
-        let looks_up =
-            self.known_drafts.is_none() && !self.options.depths_only && measures(Speculation::Lookup);
         let deepest = self.deepest(DrafterKind::Head);
         // Look-up and the draft model may draft more than any depth.
-        let is_wide = looks_up || self.session.model().draft.is_some();
+        let is_wide = self.looks_up() || self.session.model().draft.is_some();
         let wide = WIDE.into_iter().filter(|&width| is_wide && width > deepest + 1);
         let widths: Vec<usize> = (1..=deepest + 1).chain(wide).collect();
         let times = PassTimes::thoroughly(self.model(), &widths, PASSES_PER_WIDTH)?;
+        let texts =
+            texts.iter().map(|text| self.decode_all_ways(text, &times, policy)).collect::<Result<_, _>>()?;
+        let peak_memory_bytes = mlx::peak_memory() as f64;
+        // Last, so that the peak is that of one row.
+        let (rows, second_turn) = match self.options.decoding_only {
+            true => (Vec::new(), None),
+            false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
+        };
+        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, times, texts, rows })
+    }
+
+    /// Whether the drafts of this drafter are measured.
+    fn measures(&self, who: Speculation) -> bool {
+        self.options.speculation.is_none_or(|only| only == who)
+    }
+
+    fn looks_up(&self) -> bool {
+        self.known_drafts.is_none() && self.measures(Speculation::Lookup)
+    }
+
+    /// `times`: what passes take in this run, from which Auto begins with each text.
+    fn decode_all_ways(
+        &self,
+        text: &Text,
+        times: &PassTimes,
+        policy: &mut Policy,
+    ) -> Result<TextRun, EngineError> {
         let plans: Vec<Decoded> =
-            self.plans.iter().map(|&plan| self.decode(plan)).collect::<Result<_, _>>()?;
+            self.plans.iter().map(|&plan| self.decode(plan, text)).collect::<Result<_, _>>()?;
         // Of known drafts no load has told how often they are right.
         let verdicts = match self.known_drafts {
             Some(_) => plans.iter().flat_map(|decoded| &decoded.verdicts).copied().collect(),
@@ -371,27 +412,17 @@ impl<'a> Bench<'a> {
         };
         let calibration = Calibration { times: times.clone(), verdicts };
         policy.set_state(policy.state().clone().calibrated(&calibration));
-        let drafts = self.plans.iter().any(|plan| plan.depth > 0) || self.options.speculation.is_some();
-        let auto = (drafts && measures(Speculation::Auto))
-            .then(|| self.chosen(Drafting::Auto, policy))
+        let drafts = self.plans.iter().any(|plan| plan.depth > 0) || self.looks_up();
+        let auto = ((drafts || self.options.speculation.is_some()) && self.measures(Speculation::Auto))
+            .then(|| self.chosen(Drafting::Auto, text, policy))
             .transpose()?;
-        let lookup = looks_up.then(|| self.chosen(Drafting::Lookup, policy)).transpose()?;
-        let peak_memory_bytes = mlx::peak_memory() as f64;
-        // Last, so that the peak is that of one row.
-        let (rows, second_turn) = match self.options.depths_only {
-            true => (Vec::new(), None),
-            false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
-        };
-        Ok(Run {
-            prefill_tokens_per_second,
-            peak_memory_bytes,
-            second_turn,
-            times,
-            plans,
-            auto,
-            lookup,
-            rows,
-        })
+        let lookup = self.looks_up().then(|| self.chosen(Drafting::Lookup, text, policy)).transpose()?;
+        Ok(TextRun { plans, auto, lookup })
+    }
+
+    /// Decoding that is not about what is decoded goes on behind this.
+    fn any_prompt(&self) -> &[u32] {
+        &self.texts[0].prompts[0]
     }
 
     fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
@@ -426,43 +457,46 @@ impl<'a> Bench<'a> {
     /// Prompt tokens per second. The MTP head reads along.
     fn prefill(&self) -> Result<f64, EngineError> {
         let begin = Instant::now();
-        self.read(0, self.spec(&self.text, self.deepest(DrafterKind::Head)))?;
+        self.read(0, self.spec(&self.ordinary, self.deepest(DrafterKind::Head)))?;
         Ok(self.options.prompt_tokens as f64 / begin.elapsed().as_secs_f64())
     }
 
-    fn decode(&self, plan: DraftPlan) -> Result<Decoded, EngineError> {
+    /// Behind each prompt of a text, one after the other.
+    fn decode(&self, plan: DraftPlan, text: &Text) -> Result<Decoded, EngineError> {
         let depth = plan.depth;
-        let mut batch = Batch::default();
-        batch.join(self.read(0, self.spec(&self.prompt, depth))?)?;
         let mut decoded = Decoded {
-            ids: Vec::with_capacity(self.options.gen_tokens),
+            ids: Vec::with_capacity(text.prompts.len() * self.options.gen_tokens),
             seconds: 0.0,
             steps: 0,
             timings: Vec::new(),
             positions: vec![PositionStats::default(); depth],
             verdicts: Vec::new(),
         };
-        let begin = Instant::now();
-        while !batch.rows().is_empty() {
-            let Stepped { advances, timing, .. } = batch.step(self.model(), &[plan])?;
-            decoded.steps += 1;
-            for advance in advances {
-                if advance.drafted == depth {
-                    decoded.timings.push(timing);
+        for prompt in &text.prompts {
+            let mut batch = Batch::default();
+            batch.join(self.read(0, self.spec(prompt, depth))?)?;
+            let begin = Instant::now();
+            while !batch.rows().is_empty() {
+                let Stepped { advances, timing, .. } = batch.step(self.model(), &[plan])?;
+                decoded.steps += 1;
+                for advance in advances {
+                    if advance.drafted == depth {
+                        decoded.timings.push(timing);
+                    }
+                    PositionStats::count(&mut decoded.positions, advance.drafted, advance.accepted);
+                    decoded.verdicts.push((plan.drafter, advance.drafted, advance.accepted));
+                    decoded.ids.extend(advance.tokens);
                 }
-                PositionStats::count(&mut decoded.positions, advance.drafted, advance.accepted);
-                decoded.verdicts.push((plan.drafter, advance.drafted, advance.accepted));
-                decoded.ids.extend(advance.tokens);
             }
+            decoded.seconds += begin.elapsed().as_secs_f64();
         }
-        decoded.seconds = begin.elapsed().as_secs_f64();
         Ok(decoded)
     }
 
     /// Primitives of the second step of a row by itself, by name: the first one has the whole prompt's last pair alone.
     fn primitives(&self, plan: DraftPlan) -> Result<BTreeMap<String, usize>, EngineError> {
         let mut batch = Batch::default();
-        batch.join(self.read(0, self.spec(&self.prompt, plan.depth))?)?;
+        batch.join(self.read(0, self.spec(self.any_prompt(), plan.depth))?)?;
         batch.step(self.model(), &[plan])?;
         Ok(batch.into_primitives(self.model(), &[plan])?)
     }
@@ -511,9 +545,10 @@ mod tests {
     fn small(force_acceptance: Option<f64>) -> Options {
         Options {
             prompt_tokens: 20,
+            questions: Questions::default(),
             gen_tokens: 24,
             chat_tokens: 600,
-            depths_only: false,
+            decoding_only: false,
             runs: 2,
             speculation: None,
             draft_model: None,
@@ -525,58 +560,54 @@ mod tests {
         }
     }
 
+    fn check(spread: Spread) {
+        let Spread { median, min, max } = spread;
+        assert!(0.0 < min && min <= median && median <= max && max.is_finite(), "{spread:?}");
+    }
+
     fn check_sums(report: &Report) {
-        let widths: &[usize] = if report.lookup.is_some() { &[1, 2, 3, 4, 8, 16] } else { &[1, 2, 3, 4] };
+        let looked_up = report.texts.iter().all(|text| text.lookup.is_some());
+        let widths: &[usize] = if looked_up { &[1, 2, 3, 4, 8, 16] } else { &[1, 2, 3, 4] };
         assert_eq!(report.widths.iter().map(|width| width.width).collect::<Vec<_>>(), widths);
-        assert_eq!(report.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        let spreads = report.widths.iter().flat_map(|width| [width.milliseconds, width.relative]).chain(
-            report.depths.iter().flat_map(|depth| {
-                [
-                    Some(depth.tokens_per_second),
-                    Some(depth.tokens_per_pass),
-                    Some(depth.step_milliseconds),
-                    Some(depth.host_milliseconds),
-                    Some(depth.host_share),
-                    depth.speed_up,
-                    depth.draft_milliseconds,
-                ]
-                .into_iter()
-                .flatten()
-            }),
-        );
         let SecondTurn { seconds_without, seconds_with, gain, .. } = report.second_turn.unwrap();
-        let second_turn = [seconds_without, seconds_with, gain];
         let whole = [report.load_seconds, report.prefill_tokens_per_second, report.peak_memory_bytes];
-        for spread in spreads.chain(whole).chain(second_turn) {
-            let Spread { median, min, max } = spread;
-            assert!(0.0 < min && min <= median && median <= max && max.is_finite(), "{spread:?}");
-        }
-        for depth in &report.depths {
+        let widths = report.widths.iter().flat_map(|width| [width.milliseconds, width.relative]);
+        widths.chain(whole).chain([seconds_without, seconds_with, gain]).for_each(check);
+        assert_eq!(report.widths[0].relative, Spread { median: 1.0, min: 1.0, max: 1.0 });
+        report.texts.iter().for_each(|text| check_text(report, text));
+        assert_eq!(report.rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [1, 2, 4, 8]);
+        let plain: usize = report.primitives.values().sum();
+        assert_eq!(report.rows[0].primitives, plain);
+        assert!(report.rows.is_sorted_by_key(|rows| rows.primitives), "a row costs primitives");
+        assert!(report.rows[3].primitives < 8 * plain, "rows share them");
+    }
+
+    fn check_text(report: &Report, text: &TextFigures) {
+        assert_eq!(text.depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for depth in &text.depths {
+            [depth.tokens_per_second, depth.tokens_per_pass, depth.step_milliseconds]
+                .into_iter()
+                .for_each(check);
+            [depth.host_milliseconds, depth.host_share].into_iter().for_each(check);
+            depth.speed_up.into_iter().chain(depth.draft_milliseconds).for_each(check);
             assert!(depth.host_milliseconds.median < depth.step_milliseconds.median);
             assert!(depth.host_share.max < 1.0);
             assert_eq!(depth.draft_milliseconds.is_some(), depth.depth > 0);
             assert_eq!(depth.positions.len(), depth.depth);
-            let passes = report.gen_tokens as f64 / depth.tokens_per_pass.median;
-            // Each pass emits its own token and the accepted drafts; both runs decode the same text.
+            let passes = text.tokens as f64 / depth.tokens_per_pass.median;
+            // Each pass emits its own token and the accepted drafts; all runs decode the same text.
             let accepted: u32 = depth.positions.iter().map(|position| position.accepted).sum();
             let emitted = f64::from(accepted) / report.runs as f64 + passes;
-            assert!((emitted - report.gen_tokens as f64).abs() < 1e-6, "{depth:?}");
+            assert!((emitted - text.tokens as f64).abs() < 1e-6, "{depth:?}");
         }
-        for spread in
-            [report.depths[0].tokens_per_pass, report.depths[0].speed_up.unwrap(), report.widths[0].relative]
-        {
+        for spread in [text.depths[0].tokens_per_pass, text.depths[0].speed_up.unwrap()] {
             assert_eq!(spread, Spread { median: 1.0, min: 1.0, max: 1.0 });
         }
-        let auto = report.auto.as_ref().unwrap();
-        let spreads = [auto.tokens_per_second, auto.tokens_per_pass, auto.speed_up.unwrap()];
-        assert!(spreads.iter().all(|spread| 0.0 < spread.min && spread.max.is_finite()), "{auto:?}");
+        let auto = text.auto.as_ref().unwrap();
+        [auto.tokens_per_second, auto.tokens_per_pass, auto.speed_up.unwrap()].into_iter().for_each(check);
         assert!(auto.tokens_per_pass.min >= 1.0, "{auto:?}");
-        assert_eq!(report.rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [1, 2, 4, 8]);
-        let plain: usize = report.primitives.values().sum();
-        assert_eq!((report.depths[0].primitives, report.rows[0].primitives), (plain, plain));
-        assert!(report.depths.is_sorted_by_key(|depth| depth.primitives), "a draft costs primitives");
-        assert!(report.rows.is_sorted_by_key(|rows| rows.primitives), "a row costs primitives");
-        assert!(report.rows[3].primitives < 8 * plain, "rows share them");
+        assert_eq!(text.depths[0].primitives, report.primitives.values().sum::<usize>());
+        assert!(text.depths.is_sorted_by_key(|depth| depth.primitives), "a draft costs primitives");
     }
 
     #[test]
@@ -585,13 +616,21 @@ mod tests {
         check_sums(&report);
         let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn.unwrap();
         assert!(600 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 800);
-        let Auto { tokens_per_pass, positions, note, .. } = report.lookup.as_ref().unwrap();
-        assert!(tokens_per_pass.min >= 1.0 && positions.len() <= 15 && note.is_none(), "{positions:?}");
-        assert!(report.auto.as_ref().unwrap().positions[0].accepted > 0);
-        let first = report.depths[1].positions[0];
-        assert!(first.accepted * 2 > first.drafted, "{first:?}");
+        let kinds: Vec<TextKind> = report.texts.iter().map(|text| text.kind).collect();
+        assert_eq!(kinds, [TextKind::Prose, TextKind::Code]);
+        for text in &report.texts {
+            assert_eq!(text.tokens, 3 * 24, "three questions");
+            let Auto { tokens_per_pass, positions, note, .. } = text.lookup.as_ref().unwrap();
+            assert!(tokens_per_pass.min >= 1.0 && positions.len() <= 15 && note.is_none(), "{positions:?}");
+            assert!(text.auto.as_ref().unwrap().positions[0].accepted > 0);
+            let first = text.depths[1].positions[0];
+            assert!(first.accepted * 2 > first.drafted, "{first:?}");
+        }
+        assert_ne!(report.texts[0].depths[1].positions, report.texts[1].depths[1].positions, "other texts");
         let json = serde_json::to_value(&report).unwrap();
-        assert_eq!(json["depths"][2]["positions"][1]["drafted"], report.depths[2].positions[1].drafted);
+        let drafted = report.texts[1].depths[2].positions[1].drafted;
+        assert_eq!(json["texts"][1]["depths"][2]["positions"][1]["drafted"], drafted);
+        assert_eq!(json["texts"][1]["kind"], "code");
         assert_eq!(json["widths"][3]["width"], 4);
     }
 
@@ -600,15 +639,19 @@ mod tests {
         for rate in [0.0, 1.0] {
             let report = bench(&demo(), &small(Some(rate)), &mut |_, _| {}).unwrap();
             check_sums(&report);
-            assert_eq!((report.forced_acceptance, &report.lookup), (Some(rate), &None));
+            let [text] = &report.texts[..] else { panic!("{report:?}") };
+            assert_eq!(
+                (report.forced_acceptance, text.kind, &text.lookup),
+                (Some(rate), TextKind::Any, &None)
+            );
             // What people read is a figure of the table; drafts that pay, or seem to on a busy machine, leave nothing
             // to say.
-            if let Some(said) = report.auto.as_ref().unwrap().note.clone() {
+            if let Some(said) = text.auto.as_ref().unwrap().note.clone() {
                 let drafts = said.split("to draft and check ").nth(1).unwrap().split(' ').next().unwrap();
                 let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts.unwrap();
                 assert!(said.contains(&format!("takes {figure:.2} times as long")), "{said}, {report:?}");
             }
-            for depth in &report.depths[1..] {
+            for depth in &text.depths[1..] {
                 assert_eq!(depth.tokens_per_pass.median, 1.0 + rate * depth.depth as f64);
                 for position in &depth.positions {
                     assert!(position.drafted > 0);
@@ -619,13 +662,45 @@ mod tests {
     }
 
     #[test]
-    fn the_depths_can_be_measured_alone() {
-        let options = Options { depths_only: true, runs: 1, ..small(None) };
+    fn decoding_one_kind_of_text_or_behind_one_question_can_be_measured_alone() {
+        let code = Questions::Kinds(vec![TextKind::Code]);
+        let options = Options { questions: code, decoding_only: true, runs: 1, ..small(None) };
         let mut told = Vec::new();
         let report = bench(&demo(), &options, &mut |done, total| told.push((done, total))).unwrap();
         assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "a load, a run that does not count and one that does");
-        assert_eq!((report.second_turn, report.rows.len(), report.depths.len()), (None, 0, 4));
-        assert_eq!(report.lookup, None);
+        assert_eq!((report.second_turn, report.rows.len(), report.texts.len()), (None, 0, 1));
+        assert_eq!((report.texts[0].kind, report.texts[0].depths.len()), (TextKind::Code, 4));
+        assert!(report.texts[0].lookup.is_some());
+
+        let questions = Questions::One("Tell me a story about an owl and a bell.".into());
+        let off = Some(Speculation::Off);
+        let options = Options { questions, speculation: off, depths: None, ..options };
+        let report = bench(&demo(), &options, &mut |_, _| {}).unwrap();
+        let [text] = &report.texts[..] else { panic!("{report:?}") };
+        assert_eq!((text.kind, text.tokens, text.depths.len()), (TextKind::Any, 24, 1));
+        assert_eq!((&text.auto, &text.lookup), (&None, &None));
+    }
+
+    #[test]
+    fn no_way_to_decode_changes_a_text() {
+        let draft_model = demo().parent().unwrap().join("dflash");
+        let options = Options { draft_model: Some(draft_model), depths: None, gen_tokens: 60, ..small(None) };
+        let (session, _) =
+            timed_loads(&demo(), &Options { runs: 1, ..options.clone() }, &mut |_| {}).unwrap();
+        let bench = Bench::new(&session, &options).unwrap();
+        assert_eq!(bench.plans.len(), 6, "plain, 1 to 3 drafts of the head, 3 and 7 of the draft model");
+        for text in &bench.texts {
+            let [plain, drafted @ ..] = &bench
+                .plans
+                .iter()
+                .map(|&plan| bench.decode(plan, text).unwrap().ids)
+                .collect::<Vec<_>>()[..]
+            else {
+                panic!("nothing was decoded")
+            };
+            assert_eq!(plain.len(), 3 * 60);
+            assert!(drafted.iter().all(|ids| ids == plain), "{:?}", text.kind);
+        }
     }
 
     #[test]
@@ -646,6 +721,8 @@ mod tests {
             ),
             (Options { force_acceptance: Some(1.5), ..base.clone() }, "1.5"),
             (Options { force_acceptance: Some(f64::NAN), ..base.clone() }, "NaN"),
+            (Options { questions: Questions::Kinds(vec![]), ..base.clone() }, "--texts is empty"),
+            (Options { questions: Questions::Kinds(vec![TextKind::Code; 2]), ..base.clone() }, "Code twice"),
             (Options { prompt_tokens: 10_000_000, ..base.clone() }, "can read"),
         ];
         for (options, named) in cases {

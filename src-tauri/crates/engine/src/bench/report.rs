@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use foretoken_protocol::{Counters, MAX_DEPTH, PositionStats};
+use foretoken_protocol::{Counters, MAX_DEPTH, PositionStats, TextKind};
 use serde::Serialize;
 
 use super::auto::{self, Auto};
 use super::rows::{self, Rows};
 use super::second_turn::SecondTurn;
 use super::spread::{Spread, all_positions, median, spread, spread_of_known};
-use super::{Bench, Decoded, Run};
+use super::{Bench, Decoded, Run, Text, TextRun};
 use crate::decode::{DrafterKind, PassTimes, PolicyState};
 use crate::error::EngineError;
 use crate::mlx;
@@ -27,7 +27,7 @@ pub struct Report {
     pub runs: usize,
     /// Length of the prompt whose reading was timed.
     pub prompt_tokens: usize,
-    /// Tokens decoded at each depth in each run.
+    /// Tokens decoded behind each prompt in each way.
     pub gen_tokens: usize,
     /// Rate of right drafts, where known ones stood in for the head's.
     pub forced_acceptance: Option<f64>,
@@ -41,23 +41,33 @@ pub struct Report {
     pub second_turn: Option<SecondTurn>,
     /// A pass of the network over some tokens of a row, drafts not included, by their number.
     pub widths: Vec<Width>,
-    /// Decoding with the MTP head, by depth.
-    pub depths: Vec<Depth>,
-    /// Decoding with the draft model, by depth.
-    pub dflash: Vec<Depth>,
+    /// Decoding, for each kind of text.
+    pub texts: Vec<TextFigures>,
     /// Milliseconds of one pass of the draft model; `None` where none was loaded.
     pub block_milliseconds: Option<Spread>,
-    /// Decoding with drafts where they pay; `None` where nobody drafts.
-    pub auto: Option<Auto>,
-    /// Decoding with what look-up finds, where it pays; `None` where drafts are known ones, or depths alone are asked
-    /// for.
-    pub lookup: Option<Auto>,
     /// Plain decoding, by the number of rows in a step.
     pub rows: Vec<Rows>,
     /// What all runs took of the prefix cache and of probes, where drafts pay and in second turns.
     pub counters: Counters,
     /// Primitives of a plain step of one row, by name.
     pub primitives: BTreeMap<String, usize>,
+}
+
+/// Decoding texts of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TextFigures {
+    /// Which kind it is.
+    pub kind: TextKind,
+    /// Tokens decoded in each way in each run, behind all prompts of the kind.
+    pub tokens: usize,
+    /// With the MTP head, by depth.
+    pub depths: Vec<Depth>,
+    /// With the draft model, by depth.
+    pub dflash: Vec<Depth>,
+    /// With drafts where they pay; `None` where nobody drafts.
+    pub auto: Option<Auto>,
+    /// With what look-up finds, where it pays; `None` where drafts are known ones.
+    pub lookup: Option<Auto>,
 }
 
 /// What a pass over this many tokens takes.
@@ -101,12 +111,12 @@ pub struct Depth {
 impl Bench<'_> {
     /// Over all runs.
     fn counters(runs: &[Run]) -> Counters {
-        let of_run = |run: &Run| {
-            let chosen = [&run.auto, &run.lookup].map(|run| run.as_ref().map(|decoded| decoded.counters));
-            chosen.into_iter().flatten().chain(run.second_turn.map(|timed| timed.counters))
-        };
         let mut all = Counters::default();
-        runs.iter().flat_map(of_run).for_each(|counters| all += counters);
+        for run in runs {
+            let chosen = run.texts.iter().flat_map(|text| [&text.auto, &text.lookup]);
+            let counters = chosen.filter_map(|chosen| chosen.as_ref().map(|decoded| decoded.counters));
+            counters.chain(run.second_turn.map(|timed| timed.counters)).for_each(|counters| all += counters);
+        }
         all
     }
 
@@ -125,33 +135,15 @@ impl Bench<'_> {
             // The head drafts no more than that.
             with_drafts: figures.times_as_long(width - 1).filter(|_| width <= 1 + usize::from(MAX_DEPTH)),
         });
-        let plain = self.plans.iter().position(|plan| plan.depth == 0);
-        let figures_of = |i: usize| -> Result<Depth, EngineError> {
-            let plan = self.plans[i];
-            let of_plan = |pick: &dyn Fn(&Decoded) -> f64| over_runs(&|run| pick(&run.plans[i]));
-            let draft = spread_of_known(runs.iter().filter_map(|run| run.plans[i].draft_milliseconds()));
-            Ok(Depth {
-                depth: plan.depth,
-                tokens_per_second: of_plan(&Decoded::tokens_per_second),
-                speed_up: plain.map(|plain| {
-                    over_runs(&|run| run.plans[i].tokens_per_second() / run.plans[plain].tokens_per_second())
-                }),
-                tokens_per_pass: of_plan(&|decoded| decoded.ids.len() as f64 / decoded.steps as f64),
-                step_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.total)),
-                draft_milliseconds: draft,
-                host_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.host)),
-                host_share: of_plan(&|decoded| {
-                    decoded.median_of(|timing| timing.host) / decoded.median_of(|timing| timing.total)
-                }),
-                primitives: self.primitives(plan)?.values().sum(),
-                positions: all_positions(runs.iter().map(|run| &run.plans[i].positions)),
-            })
-        };
-        let figures_by = |drafter| -> Result<Vec<Depth>, EngineError> {
-            let own = (0..self.plans.len()).filter(|&i| self.plans[i].drafter == drafter);
-            own.map(figures_of).collect()
-        };
-        let of_model = if self.model().mtp.is_some() { DrafterKind::Head } else { DrafterKind::Dflash };
+        let primitives: Vec<usize> = self
+            .plans
+            .iter()
+            .map(|&plan| Ok(self.primitives(plan)?.values().sum()))
+            .collect::<Result<_, EngineError>>()?;
+        let texts = self.texts.iter().enumerate().map(|(i, text)| {
+            let runs: Vec<&TextRun> = runs.iter().map(|run| &run.texts[i]).collect();
+            self.text_figures(text, figures, &primitives, &runs)
+        });
         Ok(Report {
             model: self.session.info.name.clone(),
             format: self.session.info.format.clone(),
@@ -165,15 +157,57 @@ impl Bench<'_> {
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
             second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
             widths: widths.collect(),
-            depths: figures_by(DrafterKind::Head)?,
-            dflash: figures_by(DrafterKind::Dflash)?,
+            texts: texts.collect(),
             block_milliseconds: spread_of_known(runs.iter().filter_map(|run| Some(1e3 * run.times.block?))),
-            auto: auto::report(runs, |run| run.auto.as_ref(), plain, &|| figures.why_not(of_model)),
-            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, &|| None),
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             counters: Self::counters(runs),
             primitives: self.primitives(0.into())?,
         })
+    }
+
+    /// Over all runs of a text. `primitives`: of a step, in the order of the plans.
+    fn text_figures(
+        &self,
+        text: &Text,
+        figures: &PolicyState,
+        primitives: &[usize],
+        runs: &[&TextRun],
+    ) -> TextFigures {
+        let plain = self.plans.iter().position(|plan| plan.depth == 0);
+        let figures_of = |i: usize| -> Depth {
+            let over_runs = |pick: &dyn Fn(&TextRun) -> f64| spread(runs.iter().map(|&run| pick(run)));
+            let of_plan = |pick: &dyn Fn(&Decoded) -> f64| over_runs(&|run| pick(&run.plans[i]));
+            let draft = spread_of_known(runs.iter().filter_map(|run| run.plans[i].draft_milliseconds()));
+            Depth {
+                depth: self.plans[i].depth,
+                tokens_per_second: of_plan(&Decoded::tokens_per_second),
+                speed_up: plain.map(|plain| {
+                    over_runs(&|run| run.plans[i].tokens_per_second() / run.plans[plain].tokens_per_second())
+                }),
+                tokens_per_pass: of_plan(&|decoded| decoded.ids.len() as f64 / decoded.steps as f64),
+                step_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.total)),
+                draft_milliseconds: draft,
+                host_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.host)),
+                host_share: of_plan(&|decoded| {
+                    decoded.median_of(|timing| timing.host) / decoded.median_of(|timing| timing.total)
+                }),
+                primitives: primitives[i],
+                positions: all_positions(runs.iter().map(|run| &run.plans[i].positions)),
+            }
+        };
+        let figures_by = |drafter| {
+            let own = (0..self.plans.len()).filter(|&i| self.plans[i].drafter == drafter);
+            own.map(figures_of).collect()
+        };
+        let of_model = if self.model().mtp.is_some() { DrafterKind::Head } else { DrafterKind::Dflash };
+        TextFigures {
+            kind: text.kind,
+            tokens: text.prompts.len() * self.options.gen_tokens,
+            depths: figures_by(DrafterKind::Head),
+            dflash: figures_by(DrafterKind::Dflash),
+            auto: auto::report(runs, |run| run.auto.as_ref(), plain, &|| figures.why_not(of_model)),
+            lookup: auto::report(runs, |run| run.lookup.as_ref(), plain, &|| None),
+        }
     }
 }
 

@@ -46,7 +46,7 @@ impl Bench<'_> {
         let mut batch = Batch::default();
         for id in 0..rows as u64 {
             // One token more than the steps need: no row ends in between.
-            let spec = RowSpec { max_tokens: STEPS + 2, ..self.spec(&self.prompt, 0) };
+            let spec = RowSpec { max_tokens: STEPS + 2, ..self.spec(self.any_prompt(), 0) };
             batch.join(self.read(id, spec)?)?;
         }
         let depths = vec![0; rows];

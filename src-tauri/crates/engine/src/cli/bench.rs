@@ -1,16 +1,16 @@
 //! The `bench` command: measures a model's load time, its prefill speed, the second turn of a chat with and without the
-//! first in the prefix cache, forward passes by their number of tokens, decoding at each draft depth, and plain
-//! decoding of several rows. Prints median, minimum and maximum over all runs, in seconds, milliseconds and tokens per
+//! first in the prefix cache, forward passes by their number of tokens, decoding of prose and of code in each way, and
+//! plain decoding of several rows. Prints median, minimum and maximum over all runs, in seconds, milliseconds and tokens per
 //! second, as tables or as JSON.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::bench::{Depth, Options, Report, SecondTurn, Spread, bench};
-use foretoken_protocol::{Counters, PositionStats};
+use foretoken_engine::bench::{Depth, Options, Questions, Report, SecondTurn, Spread, TextFigures, bench};
+use foretoken_protocol::{Counters, PositionStats, TextKind};
 
-use super::options::Speculation;
+use super::options::{Speculation, Text};
 use super::{CliError, KvBits, engine, kv_precision};
 
 #[derive(Debug, Args)]
@@ -21,16 +21,22 @@ pub(super) struct Bench {
     /// Length of the prompt whose reading is timed.
     #[arg(long, default_value_t = 512)]
     prompt_tokens: usize,
-    /// Tokens to decode at each depth.
-    #[arg(long, default_value_t = 128)]
+    /// What to decode: the answers to three questions of each kind.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Text::Prose, Text::Code])]
+    texts: Vec<Text>,
+    /// Decode the answer to this question alone.
+    #[arg(long, value_name = "TEXT", conflicts_with = "texts")]
+    question: Option<String>,
+    /// Tokens to decode behind each question in each way.
+    #[arg(long, default_value_t = 64)]
     gen_tokens: usize,
     /// Length of the chat whose second turn is timed, with the first in the prefix cache and without.
     #[arg(long, default_value_t = 4096)]
     chat_tokens: usize,
     /// Measure no second turn and no steps of several rows.
     #[arg(long)]
-    depths_only: bool,
-    /// Measure everything this often, after a first time that does not count.
+    decoding_only: bool,
+    /// Measure everything this often, after a shorter first time that does not count.
     #[arg(long, default_value_t = 5)]
     runs: usize,
     /// Measure the drafts of this drafter alone; without it of all, each in turn.
@@ -46,7 +52,7 @@ pub(super) struct Bench {
     #[arg(long, value_delimiter = ',')]
     block_depths: Option<Vec<usize>>,
     /// Replace the drafts by the known continuation, right at this rate, to measure cost on any weights.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["texts", "question"])]
     force_acceptance: Option<f64>,
     /// Keep keys and values in 8 bits.
     #[arg(long, value_enum)]
@@ -66,9 +72,13 @@ impl Bench {
     pub(super) fn run(self) -> Result<(), CliError> {
         let options = Options {
             prompt_tokens: self.prompt_tokens,
+            questions: match self.question {
+                Some(question) => Questions::One(question),
+                None => Questions::Kinds(self.texts.into_iter().map(Into::into).collect()),
+            },
             gen_tokens: self.gen_tokens,
             chat_tokens: self.chat_tokens,
-            depths_only: self.depths_only,
+            decoding_only: self.decoding_only,
             runs: self.runs,
             speculation: self.speculation.map(Into::into),
             draft_model: self.draft_model,
@@ -133,42 +143,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(block) = report.block_milliseconds {
         writeln!(out, "block  {} ms for a pass of the draft model", range(block, 2))?;
     }
-    writeln!(out)?;
-    let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
-    writeln!(out, "decoding {} tokens{}", report.gen_tokens, forced.unwrap_or_default())?;
-    writeln!(
-        out,
-        "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
-        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "share", "primitives"
-    )?;
-    for (drafter, depth) in by("", &report.depths).chain(by("block ", &report.dflash)) {
-        writeln!(
-            out,
-            "{:>8}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
-            format!("{drafter}{}", depth.depth),
-            range(depth.tokens_per_second, 1),
-            median(depth.speed_up),
-            depth.tokens_per_pass.median,
-            depth.step_milliseconds.median,
-            median(depth.draft_milliseconds),
-            depth.host_milliseconds.median,
-            100.0 * depth.host_share.median,
-            depth.primitives,
-            acceptance(&depth.positions),
-        )?;
-    }
-    for (name, chosen) in [("auto", &report.auto), ("look", &report.lookup)] {
-        let Some(chosen) = chosen else { continue };
-        let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
-        writeln!(
-            out,
-            "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
-            range(chosen.tokens_per_second, 1),
-            median(chosen.speed_up),
-            chosen.tokens_per_pass.median,
-            "",
-            [drafts.as_str(), note].join("  ").trim(),
-        )?;
+    for text in &report.texts {
+        writeln!(out)?;
+        print_text(out, report, text)?;
     }
     let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, probes, .. } = report.counters;
     let Counters { preemptions, swapped_out_bytes, swapped_in_bytes, .. } = report.counters;
@@ -201,6 +178,51 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             rows.host_milliseconds.median,
             rows.relative_host.median,
             rows.primitives,
+        )?;
+    }
+    Ok(())
+}
+
+fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::Result<()> {
+    let kind = match text.kind {
+        TextKind::Prose => "prose: ",
+        TextKind::Code => "code: ",
+        TextKind::Any => "",
+    };
+    let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
+    writeln!(out, "{kind}decoding {} tokens{}", text.tokens, forced.unwrap_or_default())?;
+    writeln!(
+        out,
+        "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
+        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "share", "primitives"
+    )?;
+    for (drafter, depth) in by("", &text.depths).chain(by("block ", &text.dflash)) {
+        writeln!(
+            out,
+            "{:>8}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
+            format!("{drafter}{}", depth.depth),
+            range(depth.tokens_per_second, 1),
+            median(depth.speed_up),
+            depth.tokens_per_pass.median,
+            depth.step_milliseconds.median,
+            median(depth.draft_milliseconds),
+            depth.host_milliseconds.median,
+            100.0 * depth.host_share.median,
+            depth.primitives,
+            acceptance(&depth.positions),
+        )?;
+    }
+    for (name, chosen) in [("auto", &text.auto), ("look", &text.lookup)] {
+        let Some(chosen) = chosen else { continue };
+        let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
+        writeln!(
+            out,
+            "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
+            range(chosen.tokens_per_second, 1),
+            median(chosen.speed_up),
+            chosen.tokens_per_pass.median,
+            "",
+            [drafts.as_str(), note].join("  ").trim(),
         )?;
     }
     Ok(())

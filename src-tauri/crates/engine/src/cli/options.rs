@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use foretoken_engine::bench;
 use foretoken_engine::session::Session;
-use foretoken_protocol::{AcceptanceRule, Drafting, Sampling};
+use foretoken_protocol::{AcceptanceRule, Drafting, Sampling, TextKind};
 
 use super::CliError;
 
@@ -81,6 +81,15 @@ pub(super) enum Speculation {
     Auto,
 }
 
+/// A kind of text that `bench` decodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Text {
+    /// A story, a letter and an explanation.
+    Prose,
+    /// A function, a test and a change to a file.
+    Code,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Acceptance {
     /// Where the model draws the same token by the same seed: the text is that of plain decoding.
@@ -97,6 +106,15 @@ impl From<Speculation> for bench::Speculation {
             Speculation::Dflash => Self::Dflash,
             Speculation::Lookup => Self::Lookup,
             Speculation::Auto => Self::Auto,
+        }
+    }
+}
+
+impl From<Text> for TextKind {
+    fn from(text: Text) -> Self {
+        match text {
+            Text::Prose => Self::Prose,
+            Text::Code => Self::Code,
         }
     }
 }

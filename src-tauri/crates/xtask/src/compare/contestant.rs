@@ -115,13 +115,12 @@ impl Contestant {
 /// Without drafts the head does not read the prompt either; with them, Auto knows what look-up costs.
 fn bench(workspace: &Workspace, engine: &Path, drafter: &Drafter) -> Command {
     let mut command = workspace.command(engine);
-    command.args(["bench", "--json", "--runs", "1"]);
-    // Nobody asks for a second turn here; with drafts it cannot be left out, and is made short.
+    command.args(["bench", "--json", "--runs", "1", "--question", QUESTION]);
     match drafter {
-        Drafter::Nobody => command.args(["--depths", "0", "--depths-only"]),
-        Drafter::Head => command.args(["--depths", DRAFTS, "--chat-tokens", "64"]),
+        Drafter::Nobody => command.args(["--speculation", "off", "--decoding-only"]),
+        Drafter::Head => command.args(["--depths", DRAFTS, "--decoding-only"]),
         Drafter::DraftModel(folder) => {
-            let options = ["--speculation", "dflash", "--block-depths", BLOCKS, "--chat-tokens", "64"];
+            let options = ["--speculation", "dflash", "--block-depths", BLOCKS, "--decoding-only"];
             command.args(options).arg("--draft-model").arg(folder)
         }
     };
@@ -146,6 +145,12 @@ struct Report {
     device: String,
     load_seconds: Median,
     prefill_tokens_per_second: Median,
+    /// One: the answer to the question.
+    texts: [Text; 1],
+}
+
+#[derive(Deserialize)]
+struct Text {
     depths: Vec<Depth>,
     dflash: Vec<Depth>,
     auto: Option<Speed>,
@@ -170,7 +175,8 @@ struct Speed {
 fn engine_run(text: &str, drafter: &Drafter) -> serde_json::Result<Run> {
     let report: Report = serde_json::from_str(text)?;
     let prefill = report.prefill_tokens_per_second.median;
-    let depths = if matches!(drafter, Drafter::DraftModel(_)) { &report.dflash } else { &report.depths };
+    let [text] = &report.texts;
+    let depths = if matches!(drafter, Drafter::DraftModel(_)) { &text.dflash } else { &text.depths };
     let mut figures: Figures = depths.iter().map(|depth| depth.figure(drafter)).collect();
     match drafter {
         Drafter::Nobody => {
@@ -178,7 +184,7 @@ fn engine_run(text: &str, drafter: &Drafter) -> serde_json::Result<Run> {
         }
         Drafter::Head => {
             figures.insert(Measure::PrefillDrafting, prefill);
-            figures.extend(report.auto.map(|auto| (Measure::Auto, auto.tokens_per_second.median)));
+            figures.extend(text.auto.as_ref().map(|auto| (Measure::Auto, auto.tokens_per_second.median)));
         }
         Drafter::DraftModel(_) => {}
     }
@@ -252,12 +258,15 @@ mod tests {
         "model": "owl", "format": "4-bit", "device": "cpu", "runs": 1,
         "load_seconds": {"median": 0.5, "min": 0.5, "max": 0.5},
         "prefill_tokens_per_second": {"median": 900.0, "min": 900.0, "max": 900.0},
-        "depths": [
-            {"depth": 1, "tokens_per_second": {"median": 110.0, "min": 110.0, "max": 110.0}, "speed_up": null},
-            {"depth": 3, "tokens_per_second": {"median": 130.0, "min": 130.0, "max": 130.0}, "speed_up": null}
-        ],
-        "dflash": [{"depth": 7, "tokens_per_second": {"median": 150.0, "min": 150.0, "max": 150.0}}],
-        "auto": {"tokens_per_second": {"median": 140.0, "min": 140.0, "max": 140.0}, "note": null}
+        "texts": [{
+            "kind": "any",
+            "depths": [
+                {"depth": 1, "tokens_per_second": {"median": 110.0, "min": 110.0, "max": 110.0}, "speed_up": null},
+                {"depth": 3, "tokens_per_second": {"median": 130.0, "min": 130.0, "max": 130.0}, "speed_up": null}
+            ],
+            "dflash": [{"depth": 7, "tokens_per_second": {"median": 150.0, "min": 150.0, "max": 150.0}}],
+            "auto": {"tokens_per_second": {"median": 140.0, "min": 140.0, "max": 140.0}, "note": null}
+        }]
     }"#;
 
     #[test]
@@ -270,8 +279,8 @@ mod tests {
 
         let plain: serde_json::Value = serde_json::from_str(REPORT).unwrap();
         let mut plain = plain;
-        plain["depths"] = serde_json::json!([{"depth": 0, "tokens_per_second": {"median": 100.0}}]);
-        plain["auto"] = serde_json::Value::Null;
+        let depths = serde_json::json!([{"depth": 0, "tokens_per_second": {"median": 100.0}}]);
+        plain["texts"] = serde_json::json!([{"depths": depths, "dflash": [], "auto": null}]);
         let run = engine_run(&plain.to_string(), &Drafter::Nobody).unwrap();
         assert_eq!(run.figures, [(Load, 0.5), (Prefill, 900.0), (Plain, 100.0)].into());
         let run = engine_run(REPORT, &Drafter::DraftModel("draft".into())).unwrap();

@@ -18,7 +18,7 @@ use crate::process;
 use crate::setup;
 use crate::workspace::{DEMO_DRAFT_MODEL, DEMO_MODEL, Workspace};
 
-/// What all decode behind: the question that `foretoken-engine bench` asks.
+/// What all decode behind.
 const QUESTION: &str = "Tell me a story about an owl and a bell.";
 /// Length of the prompt whose reading is timed.
 const PROMPT_TOKENS: u32 = 512;

@@ -31,6 +31,19 @@ const fn action(id: ActionId, name: &'static str) -> Action {
 pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
     Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
+    Action {
+        menu: EDIT,
+        available: Availability::WhileFinding,
+        ..with(action(ActionId::FindNext, "Next match in this chat"), command("g"))
+    },
+    Action {
+        menu: EDIT,
+        available: Availability::WhileFinding,
+        ..with(
+            action(ActionId::FindPrevious, "Previous match in this chat"),
+            Keys { shift: true, ..command("g") },
+        )
+    },
     Action { menu: VIEW, ..with(action(ActionId::Palette, "Go to…"), command("k")) },
     Action { menu: CHAT, ..with(action(ActionId::FocusComposer, "Write a message"), command("l")) },
     Action {

@@ -90,11 +90,13 @@ fn a_search_leads_to_the_place() {
     window.wait_until("its chat is open", || window.text("message-user") == OWL);
     window.wait_until("the place is shown", || in_view(&window));
     window.press(&[], ESCAPE);
+    window.wait_until("what is marked in the chat is no longer", || !window.is_shown("find-bar"));
+    window.press(&[], ESCAPE);
     window.wait_until("the list is back", || window.texts("chat") == [FOX, OWL]);
     assert_eq!(window.focus(), "chat-search");
 
     window.type_text("no such words anywhere");
-    window.wait_until("nothing is found", || window.text("hits").contains("Nothing was found"));
+    window.wait_until("nothing is found", || window.text("hits").contains("No chat has"));
 }
 
 /// Whether what a search has led to is lit and in view.
@@ -174,6 +176,6 @@ fn the_list_looks_right() {
     window.wait_until("something is found", || window.is_shown("hit"));
     visual.check("list-6-search");
     window.fill("chat-search", "no such words");
-    window.wait_until("nothing is found", || window.text("hits").contains("Nothing"));
+    window.wait_until("nothing is found", || window.text("hits").contains("No chat has"));
     visual.check("list-7-nothing");
 }

@@ -25,6 +25,7 @@ mod palette;
 mod pointer;
 mod quitting;
 mod replies;
+mod search;
 mod security;
 mod settings;
 mod speed;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
     ExportFormat, GenerationSettings, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
+    SearchScope,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
@@ -68,15 +69,16 @@ pub(crate) async fn chat_page(
     app.conversations.store.call(move |store| store.chat_page(tag.as_deref(), after, limit)).await
 }
 
-/// Finds up to `limit` titles and messages that hold all words of `query`.
+/// Finds up to `limit` titles and messages of a scope that hold all words of `query`.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn search_chats(
     app: State<'_, Arc<App>>,
     query: String,
+    scope: SearchScope,
     limit: u32,
 ) -> Result<SearchResults, ErrorReport> {
-    app.conversations.search(query, limit).await
+    app.conversations.search(query, scope, limit).await
 }
 
 /// Gives a chat a title. An empty one leaves the choice to the app again.

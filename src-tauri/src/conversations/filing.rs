@@ -10,6 +10,7 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
     GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
+    SearchScope,
 };
 use tokio::time::sleep;
 
@@ -242,9 +243,14 @@ impl Conversations {
             .await
     }
 
-    /// Finds titles and messages that hold all words of `query`.
-    pub(crate) async fn search(&self, query: String, limit: u32) -> Result<SearchResults, ErrorReport> {
-        self.store.read(move |reader| reader.search(&query, limit)).await
+    /// Finds titles and messages of a scope that hold all words of `query`.
+    pub(crate) async fn search(
+        &self,
+        query: String,
+        scope: SearchScope,
+        limit: u32,
+    ) -> Result<SearchResults, ErrorReport> {
+        self.store.read(move |reader| reader.search(&query, &scope, limit)).await
     }
 
     /// Looks after the file of the chats for as long as the app runs, once the window can be used: looks for damage,

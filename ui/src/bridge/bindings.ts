@@ -8,10 +8,12 @@ export const commands = {
 	snapshot: () => typedError<Snapshot, ErrorReport>(__TAURI_INVOKE("snapshot")),
 	/**  Sends the changes that concern the whole window from now on, in place of an earlier subscription. */
 	subscribe: (events: Channel<AppEvent>) => typedError<null, ErrorReport>(__TAURI_INVOKE("subscribe", { events })),
-	/**  Closes the window, as the button in its title bar does. */
+	/**  Closes the window that asks for it, as the button in its title bar does. */
 	closeWindow: () => typedError<null, ErrorReport>(__TAURI_INVOKE("close_window")),
 	/**  Ends the app, after a question while a reply is being written. What is written is kept as far as it has come. */
 	quit: () => typedError<null, ErrorReport>(__TAURI_INVOKE("quit")),
+	/**  Does in the window with the chat page what its menus, keys and palette do, and brings it to the front. */
+	act: (action: ActionId) => typedError<null, ErrorReport>(__TAURI_INVOKE("act", { action })),
 	/**  Says that the page has handed over all that was typed, after it was told that the app is about to end. */
 	handedOver: () => typedError<null, ErrorReport>(__TAURI_INVOKE("handed_over")),
 	/**  Makes the menu bar agree with the page, where there is one. */
@@ -45,8 +47,8 @@ export const commands = {
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
 	chatPage: (tag: string | null, after: ChatCursor | null, limit: number) => typedError<ChatPage, ErrorReport>(__TAURI_INVOKE("chat_page", { tag, after, limit })),
-	/**  Finds up to `limit` titles and messages that hold all words of `query`. */
-	searchChats: (query: string, limit: number) => typedError<SearchResults, ErrorReport>(__TAURI_INVOKE("search_chats", { query, limit })),
+	/**  Finds up to `limit` titles and messages of a scope that hold all words of `query`. */
+	searchChats: (query: string, scope: SearchScope, limit: number) => typedError<SearchResults, ErrorReport>(__TAURI_INVOKE("search_chats", { query, scope, limit })),
 	/**  Gives a chat a title. An empty one leaves the choice to the app again. */
 	renameChat: (chat: number, title: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("rename_chat", { chat, title })),
 	/**  Pins a chat before the others, or lets it go. */
@@ -131,9 +133,9 @@ export const commands = {
 	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
-	openSettings: (page: SettingsPage | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_settings", { page })),
-	act: (action: ActionId) => typedError<null, ErrorReport>(__TAURI_INVOKE("act", { action })),
 	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
+	/**  Opens the window of the settings, at this page or where it was last. */
+	openSettings: (page: SettingsPage | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_settings", { page })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
@@ -225,7 +227,7 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
@@ -272,7 +274,7 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
@@ -334,8 +336,12 @@ settings: GenerationSettings } |
 { type: "preferences"; 
 /**  The new ones. */
 preferences: Preferences } | 
+/**  Guesses are marked in all replies from now on, or no longer. */
+{ type: "reveal_drafts"; 
+/**  Whether they are. */
+reveal: boolean } | 
 /**  The app is about to end: hand over what was typed last, and say so. */
-{ type: "reveal_drafts"; reveal: boolean } | { type: "closing" } | 
+{ type: "closing" } | 
 /**  A notification about a chat was clicked. */
 { type: "open_chat"; 
 /**  The chat. */
@@ -380,6 +386,8 @@ export type Availability =
 "always" | 
 /**  While a chat with messages is open. */
 "in_chat" | 
+/**  While what was searched for is marked in the open chat. */
+"while_finding" | 
 /**  While a reply is being written in the open chat. */
 "while_writing" | 
 /**  While nothing is written in the open chat and a message of the person's can be changed. */
@@ -873,6 +881,30 @@ export type FitVerdict =
 /**  Not at all. */
 "too_big";
 
+/**  A chat in which a search found something. */
+export type FoundChat = {
+	/**  The chat. */
+	chat: number,
+	/**  Its title, in which what was searched for is marked if all of it is there. */
+	title: SnippetPart[],
+	/**  Whether the title is one of the places. */
+	titled: boolean,
+	/**  When the chat was last written in, milliseconds since 1970. */
+	updated_at: number,
+	/**  The best of the messages that match, oldest first. */
+	messages: FoundMessage[],
+	/**  All places in this chat, those that are not told included: the title and messages. */
+	places: number,
+};
+
+/**  A message in which a search found something. */
+export type FoundMessage = {
+	/**  The message, which may stand on a branch that is not shown. */
+	message: number,
+	/**  The words around the first match, on one line. A `…` marks text that was left out. */
+	snippet: SnippetPart[],
+};
+
 /**  A change of [`GenerationSettings`]. What is `None` stays as it is, whatever became of it meanwhile. */
 export type GenerationChange = {
 	/**  See [`GenerationSettings::sampling`]. */
@@ -900,6 +932,17 @@ export type GenerationSettings = {
 	/**  Texts that end the reply where they would appear; they are not part of it. */
 	stop: string[],
 };
+
+/**  The colour of what was guessed. */
+export type GuessHue = 
+/**  The app's own. */
+"violet" | 
+/**  Between green and blue. */
+"teal" | 
+/**  Between red and yellow. */
+"orange" | 
+/**  Between red and violet. */
+"pink";
 
 /**  What holds up a measurement. */
 export type Hold = 
@@ -1422,14 +1465,17 @@ export type Preferences = {
 	keep_running: boolean,
 	/**  How wide the sidebar is, in pixels of the page; `None` leaves it to the page. */
 	sidebar_width: number | null,
+	/**  Whether the column of text uses the width of a wide window. */
 	wide: boolean,
+	/**  Whether the newest guessed words are tinted while a reply is written. */
 	wake: boolean,
+	/**  Whether the last passes are drawn beside the numbers of a reply. */
 	pulse: boolean,
+	/**  The colour of what was guessed. */
 	hue: GuessHue,
+	/**  The page of the settings that was open last. */
 	settings_page: SettingsPage,
 };
-export type GuessHue = "violet" | "teal" | "orange" | "pink";
-export type SettingsPage = "general" | "appearance" | "replies" | "models" | "data" | "keyboard" | "diagnostics" | "notices";
 
 /**  Settings to choose by name. */
 export type Preset = {
@@ -1628,26 +1674,62 @@ export type Sampling = {
 	seed: number | null,
 };
 
-/**  A place where a search found something. */
-export type SearchHit = {
-	/**  The chat. */
-	chat: number,
-	/**  Its title. */
-	title: string,
-	/**  The message, which may stand on a branch that is not shown; `None` if it is the title that matches. */
-	message: number | null,
-	/**  The words around the first match, on one line. A `…` marks text that was left out. */
-	snippet: SnippetPart[],
-	/**  When the message was begun, or the chat last written in; milliseconds since 1970. */
-	at: number,
+/**  How many places each filter would leave: titles and messages that match. */
+export type SearchCounts = {
+	/**  In all chats. */
+	all: number,
+	/**  In chats that are pinned. */
+	pinned: number,
+	/**  In chats that were written in this week. */
+	week: number,
+	/**  In the chats with a tag, for each that leaves any, most places first. */
+	tags: TagPlaces[],
 };
+
+/**  Which places a search is to tell. */
+export type SearchFilter = 
+/**  All of them. */
+{ kind: "all" } | 
+/**  Those in chats that are pinned. */
+{ kind: "pinned" } | 
+/**  Those in chats that were written in this week. */
+{ kind: "week" } | 
+/**  Those in chats with a tag. */
+{ kind: "tag"; 
+/**  The tag. */
+name: string };
 
 /**  What a search found. */
 export type SearchResults = {
-	/**  Matching titles, then messages; the best and newest of each first. */
-	hits: SearchHit[],
-	/**  Whether there are more than were asked for. */
-	more: boolean,
+	/**
+	 *  The chats with places that the filter leaves: those with matching titles, then those with matching messages;
+	 *  the best and newest of each first.
+	 */
+	chats: FoundChat[],
+	/**  All places that the filter leaves, those that are not told included. */
+	places: number,
+	/**  How many places each filter leaves. */
+	counts: SearchCounts,
+	/**  Whether there are so many matches that only the newest were counted. */
+	capped: boolean,
+	/**  What was looked through, where nothing was found in any chat. */
+	searched: Searched | null,
+};
+
+/**  Which places a search is to tell, and when the week began. */
+export type SearchScope = {
+	/**  Which places. */
+	filter: SearchFilter,
+	/**  What was written in since then was written in this week; milliseconds since 1970. */
+	week: number,
+};
+
+/**  What was looked through. */
+export type Searched = {
+	/**  Messages, on whichever branch. */
+	messages: number,
+	/**  Files that were sent with them. */
+	files: number,
 };
 
 /**  A question was accepted: where it and its reply are kept. */
@@ -1657,6 +1739,25 @@ export type Sent = {
 	/**  The messages that were added, the empty reply last. A retry adds the reply alone. */
 	messages: BranchMessage[],
 };
+
+/**  A page of the settings. */
+export type SettingsPage = 
+/**  Notifications and what closing the window does. */
+"general" | 
+/**  How the app looks. */
+"appearance" | 
+/**  How replies are written. */
+"replies" | 
+/**  What models need. */
+"models" | 
+/**  Where everything is kept. */
+"data" | 
+/**  All keys that do something. */
+"keyboard" | 
+/**  The log, and a report for others. */
+"diagnostics" | 
+/**  What others have made and the app carries. */
+"notices";
 
 /**  Everything the page shows when it opens. */
 export type Snapshot = {
@@ -1724,6 +1825,14 @@ export type Tag = {
 	name: string,
 	/**  Chats that have it. */
 	chats: number,
+};
+
+/**  How many places there are in the chats with a tag. */
+export type TagPlaces = {
+	/**  The tag. */
+	name: string,
+	/**  The places. */
+	places: number,
 };
 
 /**  Which kinds of text a benchmark decodes. */

@@ -26,6 +26,7 @@ import {
   type Preset,
   type RemoteFilter,
   type ReplyEvent,
+  type SearchScope,
   type Sent,
   type SettingsPage,
   type Snapshot,
@@ -155,7 +156,8 @@ export const shell = {
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
     answered(commands.chatPage(tag, after, limit)),
-  searchChats: (query: string, limit: number) => answered(commands.searchChats(query, limit)),
+  searchChats: (query: string, scope: SearchScope, limit: number) =>
+    answered(commands.searchChats(query, scope, limit)),
   renameChat: (chat: number, title: string) => answered(commands.renameChat(chat, title)),
   pinChat: (chat: number, pinned: boolean) => answered(commands.pinChat(chat, pinned)),
   tagChat: (chat: number, tags: string[]) => answered(commands.tagChat(chat, tags)),

@@ -1,6 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import type { Message } from "../bridge/bindings";
+import { openFind } from "../find/actions";
+import { FindBar } from "../find/FindBar";
+import { useFind } from "../find/useFind";
 import { FirstStart } from "../frame/FirstStart";
 import { setView, useStore } from "../state/store";
 import { Question } from "./Question";
@@ -11,6 +14,9 @@ import { useStickToBottom } from "./useStickToBottom";
 const NEARBY = 6;
 /** Pixels between two messages. */
 const GAP = 24;
+/** Pixels above the first message, and those that the bar over the conversation takes besides. */
+const PADDING = 16;
+const BAR = 40;
 
 /** The open chat. Only what is in view is drawn, and a little around it. */
 export function Conversation() {
@@ -20,6 +26,7 @@ export function Conversation() {
   const title = useStore((state) => state.about?.title ?? "New chat");
   const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
+  const finding = useStore((state) => openFind(state) !== null);
   const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom();
   const list = useVirtualizer({
     count: messages.length,
@@ -28,7 +35,7 @@ export function Conversation() {
     getItemKey: (index) => messages[index]?.id ?? index,
     overscan: NEARBY,
     gap: GAP,
-    paddingStart: 16,
+    paddingStart: PADDING + (finding ? BAR : 0),
     paddingEnd: GAP,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
@@ -37,13 +44,33 @@ export function Conversation() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the view
   useLayoutEffect(() => {
     const index = messages.findIndex(({ id }) => id === jump?.message);
-    if (index < 0) return;
+    // What is looked for there is brought into view itself.
+    const looked = jump?.highlighted && useStore.getState().find?.current.message === jump.message;
+    if (index < 0 || looked) return;
     leaveEnd();
     list.scrollToIndex(index, { align: jump?.highlighted ? "center" : "auto" });
   }, [jump]);
 
+  // Nothing covers the first message, and what is read below it stays where it is.
+  const wasFinding = useRef(finding);
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (finding === wasFinding.current || !box) return;
+    wasFinding.current = finding;
+    if (box.scrollTop > 0) box.scrollTop += finding ? BAR : -BAR;
+  }, [finding, scroller]);
+
+  const approach = useCallback(
+    (index: number) => {
+      const [offset] = list.getOffsetForIndex(index, "center") ?? [];
+      if (scroller.current && offset !== undefined) scroller.current.scrollTop = offset;
+    },
+    [list, scroller],
+  );
+  useFind({ scroller, approach, leaveEnd });
+
   // Whoever comes back from another screen is not taken there again.
-  useEffect(() => () => setView({ jump: null }), []);
+  useEffect(() => () => setView({ jump: null, find: null }), []);
 
   const shown = list.getVirtualItems();
   return (
@@ -73,6 +100,7 @@ export function Conversation() {
           </div>
         </div>
       </section>
+      <FindBar />
       {away && (
         <button type="button" className="latest" data-testid="latest" onClick={toEnd}>
           ↓ latest

@@ -90,10 +90,13 @@ export async function openChat(chat: number): Promise<void> {
   if (current !== chat || navigation.pending || marked) await readAgain(chat);
 }
 
-/** Opens the chat of a message and brings that into view. */
-export async function showMessage(message: number): Promise<void> {
+/** Opens the chat of a message, brings that into view, and marks there what `query` finds. */
+export async function showMessage(message: number, query: string): Promise<void> {
   const there = await showChat((navigation) => shell.showMessage(navigation, message));
-  if (there) setView({ jump: { message, highlighted: true } });
+  const { chat } = state();
+  if (!there || chat === null) return;
+  const current = { message, nth: 0 };
+  setView({ jump: { message, highlighted: true }, find: { chat, query, current } });
 }
 
 /** Shows another version of a message. */

@@ -1,8 +1,9 @@
-import type { ChatPage } from "../bridge/bindings";
+import type { ChatPage, SearchFilter } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { openChat, showMessage } from "../chat/navigation";
 import { attempt } from "../frame/errors";
+import { weekBegin } from "../primitives/format";
 import { chatFromHere } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 
@@ -56,18 +57,30 @@ export async function listMore(): Promise<void> {
 
 let searching = false;
 
-/** Searches all chats. While one search runs, of those that come the last is made. */
+/** Searches all chats. One that begins anew tells all places. */
 export async function searchChats(query: string): Promise<void> {
-  setView(query.trim() === "" ? { query, hits: null } : { query });
+  setView(query.trim() === "" ? { query, hits: null, searchFilter: { kind: "all" } } : { query });
+  await search();
+}
+
+/** Shows only some of the places that are found. */
+export async function filterSearch(searchFilter: SearchFilter): Promise<void> {
+  setView({ searchFilter });
+  await search();
+}
+
+/** Finds what is asked for. While one search runs, of those that come the last is made. */
+async function search(): Promise<void> {
   if (searching) return;
   searching = true;
-  for (let done = ""; state().query.trim() !== "" && state().query !== done; ) {
-    done = state().query;
+  for (;;) {
+    const { query, searchFilter: filter } = state();
+    if (query.trim() === "") break;
     const found = await attempt(async () => {
-      const hits = await shell.searchChats(done, HITS);
-      if (state().query.trim() !== "") setView({ hits });
+      const found = await shell.searchChats(query, { filter, week: weekBegin(Date.now()) }, HITS);
+      if (state().query.trim() !== "") setView({ hits: { ...found, query, filter } });
     });
-    if (!found) break;
+    if (!found || (state().query === query && state().searchFilter === filter)) break;
   }
   searching = false;
 }
@@ -75,7 +88,7 @@ export async function searchChats(query: string): Promise<void> {
 /** Opens the place that a search has found. */
 export async function openHit(chat: number, message: number | null): Promise<void> {
   if (message === null) return openChat(chat);
-  await showMessage(message);
+  await showMessage(message, state().query);
 }
 
 export async function renameChat(chat: number, title: string): Promise<void> {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ChatSettings, ChatSummary, Message, Preset, SearchHit } from "../bridge/bindings";
+import type { ChatSettings, ChatSummary, Message, Preset } from "../bridge/bindings";
 import { reportOf } from "../bridge/bridge";
 import { costLabel, likelyTokens, splitFiles, withFiles } from "../chat/attachments";
 import { Conversation } from "../chat/Conversation";
@@ -23,7 +23,6 @@ import { ChatRow } from "./ChatRow";
 import { Deletions } from "./Deletions";
 import { importLabel } from "./files";
 import { joinPage, listRows, tagsFrom, withChat } from "./list";
-import { SearchResults } from "./Search";
 import { Trouble } from "./Trouble";
 
 const initial = useStore.getInitialState();
@@ -305,36 +304,6 @@ describe("chats that cannot be opened", () => {
     expect(words(<Trouble trouble={{ error, backups: [] }} />)).not.toContain("copy");
     const busy = { code: "chats_busy", message: "Another program is using the chats.", hint: "Close it." };
     expect(words(<Trouble trouble={{ error: busy, backups: [] }} />)).toContain("could not be opened");
-  });
-});
-
-describe("a search", () => {
-  const hit: SearchHit = {
-    chat: 1,
-    title: "Owls",
-    message: 2,
-    snippet: [
-      { text: "a careful ", matched: false },
-      { text: "owl", matched: true },
-    ],
-    at: 0,
-  };
-
-  it("marks what was found and says how much there is", () => {
-    const found = markup(<SearchResults />, { hits: { hits: [hit], more: true } });
-    expect(found).toContain("<mark>owl</mark>");
-    expect(found).toContain("1 place found");
-    expect(found).toContain("There is more.");
-  });
-
-  it("shows a title that matches once", () => {
-    expect(words(<SearchResults />, { hits: { hits: [{ ...hit, message: null }], more: false } })).toBe(
-      "1 place found a careful owl",
-    );
-  });
-
-  it("says when there is nothing", () => {
-    expect(words(<SearchResults />, { hits: { hits: [], more: false } })).toContain("Nothing was found.");
   });
 });
 

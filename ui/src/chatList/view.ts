@@ -1,4 +1,10 @@
-import type { SearchResults } from "../bridge/bindings";
+import type { SearchFilter, SearchResults } from "../bridge/bindings";
+
+/** What a search has found, and for what. */
+export interface Hits extends SearchResults {
+  query: string;
+  filter: SearchFilter;
+}
 
 /** What only the page knows of the list of chats. */
 export interface ChatListView {
@@ -8,8 +14,10 @@ export interface ChatListView {
   tagging: number | null;
   /** What the chats are searched for; empty while the list is shown. */
   query: string;
+  /** Which of the places are shown that a search of the chats finds. */
+  searchFilter: SearchFilter;
   /** What the last search of the chats found. */
-  hits: SearchResults | null;
+  hits: Hits | null;
 }
 
 /** As the window opens. */
@@ -17,5 +25,6 @@ export const CHAT_LIST_VIEW: ChatListView = {
   renaming: null,
   tagging: null,
   query: "",
+  searchFilter: { kind: "all" },
   hits: null,
 };

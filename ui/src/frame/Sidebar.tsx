@@ -4,7 +4,8 @@ import { newChat } from "../chat/navigation";
 import { ChatList } from "../chatList/ChatList";
 import { Deletions } from "../chatList/Deletions";
 import { chooseImport, exportChats } from "../chatList/files";
-import { SearchField, SearchResults } from "../chatList/Search";
+import { SearchField } from "../chatList/SearchField";
+import { SearchKeys, SearchResults } from "../chatList/SearchResults";
 import { TagFilter } from "../chatList/TagFilter";
 import { openModels } from "../models/actions";
 import { keysLabel } from "../palette/table";
@@ -81,21 +82,25 @@ export function Sidebar() {
       )}
       <Deletions />
       <SidebarProgress />
-      <ul className="screens">
-        {SCREENS.map(({ screen: name, name: words, open }) => (
-          <li key={name}>
-            <button
-              type="button"
-              className="screen-word"
-              data-testid={`open-${name}`}
-              aria-current={screen === name ? "page" : undefined}
-              onClick={open}
-            >
-              {words}
-            </button>
-          </li>
-        ))}
-      </ul>
+      {searching ? (
+        <SearchKeys />
+      ) : (
+        <ul className="screens">
+          {SCREENS.map(({ screen: name, name: words, open }) => (
+            <li key={name}>
+              <button
+                type="button"
+                className="screen-word"
+                data-testid={`open-${name}`}
+                aria-current={screen === name ? "page" : undefined}
+                onClick={open}
+              >
+                {words}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <SidebarEdge sidebar={sidebar} setDragged={setDragged} />
     </nav>
   );

@@ -5,6 +5,7 @@ import { focusComposer } from "../chat/focus";
 import { newChat } from "../chat/navigation";
 import { focusSearch, goToChat } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
+import { goToMatch } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
 import { toggleRevealDrafts } from "../reveal/actions";
@@ -18,6 +19,8 @@ const state = () => useStore.getState();
 export const COMMANDS: Commands = {
   new_chat: () => newChat(),
   find_chats: () => focusSearch(),
+  find_next: () => goToMatch(1),
+  find_previous: () => goToMatch(-1),
   palette: () => setView({ palette: !state().palette, shortcuts: false }),
   focus_composer: () => {
     // In the chat that opens, the field takes the focus by itself.

@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import type { ActionId } from "../bridge/bindings";
 import { closeInspector } from "../chat/actions";
+import { closeFind, openFind } from "../find/actions";
 import { keysOf, matches } from "../palette/keys";
 import { type Run, TABLE } from "../palette/table";
 import { MAC } from "../primitives/platform";
@@ -13,6 +14,8 @@ const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
   "zoom_out",
   "next_chat",
   "previous_chat",
+  "find_next",
+  "find_previous",
 ]);
 
 /** The keys that work everywhere in the window; `run` does what they say. */
@@ -35,6 +38,10 @@ function act(event: KeyboardEvent, run: Run): boolean {
     if (event.target instanceof HTMLElement && event.target.closest("[data-escape]")) return false;
     const state = useStore.getState();
     if (state.screen !== "chat") return leave(event.target);
+    if (openFind(state) !== null) {
+      closeFind();
+      return true;
+    }
     if (state.inspector && streamingReply(state) === null) {
       closeInspector();
       return true;

@@ -1,11 +1,11 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { SearchHit } from "../bridge/bindings";
+import type { FoundChat } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
-import { commandsOf, type Entry, entries, offer } from "./entries";
+import { commandsOf, type Entry, entries, type FoundTitle, offer } from "./entries";
 import type { Run } from "./table";
 
 /** How many places a search for titles may tell. */
@@ -125,14 +125,19 @@ function Choices({ run, onChoose }: { run: Run; onChoose: (entry: Entry) => void
   );
 }
 
+const titlesOf = (chats: FoundChat[]): FoundTitle[] =>
+  chats
+    .filter(({ titled }) => titled)
+    .map(({ chat, title }) => ({ chat, title: title.map(({ text }) => text).join("") }));
+
 /** Titles among all chats that fit `query`; those of an older query while they are looked for. */
-function useTitles(query: string): SearchHit[] {
-  const [titles, setTitles] = useState<SearchHit[]>([]);
+function useTitles(query: string): FoundTitle[] {
+  const [titles, setTitles] = useState<FoundTitle[]>([]);
   useEffect(() => {
     if (query.trim() === "") return;
     let wanted = true;
-    shell.searchChats(query, HITS).then(
-      ({ hits }) => wanted && setTitles(hits.filter(({ message }) => message === null)),
+    shell.searchChats(query, { filter: { kind: "all" }, week: 0 }, HITS).then(
+      ({ chats }) => wanted && setTitles(titlesOf(chats)),
       // The chats that are listed are offered all the same.
       () => wanted && setTitles([]),
     );

@@ -1,4 +1,4 @@
-import type { Action, SearchHit } from "../bridge/bindings";
+import type { Action } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
@@ -39,12 +39,18 @@ export interface Entry {
 const RECENT = 5;
 const FOUND = 20;
 
+/** A chat that a search has found by its title. */
+export interface FoundTitle {
+  chat: number;
+  title: string;
+}
+
 /** What the palette offers for `query`: what begins with it first, in every group. `run` does what a command says. */
 export function entries(
   offer: Offer,
   commands: Action[],
   query: string,
-  titles: SearchHit[],
+  titles: FoundTitle[],
   run: Run,
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
@@ -60,7 +66,7 @@ export function ranked<T extends { name: string }>(all: T[], query: string): T[]
   return words.length === 0 ? fitting : [...fitting.filter(begins), ...fitting.filter((one) => !begins(one))];
 }
 
-function chatEntries({ chats, chat: open }: Offer, query: string, titles: SearchHit[]): Entry[] {
+function chatEntries({ chats, chat: open }: Offer, query: string, titles: FoundTitle[]): Entry[] {
   const listed = chats.map(({ id, title }) => ({ id, name: title }));
   const found = titles
     .map(({ chat, title }) => ({ id: chat, name: title }))

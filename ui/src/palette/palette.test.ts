@@ -156,7 +156,7 @@ describe("the palette", () => {
     expect(names("no such thing")).toEqual([]);
   });
 
-  const hit = (chat: number, title: string) => ({ chat, title, message: null, snippet: [], at: 0 });
+  const hit = (chat: number, title: string) => ({ chat, title });
 
   it("offers chats that only the shell knows, each once and in its rank", () => {
     expect(names("bells", [hit(3, "Bells"), hit(9, "Bells of old")])).toEqual([

@@ -12,7 +12,13 @@ beforeEach(() => {
   useStore.setState({ ...initial, opened: true }, true);
   // `scrollIntoView` is there in every browser, but not in this document.
   Element.prototype.scrollIntoView ??= () => {};
-  vi.spyOn(shell, "searchChats").mockResolvedValue({ hits: [], more: false });
+  vi.spyOn(shell, "searchChats").mockResolvedValue({
+    chats: [],
+    places: 0,
+    counts: { all: 0, pinned: 0, week: 0, tags: [] },
+    capped: false,
+    searched: null,
+  });
 });
 afterEach(() => {
   cleanup();

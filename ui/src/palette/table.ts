@@ -24,6 +24,7 @@ export type Run = (id: ActionId) => boolean;
 const AVAILABLE: Record<Availability, (state: State) => boolean> = {
   always: () => true,
   in_chat: ({ chat }) => chat !== null,
+  while_finding: ({ screen, find, chat }) => screen === "chat" && find !== null && find.chat === chat,
   while_writing: (state) => state.screen === "chat" && streamingReply(state) !== null,
   with_question: (state) =>
     state.screen === "chat" &&

@@ -249,6 +249,9 @@ export const loadedDraftLabel = ({ name, most_guesses: most, weight_bytes: size 
 
 const DAY = 86_400_000;
 const MONTH = new Intl.DateTimeFormat("en", { month: "long" });
+const SHORT_MONTH = new Intl.DateTimeFormat("en", { month: "short" });
+const WEEKDAY = new Intl.DateTimeFormat("en", { weekday: "short" });
+const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const MONTH_OF_YEAR = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 
 const midnightOf = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
@@ -260,11 +263,23 @@ export function calendarDay(time: number, now: number): "today" | "yesterday" | 
   return time >= midnightOf(midnight - DAY / 2) ? "yesterday" : "earlier";
 }
 
+/** When the last seven days began, of which no two have one name. */
+export const weekBegin = (now: number): number => midnightOf(midnightOf(now) - 5.5 * DAY);
+
+/** When something was, as shortly as it can be said: `09:41`, `Tue`, `12 Nov`, `12 Nov 2024`. */
+export function shortDate(time: number, now: number): string {
+  const date = new Date(time);
+  if (calendarDay(time, now) === "today") return TIME.format(date);
+  if (time >= weekBegin(now)) return WEEKDAY.format(date);
+  const day = `${date.getDate()} ${SHORT_MONTH.format(date)}`;
+  return date.getFullYear() === new Date(now).getFullYear() ? day : `${day} ${date.getFullYear()}`;
+}
+
 /** The heading under which a chat stands in the sidebar. */
 export function dayOf(time: number, now: number): string {
   const day = calendarDay(time, now);
   if (day !== "earlier") return day === "today" ? "Today" : "Yesterday";
-  if (time >= midnightOf(now) - 6 * DAY) return "Last seven days";
+  if (time >= weekBegin(now)) return "Last seven days";
   const date = new Date(time);
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
   return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);

@@ -2,6 +2,7 @@ import { create } from "zustand";
 import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { CHAT_VIEW, type ChatView } from "../chat/view";
 import { CHAT_LIST_VIEW, type ChatListView } from "../chatList/view";
+import { FIND_VIEW, type FindView } from "../find/view";
 import { FRAME_VIEW, type FrameView } from "../frame/view";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
@@ -18,7 +19,7 @@ import {
 } from "./server";
 
 /** What only the page knows: a slice for each feature, which stands beside it. */
-type View = FrameView & ChatView & ChatListView & ModelsView & SettingsView & PaletteView;
+type View = FrameView & ChatView & ChatListView & FindView & ModelsView & SettingsView & PaletteView;
 
 /** All that the page draws from. */
 export type State = ServerState & View;
@@ -28,6 +29,7 @@ export const useStore = create<State>(() => ({
   ...FRAME_VIEW,
   ...CHAT_VIEW,
   ...CHAT_LIST_VIEW,
+  ...FIND_VIEW,
   ...MODELS_VIEW,
   ...SETTINGS_VIEW,
   ...PALETTE_VIEW,

@@ -81,7 +81,7 @@ fn fit(runs: &mut Vec<DraftRun>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{FinishReason, MessageStatus};
+    use foretoken_protocol::{FinishReason, MessageStatus, SearchScope};
     use proptest::prelude::*;
 
     use super::*;
@@ -129,9 +129,15 @@ mod tests {
         assert_eq!(costs.iter().position(|&bytes| bytes > 20 * 4096), None);
 
         assert_eq!(store.message(id).unwrap().text, whole, "those who read see all of it");
-        assert_eq!(Reader::open(&store.path).unwrap().search("tokens", 9).unwrap().hits, []);
+        assert_eq!(
+            Reader::open(&store.path).unwrap().search("tokens", &SearchScope::default(), 9).unwrap().places,
+            0
+        );
         assert_eq!(store.finish_reply(id, STOPPED, None, None).unwrap().text, whole);
-        assert_eq!(store.search("tokens", 9).unwrap().hits[0].message, Some(id));
+        assert_eq!(
+            store.search("tokens", &SearchScope::default(), 9).unwrap().chats[0].messages[0].message,
+            id
+        );
         let left: u32 = store.db.query_row("SELECT count(*) FROM reply_piece", [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0, "its row holds all");
     }

@@ -87,7 +87,7 @@ pub(crate) fn migrate(db: &mut Connection, path: &Path) -> Result<(), ChatsError
 mod tests {
     use std::fs;
 
-    use foretoken_protocol::ErrorReport;
+    use foretoken_protocol::{ErrorReport, SearchScope};
     use tempfile::TempDir;
 
     use super::*;
@@ -123,8 +123,10 @@ mod tests {
         assert_eq!(shown, [1, 3]);
         for (query, message) in [("platze", None), ("ZURICH", Some(1)), ("switz", Some(2)), ("half", Some(3))]
         {
-            let found = store.search(query, 9).unwrap().hits;
-            assert_eq!(found.iter().map(|hit| hit.message).collect::<Vec<_>>(), [message], "{query}");
+            let found = store.search(query, &SearchScope::default(), 9).unwrap().chats;
+            let messages: Vec<_> = found[0].messages.iter().map(|found| found.message).collect();
+            assert_eq!(messages, message.into_iter().collect::<Vec<_>>(), "{query}");
+            assert_eq!((found.len(), found[0].titled), (1, message.is_none()), "{query}");
         }
         store.add_user_message(2, None, "goes on").unwrap();
 

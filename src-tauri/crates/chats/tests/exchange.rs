@@ -7,7 +7,7 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, FinishReason,
     GenerationSettings, ImportReport, Message, MessageStatus, PositionStats, Provenance, ReplyStats, Role,
-    Sampling, UnsentEdit,
+    Sampling, SearchScope, UnsentEdit,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -75,7 +75,7 @@ fn refusal(content: impl AsRef<[u8]>) -> String {
     assert!(report.message.contains("import.json"), "{report}");
     assert_eq!(test.export(), before, "nothing is added");
     assert_eq!(test.store.chats().unwrap(), [kept]);
-    assert!(test.store.search("partial", 9).unwrap().hits.is_empty());
+    assert_eq!(test.store.search("partial", &SearchScope::default(), 9).unwrap().places, 0);
     report.message
 }
 
@@ -551,7 +551,7 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
     assert_eq!(branch[1].versions.len(), 2);
     let other: Message = test.store.message(branch[1].versions[1]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("A dog.", ""));
-    assert_eq!(test.store.search("cat", 9).unwrap().hits.len(), 2);
+    assert_eq!(test.store.search("cat", &SearchScope::default(), 9).unwrap().places, 2);
 }
 
 #[test]

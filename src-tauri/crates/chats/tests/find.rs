@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, ChatId, ChatPage, ChatSettings, ChatSummary, Draft, ErrorReport, GenerationSettings,
-    MessageId, MessageStatus, Provenance, SearchHit, UnseenReply,
+    MessageId, MessageStatus, Provenance, SearchFilter, SearchResults, SearchScope, Searched, SnippetPart,
+    UnseenReply,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -30,17 +31,30 @@ fn code(error: ChatsError) -> String {
     ErrorReport::from(error).code
 }
 
-fn found(store: &Store, query: &str) -> Vec<Option<MessageId>> {
-    store.search(query, 100).unwrap().hits.into_iter().map(|hit| hit.message).collect()
+fn search(store: &Store, query: &str, limit: u32) -> SearchResults {
+    store.search(query, &SearchScope::default(), limit).unwrap()
 }
 
-/// The snippet with matches in brackets.
-fn marked(hit: &SearchHit) -> String {
-    let mark = |part: &foretoken_protocol::SnippetPart| match part.matched {
+/// The places that are told, in their order.
+fn told(results: &SearchResults) -> Vec<Option<MessageId>> {
+    let of = |chat: &foretoken_protocol::FoundChat| {
+        let messages = chat.messages.iter().map(|found| Some(found.message));
+        chat.titled.then_some(None).into_iter().chain(messages).collect::<Vec<_>>()
+    };
+    results.chats.iter().flat_map(of).collect()
+}
+
+fn found(store: &Store, query: &str) -> Vec<Option<MessageId>> {
+    told(&search(store, query, 100))
+}
+
+/// A text with matches in brackets.
+fn marked(parts: &[SnippetPart]) -> String {
+    let mark = |part: &SnippetPart| match part.matched {
         true => format!("[{}]", part.text),
         false => part.text.clone(),
     };
-    hit.snippet.iter().map(mark).collect()
+    parts.iter().map(mark).collect()
 }
 
 /// All pages of `limit` chats one after the other.
@@ -275,11 +289,13 @@ fn words_are_found_in_any_case_and_form() {
     for (query, expected) in cases {
         assert_eq!(found(&store, query), expected, "{query}");
     }
-    let hit = store.search("京", 9).unwrap().hits.remove(0);
-    assert_eq!((hit.chat, hit.title.as_str(), hit.message), (chat, "Über Bäume", Some(second)));
-    assert_eq!(hit.at, store.message(second).unwrap().created_at);
-    assert_eq!(marked(&hit), "我想用北[京]话写一首诗。");
-    assert_eq!(marked(&store.search("ube", 9).unwrap().hits[0]), "[Über] Bäume");
+    let there = search(&store, "京", 9).chats.remove(0);
+    assert_eq!((there.chat, marked(&there.title).as_str(), there.titled), (chat, "Über Bäume", false));
+    assert_eq!(there.updated_at, store.chat(chat).unwrap().updated_at);
+    assert_eq!((there.messages[0].message, there.messages.len()), (second, 1));
+    assert_eq!(marked(&there.messages[0].snippet), "我想用北[京]话写一首诗。");
+    let there = search(&store, "ube", 9).chats.remove(0);
+    assert_eq!((marked(&there.title).as_str(), there.titled), ("[Über] Bäume", true));
 }
 
 #[test]
@@ -317,7 +333,10 @@ fn the_best_and_newest_come_first_and_only_so_many() {
     let filler = "with many other words around it ".repeat(20);
     let thin = store.add_user_message(chat, None, &format!("pear {filler}")).unwrap().id;
     assert_eq!(found(&store, "pear"), [Some(dense), Some(thin)]);
-    let twins = [0, 1].map(|_| store.add_user_message(chat, None, "a plum").unwrap().id);
+    let twins = [0, 1].map(|_| {
+        let chat = store.create_chat("twin").unwrap().id;
+        store.add_user_message(chat, None, "a plum").unwrap().id
+    });
     assert_eq!(
         found(&store, "plum"),
         [Some(twins[1]), Some(twins[0])],
@@ -328,13 +347,130 @@ fn the_best_and_newest_come_first_and_only_so_many() {
         let chat = store.create_chat(&format!("melon {number}")).unwrap().id;
         store.add_user_message(chat, None, "melon").unwrap();
     }
-    let results = store.search("melon", 20).unwrap();
-    let titles = results.hits.iter().filter(|hit| hit.message.is_none()).count();
-    assert_eq!((results.hits.len(), titles, results.more), (20, 5, true));
-    assert!(results.hits[..5].iter().all(|hit| hit.message.is_none()));
-    assert!(!store.search("pear", 2).unwrap().more);
-    assert!(store.search("pear", 1).unwrap().more);
-    assert!(store.search("pear", 0).unwrap().hits.is_empty());
+    let results = search(&store, "melon", 20);
+    assert_eq!((told(&results).len(), results.places, results.counts.all), (20, 60, 60));
+    assert!(results.chats[..5].iter().all(|chat| chat.titled));
+    assert!(!results.capped);
+    for (limit, expected) in [(2, 2), (1, 1), (0, 0)] {
+        let results = search(&store, "pear", limit);
+        assert_eq!((told(&results).len(), results.places), (expected, 2));
+    }
+}
+
+#[test]
+fn places_are_told_by_chat_in_the_order_of_the_chat() {
+    let (_folder, mut store) = store();
+    let long = store.create_chat("A watering plan").unwrap().id;
+    let mut last = None;
+    let places: Vec<_> = (0..8)
+        .map(|number| {
+            let words = ["ice ".repeat(1 + number % 4), "and other words".into()].concat();
+            last = Some(store.add_user_message(long, last, &words).unwrap().id);
+            last
+        })
+        .collect();
+    let short = store.create_chat("Names for ice").unwrap().id;
+    store.add_user_message(short, None, "Nothing of it").unwrap();
+    let results = search(&store, "ice", 60);
+    let chats: Vec<_> = results.chats.iter().map(|chat| (chat.chat, chat.titled, chat.places)).collect();
+    assert_eq!(chats, [(short, true, 1), (long, false, 8)]);
+    let told = told(&results);
+    assert!(told[1..].is_sorted() && told[1..].iter().all(|place| places.contains(place)), "{told:?}");
+    assert_eq!((told.len(), results.places), (6, 9), "five of one chat are told, and all are counted");
+}
+
+#[test]
+fn filters_leave_their_places_and_each_is_counted() {
+    let (_folder, mut store) = store();
+    let chats: Vec<_> = (0..4)
+        .map(|number| {
+            let chat = store.create_chat(&format!("Frost {number}")).unwrap().id;
+            store.add_user_message(chat, None, "The frost came early.").unwrap();
+            chat
+        })
+        .collect();
+    store.set_pinned(chats[0], true).unwrap();
+    store.set_tags(chats[0], &["garden".into(), "winter".into()]).unwrap();
+    store.set_tags(chats[1], &["Garden".into(), "unused".into()]).unwrap();
+    store.delete_chat(chats[3]).unwrap();
+    let other = store.create_chat("Sun").unwrap().id;
+    store.set_tags(other, &["summer".into()]).unwrap();
+    let now = store.chat(chats[2]).unwrap().updated_at;
+
+    let scope = |filter, week| SearchScope { filter, week };
+    let tag = |name: &str| SearchFilter::Tag { name: name.into() };
+    let in_scope = |scope: &SearchScope| -> Vec<_> {
+        let results = store.search("frost", scope, 60).unwrap();
+        assert_eq!(told(&results).len(), results.places as usize);
+        let mut chats: Vec<_> = results.chats.iter().map(|chat| chat.chat).collect();
+        chats.sort_unstable();
+        chats
+    };
+    assert_eq!(in_scope(&scope(SearchFilter::All, 0)), chats[..3]);
+    assert_eq!(in_scope(&scope(SearchFilter::Pinned, 0)), chats[..1]);
+    assert_eq!(in_scope(&scope(tag("GARDEN"), 0)), chats[..2]);
+    assert_eq!(in_scope(&scope(tag("summer"), 0)), [0; 0]);
+    assert_eq!(in_scope(&scope(SearchFilter::Week, 0)), chats[..3]);
+    assert_eq!(in_scope(&scope(SearchFilter::Week, now + 1_000_000)), [0; 0]);
+
+    let SearchResults { counts, searched, .. } =
+        store.search("frost", &scope(tag("winter"), now + 1_000_000), 60).unwrap();
+    assert_eq!((counts.all, counts.pinned, counts.week), (6, 2, 0), "whatever the filter");
+    let tags: Vec<_> = counts.tags.iter().map(|tag| (tag.name.as_str(), tag.places)).collect();
+    assert_eq!(tags, [("garden", 4), ("unused", 2), ("winter", 2)]);
+    assert_eq!(searched, None, "something was found");
+}
+
+#[test]
+fn what_was_looked_through_is_told_where_nothing_was_found() {
+    let (_folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let file = |name: &str| format!("\n\nFile: {name}\n```\nsome words\n```");
+    let first =
+        store.add_user_message(chat, None, &format!("Read{}{}", file("a.txt"), file("b"))).unwrap().id;
+    store.begin_reply(chat, first, "demo", &settings()).unwrap();
+    store.add_user_message(chat, None, "Which file?").unwrap();
+    let gone = store.create_chat("gone").unwrap().id;
+    store.add_user_message(gone, None, &format!("Read{}", file("c"))).unwrap();
+    store.delete_chat(gone).unwrap();
+    assert_eq!(search(&store, "words", 9).searched, None);
+    assert_eq!(
+        search(&store, "permafrost", 9).searched,
+        Some(Searched { messages: 2, files: 2 }),
+        "without what is deleted or still being written"
+    );
+    assert_eq!(search(&store, " \"\" ", 9), SearchResults::default(), "nothing was asked for");
+}
+
+#[test]
+fn signs_of_the_index_are_words_or_nothing() {
+    let (_folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let text = "This AND that, NEAR(the end) NOT \"quoted* -- terms:x; DROP TABLE chat";
+    let message = store.add_user_message(chat, None, text).unwrap().id;
+    for query in
+        ["AND that", "near(", "not", "\"quoted", "quoted*", "terms:x", "-- drop", "'; DROP TABLE", "^this"]
+    {
+        assert_eq!(found(&store, query), [Some(message)], "{query}");
+    }
+    for query in ["this OR absent", "that NOT absent", "absent*"] {
+        assert_eq!(found(&store, query), [], "{query}");
+    }
+}
+
+#[test]
+fn more_matches_than_are_considered_are_said_to_be_more() {
+    let (_folder, mut store) = store();
+    let chat = store.create_chat("chat").unwrap().id;
+    let add = |store: &mut Store| store.add_user_message(chat, None, "sand").unwrap();
+    for _ in 0..1999 {
+        add(&mut store);
+    }
+    let results = search(&store, "sand", 60);
+    assert_eq!((results.places, results.capped, told(&results).len()), (1999, false, 5));
+    add(&mut store);
+    let results = search(&store, "sand", 60);
+    assert_eq!((results.places, results.capped), (2000, true));
 }
 
 proptest! {
@@ -350,18 +486,21 @@ proptest! {
         let ids: Vec<_> =
             texts.iter().map(|text| store.add_user_message(chat, None, text).unwrap().id).collect();
         for query in &queries {
-            let results = store.search(query, 50).unwrap();
-            for hit in &results.hits {
-                prop_assert!(hit.snippet.iter().any(|part| part.matched), "{query:?} found {hit:?}");
+            let results = search(&store, query, 50);
+            for chat in &results.chats {
+                let titles = chat.titled.then_some(&chat.title).into_iter();
+                for place in titles.chain(chat.messages.iter().map(|found| &found.snippet)) {
+                    prop_assert!(place.iter().any(|part| part.matched), "{query:?} found {place:?}");
+                }
             }
         }
         for (text, id) in texts.iter().zip(ids) {
             for word in text.split_whitespace() {
                 let word = word.replace(['"', '“', '”', '„'], " ");
-                let shown = store.search(&word, 50).unwrap();
+                let shown = found(&store, &word);
                 // A word without letters says nothing.
                 if word.chars().any(|c| c.is_ascii_alphanumeric()) {
-                    prop_assert!(shown.hits.iter().any(|hit| hit.message == Some(id)), "{word:?} in {text:?}");
+                    prop_assert!(shown.contains(&Some(id)), "{word:?} in {text:?}");
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::Store;
-use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus, Provenance};
+use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus, Provenance, SearchScope};
 use serde_json::json;
 
 const CHATS: usize = 10_000;
@@ -124,8 +124,9 @@ fn measure() {
     });
     for query in ["model", "mod", "m", "tokens lifetime", "\"the model\"", "北京", "写", "model1f", "absent"]
     {
-        let hits = time(&format!("search for {query}"), || store.search(query, 50).unwrap()).hits.len();
-        assert_eq!(hits == 0, query == "absent");
+        let scope = SearchScope::default();
+        let found = time(&format!("search for {query}"), || store.search(query, &scope, 50).unwrap());
+        assert_eq!(found.places == 0, query == "absent");
     }
 
     measure_replies(&mut store, long, last, &mut rng);

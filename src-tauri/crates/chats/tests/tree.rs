@@ -6,7 +6,7 @@ use std::path::Path;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     ChatId, DeletionId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus,
-    Provenance, Role,
+    Provenance, Role, SearchScope,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -123,7 +123,7 @@ fn deleting_shows_what_is_beside_or_before() {
     assert_eq!(shown(&store), [question, first, follow_up]);
     let rest = store.delete_message(question).unwrap();
     assert!(shown(&store).is_empty());
-    assert!(store.search("question", 9).unwrap().hits.is_empty());
+    assert_eq!(store.search("question", &SearchScope::default(), 9).unwrap().places, 0);
 
     // In any order: what stands below comes back with what is above.
     assert_eq!(store.undo_deletion(answers).unwrap(), chat);
@@ -150,8 +150,8 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
     let deletion = store.delete_chat(chat).unwrap();
     assert!(store.chats().unwrap().is_empty() && store.tags().unwrap().is_empty());
     assert_eq!(store.chat_page(None, None, 9).unwrap().total, 0);
-    assert!(store.search("question", 9).unwrap().hits.is_empty());
-    assert!(store.search("family", 9).unwrap().hits.is_empty());
+    assert_eq!(store.search("question", &SearchScope::default(), 9).unwrap().places, 0);
+    assert_eq!(store.search("family", &SearchScope::default(), 9).unwrap().places, 0);
     for error in [
         store.messages(chat).unwrap_err(),
         store.open_chat(chat).unwrap_err(),
@@ -173,7 +173,7 @@ fn a_deleted_chat_is_gone_until_it_is_brought_back() {
     }
     assert_eq!(store.undo_deletion(deletion).unwrap(), chat);
     assert_eq!(store.open_chat(chat).unwrap(), opened);
-    assert_eq!(store.search("family", 9).unwrap().hits.len(), 1);
+    assert_eq!(store.search("family", &SearchScope::default(), 9).unwrap().places, 1);
 }
 
 #[test]
@@ -223,7 +223,10 @@ fn a_reply_that_is_deleted_while_it_is_written_is_written_on() {
     store.undo_deletion(whole).unwrap();
     store.undo_deletion(message).unwrap();
     assert_eq!(store.messages(chat).unwrap()[1], ended);
-    assert_eq!(store.search("whole", 9).unwrap().hits[0].message, Some(writing));
+    assert_eq!(
+        store.search("whole", &SearchScope::default(), 9).unwrap().chats[0].messages[0].message,
+        writing
+    );
 }
 
 #[test]
@@ -258,7 +261,7 @@ fn opening_again_purges_what_is_deleted_however_deep() {
     assert_eq!(store.messages(one).unwrap(), []);
     assert_eq!(code(store.messages(whole).unwrap_err()), "unknown_chat");
     assert_eq!(store.messages(kept.chat).unwrap().len(), 2);
-    assert_eq!(store.search("deep", 9).unwrap().hits.len(), 1, "what was copied stays");
+    assert_eq!(store.search("deep", &SearchScope::default(), 9).unwrap().places, 1, "what was copied stays");
     // Ids are never given twice.
     assert!(store.create_chat("new").unwrap().id > copy.id);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_chats::{ChatsError, Store, import};
-use foretoken_protocol::{ErrorReport, GenerationSettings, MessageId, Provenance};
+use foretoken_protocol::{ErrorReport, GenerationSettings, MessageId, Provenance, SearchScope};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
@@ -92,7 +92,8 @@ fn a_reply_is_saved_between_the_pieces_of_an_import_which_appears_at_once() {
             .and_then(|db| db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
             .unwrap();
         assert_eq!((store.chats()?.len(), store.deletions()?.len()), (1, 0), "nothing of it is seen");
-        assert_eq!(store.tags()?.len() + store.presets()?.len() + store.search("words", 9)?.hits.len(), 0);
+        let found = store.search("words", &SearchScope::default(), 9)?.chats.len();
+        assert_eq!(store.tags()?.len() + store.presets()?.len() + found, 0);
         piece(&mut store)?;
         longest.set(fs::metadata(&log).unwrap().len().max(longest.get()));
         turns.set(turns.get() + 1);
@@ -114,7 +115,8 @@ fn a_reply_is_saved_between_the_pieces_of_an_import_which_appears_at_once() {
     assert_eq!(last.settings.preset, Some(store.presets().unwrap()[0].id));
     assert_eq!((last.draft.text.as_str(), last.messages.len()), ("typed", MESSAGES));
     assert_eq!(store.tags().unwrap()[0].chats as usize, CHATS);
-    assert_eq!(store.search("words", 9).unwrap().hits.len(), 9);
+    let found = store.search("words", &SearchScope::default(), 9).unwrap();
+    assert_eq!(found.chats.iter().map(|chat| chat.messages.len()).sum::<usize>(), 9);
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub enum ActionId {
     CloseWindow,
     Quit,
     FindChats,
+    FindNext,
+    FindPrevious,
     EditLast,
     ToggleSidebar,
     ToggleInspector,
@@ -43,6 +45,8 @@ pub enum Availability {
     Always,
     /// While a chat with messages is open.
     InChat,
+    /// While what was searched for is marked in the open chat.
+    WhileFinding,
     /// While a reply is being written in the open chat.
     WhileWriting,
     /// While nothing is written in the open chat and a message of the person's can be changed.

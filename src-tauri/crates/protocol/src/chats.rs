@@ -174,28 +174,104 @@ pub struct SnippetPart {
     pub matched: bool,
 }
 
-/// A place where a search found something.
+/// Which places a search is to tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SearchFilter {
+    /// All of them.
+    #[default]
+    All,
+    /// Those in chats that are pinned.
+    Pinned,
+    /// Those in chats that were written in this week.
+    Week,
+    /// Those in chats with a tag.
+    Tag {
+        /// The tag.
+        name: String,
+    },
+}
+
+/// Which places a search is to tell, and when the week began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SearchScope {
+    /// Which places.
+    pub filter: SearchFilter,
+    /// What was written in since then was written in this week; milliseconds since 1970.
+    pub week: u64,
+}
+
+/// A message in which a search found something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
-pub struct SearchHit {
-    /// The chat.
-    pub chat: ChatId,
-    /// Its title.
-    pub title: String,
-    /// The message, which may stand on a branch that is not shown; `None` if it is the title that matches.
-    pub message: Option<MessageId>,
+pub struct FoundMessage {
+    /// The message, which may stand on a branch that is not shown.
+    pub message: MessageId,
     /// The words around the first match, on one line. A `…` marks text that was left out.
     pub snippet: Vec<SnippetPart>,
-    /// When the message was begun, or the chat last written in; milliseconds since 1970.
-    pub at: u64,
+}
+
+/// A chat in which a search found something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct FoundChat {
+    /// The chat.
+    pub chat: ChatId,
+    /// Its title, in which what was searched for is marked if all of it is there.
+    pub title: Vec<SnippetPart>,
+    /// Whether the title is one of the places.
+    pub titled: bool,
+    /// When the chat was last written in, milliseconds since 1970.
+    pub updated_at: u64,
+    /// The best of the messages that match, oldest first.
+    pub messages: Vec<FoundMessage>,
+    /// All places in this chat, those that are not told included: the title and messages.
+    pub places: u32,
+}
+
+/// How many places there are in the chats with a tag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct TagPlaces {
+    /// The tag.
+    pub name: String,
+    /// The places.
+    pub places: u32,
+}
+
+/// How many places each filter would leave: titles and messages that match.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SearchCounts {
+    /// In all chats.
+    pub all: u32,
+    /// In chats that are pinned.
+    pub pinned: u32,
+    /// In chats that were written in this week.
+    pub week: u32,
+    /// In the chats with a tag, for each that leaves any, most places first.
+    pub tags: Vec<TagPlaces>,
+}
+
+/// What was looked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Searched {
+    /// Messages, on whichever branch.
+    pub messages: u32,
+    /// Files that were sent with them.
+    pub files: u32,
 }
 
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct SearchResults {
-    /// Matching titles, then messages; the best and newest of each first.
-    pub hits: Vec<SearchHit>,
-    /// Whether there are more than were asked for.
-    pub more: bool,
+    /// The chats with places that the filter leaves: those with matching titles, then those with matching messages;
+    /// the best and newest of each first.
+    pub chats: Vec<FoundChat>,
+    /// All places that the filter leaves, those that are not told included.
+    pub places: u32,
+    /// How many places each filter leaves.
+    pub counts: SearchCounts,
+    /// Whether there are so many matches that only the newest were counted.
+    pub capped: bool,
+    /// What was looked through, where nothing was found in any chat.
+    pub searched: Option<Searched>,
 }
 
 /// A message that is not sent yet.

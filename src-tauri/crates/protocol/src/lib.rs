@@ -33,8 +33,9 @@ pub use bridge::{
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
     Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
-    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ImportReport, Imported, OpenedChat,
-    PastedFile, Preset, PresetId, SearchHit, SearchResults, SnippetPart, Tag, UnseenReply, UnsentEdit,
+    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, FoundChat, FoundMessage,
+    ImportReport, Imported, OpenedChat, PastedFile, Preset, PresetId, SearchCounts, SearchFilter,
+    SearchResults, SearchScope, Searched, SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,

@@ -23,7 +23,7 @@ const QUESTION: &str = "Tell me about the sea.";
 async fn a_question_is_answered_and_kept() {
     let Running { app, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     let (channel, mut events) = page();
     let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     assert_eq!(sent.messages.len(), 2);

@@ -159,7 +159,7 @@ async fn whoever_has_gone_on_is_not_led_back() {
 async fn all_deletions_can_be_undone_until_the_app_ends() {
     let Running { app, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     let (channel, mut events) = page();
     let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
@@ -204,7 +204,7 @@ async fn a_reply_that_ends_with_the_app_is_marked() {
 async fn the_window_hears_of_every_change_in_the_list() {
     let Running { app, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     let (channel, mut events) = page();
     let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     rest(&mut events).await;
@@ -232,7 +232,7 @@ async fn the_window_hears_of_every_change_in_the_list() {
 async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
     let Running { app, engine, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     write(app, 4096, endless()).await;
     let ask = async |chat: Option<ChatId>| {
         let (channel, mut events) = page();
@@ -292,7 +292,7 @@ async fn chats_go_into_files_and_come_back() {
 async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_for() {
     let Running { app, folder, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     let at = |name: &str| folder.path().join(name);
     let chat = |title: &str, time: u32| {
         json!({"title": title, "named": true, "pinned": false, "tags": [], "created_at": time, "updated_at": time,
@@ -350,7 +350,7 @@ async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_fo
 async fn the_window_hears_of_every_change_of_the_presets() {
     let Running { app, .. } = &running().await;
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     let mut told = async || loop {
         if let AppEvent::Presets { presets, deleted } = change(&mut changes).await {
             return (presets, deleted);
@@ -411,7 +411,7 @@ async fn damage_is_looked_for_once_the_window_can_be_used_and_told_to_it() {
     let app = App::new(&places, program, &demo_model(), Log::default()).unwrap().0;
     let app = Arc::new(app);
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     tokio::spawn({
         let app = Arc::clone(&app);
         async move { tokio::join!(app.conversations.look_after_chats(), app.conversations.publish_damage()) }

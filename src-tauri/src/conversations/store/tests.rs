@@ -7,7 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::Instant;
 
-use foretoken_protocol::{ChatId, Drafting, GenerationSettings, MessageStatus, Provenance, Sampling};
+use foretoken_protocol::{
+    ChatId, Drafting, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
+};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -147,7 +149,10 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
         async move { chats.call(move |store| held.recv().map(|()| store.create_chat("Late")).unwrap()).await }
     });
     let work = async {
-        assert_eq!(chats.read(|reader| reader.search("words", 9)).await.unwrap().hits.len(), 3);
+        assert_eq!(
+            chats.read(|reader| reader.search("words", &SearchScope::default(), 9)).await.unwrap().places,
+            3
+        );
         let file = folder.path().join("all.json");
         chats.read(move |reader| reader.export_json(None, &file)).await.unwrap();
         chats.back_up().await.unwrap();
@@ -166,10 +171,10 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
         let chats = chats.clone();
         async move {
             let slow = chats.read(move |reader| {
-                let first = reader.search("words", 9)?;
+                let first = reader.search("words", &SearchScope::default(), 9)?;
                 started.send(()).unwrap();
                 held.recv().unwrap();
-                Ok(first.hits.len())
+                Ok(first.places)
             });
             slow.await
         }
@@ -204,7 +209,10 @@ async fn damage_that_is_looked_for_or_met_while_the_app_runs_is_restored_without
         assert_eq!((trouble.error.code.as_str(), trouble.backups.len()), (DAMAGED, 1));
         assert_eq!(*chats.watch().borrow(), Some(Err(trouble.error.clone())), "whoever follows it is told");
         assert_eq!(chats.call(|store| store.tags()).await.unwrap_err(), trouble.error);
-        assert_eq!(chats.read(|reader| reader.search("x", 1)).await.unwrap_err(), trouble.error);
+        assert_eq!(
+            chats.read(|reader| reader.search("x", &SearchScope::default(), 1)).await.unwrap_err(),
+            trouble.error
+        );
         assert!(files() == damaged, "they are left as they are");
 
         chats.restore().await.unwrap();
@@ -281,7 +289,9 @@ async fn a_gigabyte_on_its_way_holds_up_no_save() {
                     "export" => chats.read(move |reader| reader.export_json(None, &file)).await.unwrap(),
                     "back up" => chats.back_up().await.unwrap(),
                     "check" => chats.check().await.unwrap(),
-                    _ => drop(chats.read(|reader| reader.search("w1", 50)).await.unwrap()),
+                    _ => drop(
+                        chats.read(|reader| reader.search("w1", &SearchScope::default(), 50)).await.unwrap(),
+                    ),
                 }
             }
         });

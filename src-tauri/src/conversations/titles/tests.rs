@@ -67,7 +67,7 @@ async fn a_chat_gets_a_title_without_the_thinking_and_keeps_the_one_that_the_per
     fs::write(model.join("chat_template.jinja"), TEMPLATE).unwrap();
     app.models.load(&model.to_string_lossy()).await.unwrap();
     let (window, mut changes) = page();
-    app.events.subscribe(window);
+    app.events.subscribe(crate::events::MAIN_WINDOW, window);
     tokio::spawn(Arc::clone(&app.conversations).make_titles());
 
     let (channel, mut events) = page();

@@ -1,7 +1,7 @@
 //! How fast models are expected to be on this machine, by what the models here have shown.
 
 use foretoken_models::{CatalogueEntry, MeasuredSpeed, Range, TokenCost, expected_speed};
-use foretoken_protocol::{Benchmark, DepthSpeed, ExpectedSpeed, MtpState, SpeedRange, Tuning};
+use foretoken_protocol::{Benchmark, DepthSpeed, ExpectedSpeed, MtpState, SpeedRange, TextSpeed, Tuning};
 
 use super::ModelLibrary;
 use super::facts::{Facts, Found};
@@ -76,16 +76,21 @@ fn bits(format: &str) -> &str {
     format.split([',', ';']).next().unwrap_or(format)
 }
 
+/// Plain decoding of the first kind of text, and what the best way of each kind gained, from the least to the most.
 fn of_benchmark(cost: TokenCost, benchmark: &Benchmark) -> Option<MeasuredSpeed> {
-    let plain = benchmark.depths.iter().find(|depth| depth.depth == 0)?.tokens_per_second.median;
-    let guessing = benchmark.depths.iter().filter(|depth| depth.depth > 0);
-    let median = |depth: &DepthSpeed| depth.tokens_per_second.median;
-    let best = guessing.max_by(|a, b| median(a).total_cmp(&median(b)));
-    let gain = best.map(|best| Range {
-        low: best.tokens_per_second.min / plain,
-        high: best.tokens_per_second.max / plain,
+    let plain_of = |text: &TextSpeed| {
+        text.depths.iter().find(|depth| depth.depth == 0).map(|depth| depth.tokens_per_second.median)
+    };
+    let plain = benchmark.texts.iter().find_map(plain_of).filter(|&plain| plain > 0.0)?;
+    let median = |depth: &&DepthSpeed| depth.tokens_per_second.median;
+    let gains = benchmark.texts.iter().filter_map(|text| {
+        let plain = plain_of(text).filter(|&plain| plain > 0.0)?;
+        let guessing = text.depths.iter().filter(|depth| depth.depth > 0);
+        let best = guessing.max_by(|a, b| median(a).total_cmp(&median(b)))?.tokens_per_second;
+        Some(Range { low: best.min / plain, high: best.max / plain })
     });
-    (plain > 0.0).then_some(MeasuredSpeed { cost, plain, gain })
+    let gain = gains.reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) });
+    Some(MeasuredSpeed { cost, plain, gain })
 }
 
 fn of_tuning(cost: TokenCost, tuning: &Tuning) -> Option<MeasuredSpeed> {
@@ -98,7 +103,7 @@ fn of_tuning(cost: TokenCost, tuning: &Tuning) -> Option<MeasuredSpeed> {
 #[cfg(test)]
 mod tests {
     use foretoken_models::Catalogue;
-    use foretoken_protocol::{KvPrecision, Spread};
+    use foretoken_protocol::{KvPrecision, Spread, TextKind};
 
     use super::*;
 
@@ -120,12 +125,16 @@ mod tests {
     #[test]
     fn a_benchmark_tells_plain_decoding_and_the_range_of_its_best_number_of_guesses() {
         let mut benchmark = crate::benchmarks::benchmark(1);
-        benchmark.depths = vec![speed(0, 20.0), speed(1, 30.0), speed(2, 35.0), speed(3, 25.0)];
-        let gain = Some(Range { low: 1.5, high: 2.0 });
+        let text = |kind, depths| TextSpeed { kind, depths, dflash: Vec::new(), auto: None, lookup: None };
+        let prose =
+            text(TextKind::Prose, vec![speed(0, 20.0), speed(1, 30.0), speed(2, 35.0), speed(3, 25.0)]);
+        benchmark.texts = vec![prose, text(TextKind::Code, vec![speed(0, 10.0), speed(1, 25.0)])];
+        let gain = Some(Range { low: 1.5, high: 3.0 });
         assert_eq!(of_benchmark(cost(), &benchmark), Some(MeasuredSpeed { cost: cost(), plain: 20.0, gain }));
-        benchmark.depths.truncate(1);
+        benchmark.texts.truncate(1);
+        benchmark.texts[0].depths.truncate(1);
         assert_eq!(of_benchmark(cost(), &benchmark).unwrap().gain, None);
-        benchmark.depths.clear();
+        benchmark.texts[0].depths.clear();
         assert_eq!(of_benchmark(cost(), &benchmark), None);
     }
 

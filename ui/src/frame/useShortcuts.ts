@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import type { ActionId } from "../bridge/bindings";
 import { closeInspector } from "../chat/actions";
+import { searchChats } from "../chatList/actions";
 import { closeFind, openFind } from "../find/actions";
 import { keysOf, matches } from "../palette/keys";
 import { type Run, TABLE } from "../palette/table";
@@ -44,6 +45,12 @@ function act(event: KeyboardEvent, run: Run): boolean {
     }
     if (state.inspector && streamingReply(state) === null) {
       closeInspector();
+      return true;
+    }
+    // The field of the search and what it has found leave it by themselves.
+    const inSearch = event.target instanceof HTMLElement && event.target.closest(".sidebar") !== null;
+    if (state.query !== "" && !inSearch && streamingReply(state) === null) {
+      searchChats("");
       return true;
     }
   }

@@ -43,8 +43,8 @@ const SAMPLE: [text: string, ahead: number][] = [
   [" and", 1],
   [" the", 2],
   [" last", 3],
-  [" boat turned", 0],
-  [" home", 1],
+  [" boat turned ", 0],
+  ["home", 1],
   [".", 2],
 ];
 const KEY: [text: string, ahead: number][] = [

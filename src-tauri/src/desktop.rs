@@ -13,8 +13,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
-use crate::events::MAIN_WINDOW;
-use crate::window;
+use crate::window::{self, MAIN_WINDOW};
 
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);

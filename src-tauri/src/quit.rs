@@ -7,8 +7,7 @@ use tauri::{AppHandle, Manager, Window};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
 use crate::app::App;
-use crate::events::MAIN_WINDOW;
-use crate::window;
+use crate::window::{self, MAIN_WINDOW};
 
 /// Hides the window that somebody closes, or ends the app, as the person wants it.
 pub(crate) fn on_close_request(closed: &Window) {

@@ -7,7 +7,6 @@ use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::app::App;
-use crate::events::MAIN_WINDOW;
 use crate::log::Log;
 use crate::places::{self, Places};
 use crate::{desktop, quit, window};
@@ -65,7 +64,7 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
         WindowEvent::Destroyed => window.state::<Arc<App>>().events.unsubscribe(window.label()),
         // Others close, and that is all.
-        _ if window.label() != MAIN_WINDOW => {}
+        _ if window.label() != window::MAIN_WINDOW => {}
         WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
             quit::on_close_request(window);

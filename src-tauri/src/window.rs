@@ -9,7 +9,7 @@ use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window};
 
 use crate::app::App;
-use crate::events::MAIN_WINDOW;
+pub(crate) use crate::events::MAIN_WINDOW;
 
 /// The window with the settings.
 const SETTINGS_WINDOW: &str = "settings";

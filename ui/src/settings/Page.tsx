@@ -27,16 +27,18 @@ export function Page({ title, testId, tools, scrolls = true, children }: Props) 
         {tools}
       </header>
       <div className={scrolled ? "screen-place scrolled" : "screen-place"}>
-        <div
+        <section
           className={scrolls ? "screen" : "screen still"}
           data-testid={testId}
+          aria-label={title}
+          tabIndex={scrolls ? 0 : undefined}
           onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 0)}
         >
           <div className={scrolls ? "settings-column" : "settings-column still"}>
             {error && <ErrorNote error={error} testId="settings-error" />}
             {children}
           </div>
-        </div>
+        </section>
       </div>
     </main>
   );

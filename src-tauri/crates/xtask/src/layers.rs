@@ -120,7 +120,7 @@ const LAYERS: Layers = Layers {
                         "settings",
                     ],
                 ),
-                ("window", &["app"]),
+                ("window", &["app", "events"]),
                 ("desktop", &["app", "conversations", "window"]),
                 ("quit", &["app", "window"]),
                 ("menu", &["actions", "app", "quit", "window"]),

@@ -666,7 +666,7 @@ fn bench_prints_every_figure() {
     for heading in ["\nprose: decoding 24 tokens\n", "\ncode: decoding 24 tokens\n"] {
         assert!(table.contains(heading), "{table}");
     }
-    let told = refusal(&[&bench[..], &["--question", "Why?", "--texts", "code"]].concat());
+    let told = misuse(&[&bench[..], &["--question", "Why?", "--texts", "code"]].concat());
     assert!(told.contains("--question"), "{told}");
 }
 

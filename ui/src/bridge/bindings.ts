@@ -466,8 +466,8 @@ export type BenchmarkPlan = {
 	/**  Which kinds of text; before versions that tell them apart there was no choice. */
 	texts: TextChoice,
 	/**
-	 *  Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with as
-	 *  many as pay.
+	 *  Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with
+	 *  as many as pay.
 	 */
 	drafts: boolean,
 	/**  Reading a long prompt. */

@@ -58,8 +58,8 @@ pub struct BenchmarkPlan {
     /// Which kinds of text; before versions that tell them apart there was no choice.
     #[serde(default)]
     pub texts: TextChoice,
-    /// Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with as
-    /// many as pay.
+    /// Decoding with 1, 2 and 3 drafts of the MTP head, with its draft model, with those that look-up finds, and with
+    /// as many as pay.
     pub drafts: bool,
     /// Reading a long prompt.
     pub prompt: bool,

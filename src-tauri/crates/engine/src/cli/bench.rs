@@ -1,7 +1,7 @@
 //! The `bench` command: measures a model's load time, its prefill speed, the second turn of a chat with and without the
 //! first in the prefix cache, forward passes by their number of tokens, decoding of prose and of code in each way, and
-//! plain decoding of several rows. Prints median, minimum and maximum over all runs, in seconds, milliseconds and tokens per
-//! second, as tables or as JSON.
+//! plain decoding of several rows. Prints median, minimum and maximum over all runs, in seconds, milliseconds and
+//! tokens per second, as tables or as JSON.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import type { PlaceKind } from "../bridge/bindings";
-import { SHOW_FOLDER } from "../primitives/platform";
+import { HERE, SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { actInChats, loadPlaces, revealPlace } from "./actions";
 import { Page } from "./Page";
@@ -21,7 +21,7 @@ export function DataPage() {
   return (
     <Page title="Privacy and data" testId="settings-data">
       <p className="part-note">
-        Everything stays on this computer. Only searches and downloads of models go to Hugging Face.
+        Everything stays on {HERE}. Only searches and downloads of models go to Hugging Face.
       </p>
       <Group>
         <Row name="All chats" words="One JSON file holds everything and can be imported again">

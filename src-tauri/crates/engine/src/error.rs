@@ -23,8 +23,8 @@ pub enum EngineError {
     /// A checkpoint cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    /// MLX failed.
-    #[error("MLX failed in {0}.")]
+    /// MLX failed; its own words are in the report's hint.
+    #[error("{}", plainly(.0))]
     Mlx(#[from] MlxError),
     /// Whoever asked for it has ended it.
     #[error("It was cancelled.")]
@@ -91,11 +91,12 @@ impl From<&EngineError> for ErrorReport {
             EngineError::Checkpoint(e) => e.into(),
             EngineError::Text(e) => e.into(),
             EngineError::Convert(e) => e.into(),
-            EngineError::Mlx(e) if is_out_of_memory(e) => {
-                report("out_of_memory", "Close other programs, or choose a smaller model or a shorter chat.")
-            }
-            EngineError::Mlx(_) => {
-                report("mlx_failed", "Try again; if it happens again, restart the program.")
+            EngineError::Mlx(e) if e.is_out_of_memory() => report(
+                "out_of_memory",
+                &with_details("Close other programs, or choose a smaller model or a shorter chat.", e),
+            ),
+            EngineError::Mlx(e) => {
+                report("mlx_failed", &with_details("Try again; if it happens again, restart the program.", e))
             }
             EngineError::Cancelled => report("cancelled", "Ask again."),
             EngineError::Request { code, hint, .. } => report(code, hint),
@@ -103,6 +104,63 @@ impl From<&EngineError> for ErrorReport {
     }
 }
 
-fn is_out_of_memory(error: &MlxError) -> bool {
-    error.message.contains("allocate") || error.message.contains("out of memory")
+/// What computes, as people call it.
+const HERE: &str = if cfg!(target_os = "macos") { "This Mac" } else { "This computer" };
+
+/// Fewer bytes than this are not what is missing: the memory was full before.
+const TELLING_BYTES: u64 = 1_000_000;
+
+/// What a failure of MLX comes to, without its words.
+fn plainly(error: &MlxError) -> String {
+    if !error.is_out_of_memory() {
+        return "The engine could not compute that.".into();
+    }
+    let short = format!("{HERE} has too little memory free for that");
+    match error.bytes_wanted() {
+        Some(bytes @ 1_000_000_000..) => format!("{short}: it takes {:.1} GB more.", bytes as f64 / 1e9),
+        Some(bytes @ TELLING_BYTES..) => format!("{short}: it takes {:.0} MB more.", bytes as f64 / 1e6),
+        _ => format!("{short}."),
+    }
+}
+
+/// What to do, and MLX's own words for whoever looks into it.
+fn with_details(hint: &str, error: &MlxError) -> String {
+    format!("{hint} MLX says, of {}: {}.", error.operation, error.message.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(message: &str) -> ErrorReport {
+        ErrorReport::from(&EngineError::from(MlxError { operation: "eval", message: message.into() }))
+    }
+
+    #[test]
+    fn a_want_of_memory_is_said_in_plain_words_and_mlx_s_own_stand_in_the_hint() {
+        let report = told("[malloc] Unable to allocate 12884901888 bytes.");
+        assert_eq!(report.code, "out_of_memory");
+        assert_eq!(
+            report.message,
+            format!("{HERE} has too little memory free for that: it takes 12.9 GB more.")
+        );
+        assert_eq!(
+            report.hint,
+            "Close other programs, or choose a smaller model or a shorter chat. MLX says, of eval: [malloc] Unable \
+             to allocate 12884901888 bytes."
+        );
+        let message = |bytes: u64| told(&format!("Unable to allocate {bytes} bytes.")).message;
+        assert!(message(33_554_432).ends_with(": it takes 34 MB more."));
+        assert!(message(64).ends_with(" for that."), "a few bytes are not what is missing");
+    }
+
+    #[test]
+    fn another_failure_of_mlx_is_one_of_the_engine_with_mlx_s_words_in_the_hint() {
+        let report = told("[matmul] Shapes do not match");
+        assert_eq!(
+            (report.code.as_str(), report.message.as_str()),
+            ("mlx_failed", "The engine could not compute that.")
+        );
+        assert!(report.hint.ends_with("MLX says, of eval: [matmul] Shapes do not match."), "{}", report.hint);
+    }
 }

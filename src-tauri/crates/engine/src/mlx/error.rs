@@ -27,7 +27,23 @@ impl MlxError {
         let message = LAST.with_borrow_mut(std::mem::take);
         Self { operation, message: without_place(&message).into() }
     }
+
+    /// Whether there was too little memory for it.
+    pub fn is_out_of_memory(&self) -> bool {
+        let words = self.message.to_ascii_lowercase();
+        OUT_OF_MEMORY.iter().any(|sign| words.contains(sign))
+    }
+
+    /// Bytes that were asked for in vain, where MLX says how many.
+    pub fn bytes_wanted(&self) -> Option<u64> {
+        let (_, wanted) = self.message.split_once("allocate ")?;
+        let (bytes, _) = wanted.split_once(" bytes")?;
+        bytes.parse().ok()
+    }
 }
+
+/// What MLX's allocators, Metal's command buffers and CUDA say of memory that there is not, in lower case.
+const OUT_OF_MEMORY: [&str; 4] = ["allocate", "out of memory", "outofmemory", "insufficient memory"];
 
 /// The message without its end, the source line that threw, which tells people nothing.
 pub(super) fn without_place(message: &str) -> &str {
@@ -76,5 +92,25 @@ mod tests {
     fn messages_lose_the_source_line_and_nothing_else() {
         assert_eq!(without_place("Bad shapes. at /src/mlx/c/ops.cpp:12"), "Bad shapes.");
         assert_eq!(without_place("Look at this"), "Look at this");
+    }
+
+    #[test]
+    fn a_want_of_memory_is_told_from_other_failures_and_says_how_much_was_wanted() {
+        let found = |message: &str| {
+            let error = MlxError::new("eval", message);
+            (error.is_out_of_memory(), error.bytes_wanted())
+        };
+        assert_eq!(found("[malloc] Unable to allocate 12884901888 bytes."), (true, Some(12_884_901_888)));
+        let largest = "[metal::malloc] Attempting to allocate 99 bytes which is greater than the maximum allowed \
+                       buffer size of 9 bytes.";
+        assert_eq!(found(largest), (true, Some(99)));
+        let buffer = "[METAL] Command buffer execution failed: Insufficient Memory \
+                      (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)";
+        assert_eq!(found(buffer), (true, None));
+        assert_eq!(found("cudaMallocAsync failed: out of memory"), (true, None));
+        assert_eq!(
+            found("[matmul] Last dimension of first input with shape (1,2) must match"),
+            (false, None)
+        );
     }
 }

@@ -1,5 +1,6 @@
 import { lazy, memo, Suspense, useId, useMemo } from "react";
 import type { Benchmark, KvPrecision } from "../bridge/bindings";
+import { HERE } from "../primitives/platform";
 import { Segments } from "../primitives/Segments";
 import { undoDelete } from "./actions";
 import { HistoryTable } from "./HistoryTable";
@@ -42,9 +43,14 @@ export const History = memo(function History({ name, format, benchmarks }: Props
   if (benchmarks.length === 0)
     return (
       <section className="part" aria-label="Over time">
-        <p className="part-empty" data-testid="no-benchmarks">
-          {name === null ? "Nothing was measured yet." : `${name} was not measured yet.`}
-        </p>
+        <div className="nothing-measured" data-testid="no-benchmarks">
+          <svg viewBox="0 0 120 20" width="120" height="20" aria-hidden="true">
+            <path className="unmeasured-plain" d="M30 0V20" />
+            <rect className="unmeasured-guess" x="58" y="5" width="40" height="10" rx="5" />
+          </svg>
+          <strong>What does guessing gain on {HERE}?</strong>
+          <p>{name === null ? "Nothing was measured yet." : `${name} was not measured yet.`}</p>
+        </div>
         <Aftermath unreadable={history.unreadable} />
       </section>
     );

@@ -133,11 +133,16 @@ export function Running() {
   const running = jobs.filter((job) => job.kind === "benchmark" && isOpen(job));
   if (running.length === 0) return null;
   return (
-    <ul className="rows" data-testid="benchmark-jobs">
-      {running.map((job) => (
-        <JobRow key={job.id} job={job} jobs={jobs} />
-      ))}
-    </ul>
+    <section className="part" aria-label="Being measured" data-testid="benchmark-jobs">
+      <header className="part-head">
+        <h2>Being measured</h2>
+      </header>
+      <ul className="rows">
+        {running.map((job) => (
+          <JobRow key={job.id} job={job} jobs={jobs} />
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -21,6 +21,18 @@ export const placeOn =
   (gain: number): number =>
     (100 * (gain - from)) / (to - from);
 
+/** The best ways that stand one below the other: the row of the first, and how many they are. */
+export function runsOf(ways: readonly Way[]): { first: number; rows: number }[] {
+  const runs: { first: number; rows: number }[] = [];
+  ways.forEach(({ best }, index) => {
+    const last = runs.at(-1);
+    if (!best) return;
+    if (last !== undefined && last.first + last.rows === index) last.rows += 1;
+    else runs.push({ first: index, rows: 1 });
+  });
+  return runs;
+}
+
 interface Props {
   /** What was found for one kind of text. */
   text: TextVerdict;
@@ -33,7 +45,7 @@ interface Props {
 /** How fast each way was, as a bar from its lowest to its highest run on a line at plain decoding's speed. */
 export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
   const place = placeOn(axis);
-  const firstBest = ways.findIndex(({ best }) => best);
+  const runs = bracket === null ? [] : runsOf(ways);
   const { name, words } = TEXTS[kind];
   return (
     <section className="ranges numbers" data-testid={`ranges-${kind}`} aria-label={name}>
@@ -58,7 +70,15 @@ export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
               {spread(tokensPerSecond, rate)}
               {index === 0 && " tok/s"}
             </span>
-            <span className="range-bracket">{index === firstBest && bracket}</span>
+            <span className="range-bracket">
+              {runs
+                .filter(({ first }) => first === index)
+                .map(({ rows }) => (
+                  <span key={rows} className="range-brace" style={{ height: `${100 * rows}%` }}>
+                    {bracket}
+                  </span>
+                ))}
+            </span>
           </li>
         ))}
       </ul>

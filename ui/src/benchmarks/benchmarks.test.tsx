@@ -36,12 +36,13 @@ import {
 } from "./labels";
 import { Plan } from "./Measure";
 import { benchmarksOf, subject, subjects } from "./models";
+import { runsOf } from "./Ranges";
 import { Result } from "./Result";
 import { arrived, duration, said } from "./replay";
 import { SideBySide } from "./SideBySide";
 import { autoOf, benchmark, comparison, history, reply, speedOf, text } from "./samples";
 import { useBenchmarks } from "./store";
-import { type TextVerdict, times, verdict } from "./verdict";
+import { type TextVerdict, times, verdict, type Way } from "./verdict";
 
 const page = useStore.getInitialState();
 const screen = useBenchmarks.getInitialState();
@@ -232,6 +233,16 @@ describe("what a benchmark found", () => {
     expect(sentence.includes("that is certain")).toBe(!gains && top?.name !== "Plain");
   }
 
+  it("puts one bracket around the best that stand together, and none around what is slower", () => {
+    const way = (best: boolean) => ({ best }) as Way;
+    expect(runsOf([false, true, true, true, false].map(way))).toEqual([{ first: 1, rows: 3 }]);
+    expect(runsOf([true, false, true].map(way))).toEqual([
+      { first: 0, rows: 1 },
+      { first: 2, rows: 1 },
+    ]);
+    expect(runsOf([])).toEqual([]);
+  });
+
   it("rounds no difference away and shows a spread only where there is one", () => {
     expect([1.04, 1.4, 0.93, 12.3].map(times)).toEqual(["1.04", "1.4", "0.93", "12"]);
     const whole = (value: number) => value.toFixed(0);
@@ -247,7 +258,9 @@ describe("what a benchmark found", () => {
   });
 
   it("is a table with every figure, and none that was not measured", () => {
-    Object.assign(page, { openFolds: ["fold-figures"] });
+    const { preferences } = page;
+    const open_folds = { ...preferences.open_folds, figures: true };
+    Object.assign(page, { preferences: { ...preferences, open_folds } });
     const shown = words(<Result benchmarks={[benchmark(day(11, 21))]} />, { history: history([]) });
     for (const part of [
       "Guessing makes it 1.3 to 1.5 times as fast for prose, and up to 2.9 times for code.",
@@ -440,7 +453,7 @@ describe("the history", () => {
       deleted: benchmark(day(11, 21)),
     });
     expect(empty).toBe(
-      "Small was not measured yet. The result of Small of 21 Nov 2026, 09:30 was deleted. Undo",
+      "What does guessing gain on this computer? Small was not measured yet. The result of Small of 21 Nov 2026, 09:30 was deleted. Undo",
     );
   });
 

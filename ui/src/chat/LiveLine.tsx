@@ -50,39 +50,71 @@ function Numbers({ stats }: { stats: LiveStats }) {
 
 function waitingLabel(live: LiveReply | undefined): string {
   if (live && live.ahead !== null)
-    return live.ahead === 0 ? "waiting for its turn" : `waiting for its turn, ${count(live.ahead)} before it`;
-  return live?.answer || live?.thinking ? "writing" : "waiting";
+    return live.ahead === 0 ? "Waiting for its turn" : `Waiting for its turn, ${count(live.ahead)} before it`;
+  return live?.answer || live?.thinking ? "Writing" : "Waiting";
 }
 
-/** How far the prompt is read. `now` is a time in milliseconds. */
+/** How far the prompt is read: in words, and below them as a bar, grey for what was remembered. `now`: milliseconds. */
 export function ReadingLine({ reading, now }: { reading: Reading; now: number }) {
-  const { done, total } = reading;
+  const { done, total, cached } = reading;
+  const { read, remembered, pace } = readingParts(reading, now);
+  const width = (tokens: number) => `${total > 0 ? (100 * tokens) / total : 0}%`;
   return (
-    <>
-      <progress
+    <div className="reading">
+      <p className="reading-words">
+        <span className="reading-read">{read}</span>
+        {remembered !== null && (
+          <span className="reading-remembered">
+            <Further>{remembered}</Further> <span className="term">(cached)</span>
+          </span>
+        )}
+        <span className="spring" />
+        {pace.length > 0 && <span className="reading-pace">{pace.join(" · ")}</span>}
+      </p>
+      <div
         className="reading-bar"
-        value={done}
-        max={total}
+        role="progressbar"
         aria-label="Reading the prompt"
+        aria-valuemin={0}
+        aria-valuenow={done}
+        aria-valuemax={total}
         data-testid="reading-bar"
-      />
-      <span>{readingLabel(reading, now)}</span>
-    </>
+      >
+        <span className="reading-part remembered" style={{ width: width(Math.min(cached, done)) }} />
+        <span className="reading-part" style={{ width: width(Math.max(0, done - cached)) }} />
+      </div>
+    </div>
   );
 }
 
-/** The same in words: tokens read, remembered ones among them, rate and time left. */
-export function readingLabel({ done, total, cached, first }: Reading, now: number): string {
-  const words = [`reading ${count(done)} of ${count(total)}`];
-  if (cached > 0) words.push(`${count(cached)} cached`);
+/** What is said of a prompt that is read; null and empty where nothing is known. */
+interface ReadingParts {
+  /** Tokens read, remembered ones among them, and all. */
+  read: string;
+  remembered: string | null;
+  /** Tokens per second and the time left. */
+  pace: string[];
+}
+
+/** What is known of a prompt that is read. `now` is a time in milliseconds. */
+export function readingParts({ done, total, cached, first }: Reading, now: number): ReadingParts {
+  const pace: string[] = [];
   const took = (now - first.at) / 1000;
   if (took >= SETTLED && done > first.done) {
     const perSecond = (done - first.done) / took;
-    words.push(`${perSecond >= 1000 ? `${rate(perSecond / 1000)}k` : rate(perSecond)} tok/s`);
-    if (done < total) words.push(`${seconds((total - done) / perSecond)} left`);
+    pace.push(`${rate(perSecond)} tok/s`);
+    if (done < total) pace.push(`${wholeSeconds((total - done) / perSecond)} left`);
   }
-  return words.join(" · ");
+  return {
+    read: `Reading ${count(done)} of ${count(total)}`,
+    remembered: cached > 0 ? `${count(cached)} remembered` : null,
+    pace,
+  };
 }
+
+/** A time that is no better known than to the second. */
+const wholeSeconds = (value: number): string =>
+  value < 59.5 ? `${count(Math.max(1, value))} s` : seconds(value);
 
 /** A value that changes at most once in `pause` milliseconds. */
 function useThrottled<T>(value: T, pause: number): T {

@@ -3,6 +3,7 @@ import type { ErrorReport, Message } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
+import { count } from "../primitives/format";
 import { RevealedText } from "../reveal/RevealedText";
 import { answerRuns, useProvenance } from "../reveal/useProvenance";
 import { useAnswerReason, useStore } from "../state/store";
@@ -62,26 +63,23 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
   return (
     <>
       {broken && (
-        <ErrorNote error={broken} testId="reply-error">
-          {kept && <p className="error-hint">What was written until then is kept.</p>}
-          {last && (
-            <div className="actions">
-              <NextSteps message={message} kept={kept} last className="button" />
-            </div>
-          )}
-        </ErrorNote>
+        <ErrorNote
+          error={{ ...broken, hint: [broken.hint, kept && keptLabel(message)].filter(Boolean).join(" ") }}
+          testId="reply-error"
+          actions={last && <NextSteps message={message} kept={kept} broken last />}
+        />
       )}
       <div className="reply-foot">
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
-        {ending && <span className="ending">{ending}</span>}
-        <Versions message={message} />
-        <span className={last ? "message-actions" : "message-actions when-near"}>
-          {text !== "" && <CopyButton text={text} label="Copy" />}
-          {!(last && broken) && (
-            <NextSteps message={message} kept={kept} last={last} className="quiet-button" />
-          )}
-          <MessageMenu message={message} />
-        </span>
+        <div className="foot-end">
+          {ending && <span className="ending">{ending}</span>}
+          <Versions message={message} />
+          <span className={last ? "message-actions" : "message-actions when-near"}>
+            {text !== "" && <CopyButton text={text} label="Copy" />}
+            {!(last && broken) && <NextSteps message={message} kept={kept} last={last} />}
+            <MessageMenu message={message} />
+          </span>
+        </div>
       </div>
     </>
   );
@@ -93,34 +91,37 @@ interface NextStepsProps {
   kept: boolean;
   /** Whether nothing follows it. */
   last: boolean;
-  className: string;
+  /** Whether they stand in the note that says what went wrong. */
+  broken?: boolean;
 }
 
-/** What the model can do with a reply. */
-function NextSteps({ message, kept, last, className }: NextStepsProps) {
+/** What the model can do with a reply, the best first. */
+function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
   const reason = useAnswerReason();
   const { status } = message;
+  const cut = status.state === "finished" && status.reason === "length";
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
+  const goesOn = last && unfinished && kept;
   return (
     <>
-      {last && unfinished && kept && (
+      {goesOn && (
         <ActionButton
-          className={className}
+          className={broken || cut ? "button primary" : "quiet-button"}
           data-testid="continue"
           reason={reason}
           onClick={() => continueReply(message.id)}
         >
-          Continue
+          {broken ? "Go on from here" : "Continue"}
         </ActionButton>
       )}
       <ActionButton
-        className={className}
+        className={!broken ? "quiet-button" : goesOn ? "button" : "button primary"}
         data-testid="retry"
         reason={reason}
         onClick={() => retry(message.id)}
       >
-        Try again
+        {broken ? "Try again" : "Again"}
       </ActionButton>
     </>
   );
@@ -137,9 +138,20 @@ function problem({ status, error }: Message): ErrorReport | null {
   return null;
 }
 
-function endingLabel({ status }: Message): string | null {
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+
+/** What is kept of a reply that went wrong after something was written. */
+function keptLabel({ text }: Message): string {
+  let words = 0;
+  for (const { isWordLike } of WORDS.segment(text)) if (isWordLike) words += 1;
+  if (words === 0) return "What was written above is kept.";
+  return words === 1 ? "The word above is kept." : `The ${count(words)} words above are kept.`;
+}
+
+function endingLabel({ status, stats }: Message): string | null {
   if (status.state !== "finished") return null;
   if (status.reason === "cancelled") return "Stopped";
-  if (status.reason === "length") return "Cut by the token limit";
+  if (status.reason === "length")
+    return stats ? `Stopped at ${count(stats.emitted)} tokens` : "Stopped at the longest reply";
   return null;
 }

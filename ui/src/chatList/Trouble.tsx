@@ -11,29 +11,36 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
   return (
     <div className="trouble">
       <h1>{error.code === "chats_corrupt" ? "The chats are damaged" : "The chats could not be opened"}</h1>
-      <ErrorNote error={error} testId="chats-trouble">
-        {newest && (
-          <div className="actions">
+      <ErrorNote
+        error={error}
+        testId="chats-trouble"
+        actions={
+          newest && (
             <button
               type="button"
               className="button primary"
               data-testid="restore-chats"
               onClick={restoreChats}
             >
-              Restore the copy of {moment(newest.made_at)}
+              Restore the copy of {MOMENT.format(newest.made_at)}
             </button>
-          </div>
+          )
+        }
+      >
+        {newest && (
+          <p className="signed-hint numbers">
+            The copy has {bytes(newest.bytes)}. The damaged file is kept beside it, so nothing is thrown away.
+          </p>
         )}
       </ErrorNote>
-      {newest && (
-        <p>
-          The copy has {bytes(newest.bytes)}. The damaged file is kept beside it, so nothing is thrown away.
-        </p>
-      )}
       {failed && failed.code !== error.code && <ErrorNote error={failed} testId="action-error" />}
     </div>
   );
 }
 
-const moment = (at: number): string =>
-  new Date(at).toLocaleString("en", { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
+const MOMENT = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "long",
+  hour: "2-digit",
+  minute: "2-digit",
+});

@@ -1,5 +1,5 @@
 import { selectModel } from "../models/choose";
-import { percent } from "../primitives/format";
+import { progressBytes } from "../models/labels";
 import { setView, useModelName, useStore } from "../state/store";
 import { ErrorNote } from "./ErrorNote";
 
@@ -23,28 +23,39 @@ export function EngineBanner() {
       const share = engine.total > 0 ? engine.done / engine.total : 0;
       return (
         <div className="banner" role="status" data-testid="engine-banner">
-          <span>
-            Loading {model} · {percent(share)}
-          </span>
+          <p className="banner-line">
+            <span className="banner-model">Loading {model}</span>
+            {engine.total > 0 && (
+              <span className="banner-numbers numbers">{progressBytes(engine.done, engine.total)}</span>
+            )}
+          </p>
           <progress value={share} aria-label="Weights read" />
+          <p className="banner-words">You can write already. The message goes off when the model is there.</p>
         </div>
       );
     }
     case "failed":
       return (
         <div className="banner" data-testid="engine-banner">
-          <ErrorNote error={engine.error}>
-            <div className="actions">
-              {selected !== "" && (
-                <button type="button" className="button" onClick={() => selectModel(selected)}>
-                  Try again
+          <ErrorNote
+            error={engine.error}
+            actions={
+              <>
+                {selected !== "" && (
+                  <button type="button" className="button primary" onClick={() => selectModel(selected)}>
+                    Try again
+                  </button>
+                )}
+                <button
+                  type="button"
+                  className={selected === "" ? "button primary" : "button"}
+                  onClick={() => setView({ modelPicker: true })}
+                >
+                  Choose a model
                 </button>
-              )}
-              <button type="button" className="button" onClick={() => setView({ modelPicker: true })}>
-                Choose a model
-              </button>
-            </div>
-          </ErrorNote>
+              </>
+            }
+          />
         </div>
       );
   }

@@ -1,19 +1,18 @@
 import type { ReactNode } from "react";
 import type { ErrorReport } from "../bridge/bindings";
+import { noteKind } from "./noteKind";
+import { SignedNote } from "./SignedNote";
 
 interface Props {
   error: ErrorReport;
   testId?: string;
+  /** Buttons, the best one first. */
+  actions?: ReactNode;
+  /** What else there is to know. */
   children?: ReactNode;
 }
 
 /** What went wrong and what to do about it. */
-export function ErrorNote({ error, testId, children }: Props) {
-  return (
-    <div className="error-note" role="alert" data-testid={testId}>
-      <p className="error-message">{error.message}</p>
-      {error.hint && <p className="error-hint">{error.hint}</p>}
-      {children}
-    </div>
-  );
+export function ErrorNote({ error: { code, message, hint }, ...rest }: Props) {
+  return <SignedNote kind={noteKind(code)} message={message} hint={hint} role="alert" {...rest} />;
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { ErrorReport } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { CopyButton } from "../primitives/CopyButton";
+import { isGated } from "./jobs";
 import { TokenControl } from "./Token";
 
 interface Props {
@@ -9,16 +10,28 @@ interface Props {
   testId: string;
   /** The repository that it is about, where that is known. */
   repo?: string | null;
-  /** What can be done about it. */
-  children?: ReactNode;
+  /** What can be done about it, the best first. */
+  actions?: ReactNode;
 }
 
 /** What went wrong with the Hub or the library. Where a repository is not open to everybody, how to get in. */
-export function HubError({ error, testId, repo = null, children }: Props) {
-  const gated = error.code.startsWith("gated_");
+export function HubError({ error, testId, repo = null, actions }: Props) {
+  const gated = isGated(error);
   const address = `https://huggingface.co/${repo ?? ""}`;
   return (
-    <ErrorNote error={gated ? { ...error, hint: "" } : error} testId={testId}>
+    <ErrorNote
+      error={gated ? { ...error, hint: "" } : error}
+      testId={testId}
+      actions={
+        (gated || actions) && (
+          <>
+            {gated && <CopyButton className="button primary" text={address} label="Copy address" />}
+            {gated && <TokenControl />}
+            {actions}
+          </>
+        )
+      }
+    >
       {gated && (
         <ol className="access">
           <li>
@@ -27,13 +40,6 @@ export function HubError({ error, testId, repo = null, children }: Props) {
           <li>Make a token with read access in your Hugging Face account, and set it here.</li>
           <li>Try again once you have access.</li>
         </ol>
-      )}
-      {(gated || children) && (
-        <div className="actions">
-          {gated && <CopyButton className="button" text={address} label="Copy address" />}
-          {gated && <TokenControl />}
-          {children}
-        </div>
       )}
     </ErrorNote>
   );

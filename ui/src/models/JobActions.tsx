@@ -4,7 +4,7 @@ import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { useReason, useStore } from "../state/store";
 import { about, cancelJob, doStep, loadModel } from "./actions";
-import { isOpen, losesWork, moved, type Step, steps } from "./jobs";
+import { isGated, isOpen, losesWork, moved, type Step, steps } from "./jobs";
 
 const STEP_NAMES: Record<Exclude<Step, "use">, string> = {
   pause: "Pause",
@@ -24,28 +24,50 @@ interface Props {
 
 /** What can be done with a job. */
 export function JobActions({ job, jobs, onMove, onAsk }: Props) {
-  const { id, name } = job;
   return (
     <>
-      {steps(job).map((step) =>
-        step === "use" ? (
-          <UseResult key={step} job={job} />
-        ) : (
-          <button
-            key={step}
-            type="button"
-            className="button"
-            aria-label={`${STEP_NAMES[step]}: ${name}`}
-            data-testid={`job-${step}`}
-            onClick={() => doStep(id, step)}
-          >
-            {STEP_NAMES[step]}
-          </button>
-        ),
-      )}
+      {steps(job)
+        .filter((step) => !isRemedy(step))
+        .map((step) =>
+          step === "use" ? (
+            <UseResult key={step} job={job} />
+          ) : (
+            <StepButton key={step} job={job} step={step} />
+          ),
+        )}
       <JobEnd job={job} />
       {isOpen(job) && <More job={job} jobs={jobs} onMove={onMove} onAsk={onAsk} />}
     </>
+  );
+}
+
+/** What helps a job that does not go on: it stands beside the reason. */
+const isRemedy = (step: Step): boolean => step === "retry" || step === "hurry";
+
+/** Lets a job that does not go on try again: once what was wrong is put right, or sooner than it would by itself. */
+export function JobRemedy({ job }: { job: Job }) {
+  const { stage } = job;
+  const step = steps(job).find(isRemedy);
+  if (step === undefined || step === "use") return null;
+  // Whoever is not let in asks for that first.
+  const gated = stage.stage === "failed" && isGated(stage.error);
+  return <StepButton job={job} step={step} main={step === "retry" && !gated} />;
+}
+
+function StepButton({ job, step, main = false }: { job: Job; step: Exclude<Step, "use">; main?: boolean }) {
+  const { id, name, stage } = job;
+  const damaged = stage.stage === "failed" && stage.error.code === "download_corrupt";
+  const words = step === "retry" && damaged ? "Fetch it again" : STEP_NAMES[step];
+  return (
+    <button
+      type="button"
+      className={main ? "button primary" : "button"}
+      aria-label={`${words}: ${name}`}
+      data-testid={`job-${step}`}
+      onClick={() => doStep(id, step)}
+    >
+      {words}
+    </button>
   );
 }
 

@@ -3,7 +3,6 @@ import type { Job } from "../bridge/bindings";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { jobNumbers, line, progressBytes, thenLabel } from "./labels";
-import { useCountdown } from "./useCountdown";
 
 /** The line under the bar: how far the job is, and what follows. */
 export function JobNumbers({ job }: { job: Job }) {
@@ -51,15 +50,5 @@ export function JobNumbers({ job }: { job: Job }) {
         </ul>
       )}
     </>
-  );
-}
-
-/** Why nothing goes on, and when it is tried again. */
-export function JobWaiting({ message, seconds }: { message: string; seconds: number }) {
-  const left = useCountdown(seconds);
-  return (
-    <p className="row-words numbers" data-testid="job-waiting">
-      {message} What arrived is kept. {left > 0 ? `The next try is in ${left} s.` : "Trying again."}
-    </p>
   );
 }

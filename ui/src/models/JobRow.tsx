@@ -3,9 +3,10 @@ import type { Job } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
 import { about, moveJob } from "./actions";
 import { HubError } from "./HubError";
-import { JobActions } from "./JobActions";
+import { JobActions, JobRemedy } from "./JobActions";
 import { JobCancel } from "./JobCancel";
-import { JobNumbers, JobWaiting } from "./JobNumbers";
+import { JobNumbers } from "./JobNumbers";
+import { JobWaiting } from "./JobWaiting";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
 import { holdSentence, stageLabel } from "./labels";
@@ -58,7 +59,7 @@ export function JobRow({ job, jobs }: Props) {
         </div>
       </div>
       {asking && isOpen(job) && <JobCancel job={job} onClose={() => setAsking(false)} />}
-      {stage.stage === "waiting" && <JobWaiting message={stage.error.message} seconds={stage.seconds} />}
+      {stage.stage === "waiting" && <JobWaiting job={job} error={stage.error} seconds={stage.seconds} />}
       {stage.stage === "held" && (
         <p className="row-words numbers" data-testid="job-held">
           {holdSentence(stage.by)}
@@ -69,7 +70,9 @@ export function JobRow({ job, jobs }: Props) {
           {job.note}
         </p>
       )}
-      {stage.stage === "failed" && <HubError error={stage.error} testId="job-error" repo={repo} />}
+      {stage.stage === "failed" && (
+        <HubError error={stage.error} testId="job-error" repo={repo} actions={<JobRemedy job={job} />} />
+      )}
       <LibraryError subject={about.job(id)} repo={repo} />
     </li>
   );

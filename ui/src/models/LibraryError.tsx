@@ -6,21 +6,28 @@ interface Props {
   subject: string;
   /** The repository that it is about, where there is one. */
   repo?: string | null;
-  /** What else can be done. */
-  children?: ReactNode;
+  /** What can be done, the best first. */
+  actions?: ReactNode;
 }
 
 /** Why the last action on one thing of the library failed. */
-export function LibraryError({ subject, repo, children }: Props) {
+export function LibraryError({ subject, repo, actions }: Props) {
   const error = useLibraryError(subject);
   if (!error) return null;
   return (
-    <HubError error={error} testId="library-error" repo={repo}>
-      {children}
-      <button type="button" className="button" onClick={() => setView({ libraryError: null })}>
-        Dismiss
-      </button>
-    </HubError>
+    <HubError
+      error={error}
+      testId="library-error"
+      repo={repo}
+      actions={
+        <>
+          {actions}
+          <button type="button" className="button" onClick={() => setView({ libraryError: null })}>
+            Dismiss
+          </button>
+        </>
+      }
+    />
   );
 }
 

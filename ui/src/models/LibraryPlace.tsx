@@ -1,12 +1,14 @@
 import { useState } from "react";
-import type { LibraryPlace } from "../bridge/bindings";
+import type { LibraryPlace, LibrarySnapshot } from "../bridge/bindings";
+import { SignedNote } from "../frame/SignedNote";
 import { useSpotlight } from "../frame/useSpotlight";
 import { ActionButton } from "../primitives/ActionButton";
 import { bytes } from "../primitives/format";
 import { SHOW_FOLDER } from "../primitives/platform";
-import { useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { about, chooseLibraryFolder, moveLibrary, reveal, setHubToken } from "./actions";
 import { LibraryError } from "./LibraryError";
+import { awayLabel, comesBackLabel } from "./labels";
 import { SmallerMemory } from "./SmallerMemory";
 import { TokenControl } from "./Token";
 
@@ -64,19 +66,20 @@ export function Storage() {
 }
 
 function PlaceRow({ place }: { place: LibraryPlace }) {
-  const [target, setTarget] = useState<string | null>(null);
+  const target = useStore((state) => state.libraryTarget);
   const [moving, setMoving] = useState(false);
+  const row = useSpotlight<HTMLLIElement>(about.place);
 
-  const choose = async () => setTarget(await chooseLibraryFolder());
+  const leave = () => setView({ libraryTarget: null });
   const move = async (path: string) => {
     setMoving(true);
     const done = await moveLibrary(path);
     setMoving(false);
-    if (done) setTarget(null);
+    if (done) leave();
   };
 
   return (
-    <li className="row">
+    <li ref={row} className="row" tabIndex={-1}>
       <div className="row-line">
         <div className="row-text">
           <h3 className="row-name">Library folder</h3>
@@ -93,7 +96,7 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
               {SHOW_FOLDER}
             </button>
           )}
-          <button type="button" className="button" data-testid="change-place" onClick={choose}>
+          <button type="button" className="button" data-testid="change-place" onClick={chooseLibraryFolder}>
             Change…
           </button>
         </div>
@@ -116,7 +119,7 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
             >
               Use this folder
             </ActionButton>
-            <button type="button" className="button" onClick={() => setTarget(null)}>
+            <button type="button" className="button" onClick={leave}>
               Leave it
             </button>
           </div>
@@ -128,25 +131,35 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
 }
 
 /** What is wrong with the library's place, at the top where it is seen. */
-export function PlaceNotice({ place }: { place: LibraryPlace }) {
+export function PlaceNotice({ library: { place, models } }: { library: LibrarySnapshot }) {
+  const elsewhere = (
+    <button type="button" className="button" data-testid="another-place" onClick={chooseLibraryFolder}>
+      Use another folder…
+    </button>
+  );
   if (!place.online)
     return (
-      <div className="notice" role="status" data-testid="library-offline">
-        <p>
-          <strong>The library is offline.</strong> The disk with <span className="path">{place.path}</span> is
-          not connected. Connect it, and its models come back; nothing is lost. To keep new models elsewhere,
-          change the library folder below.
-        </p>
-      </div>
+      <SignedNote
+        kind="unplugged"
+        role="status"
+        testId="library-offline"
+        message={awayLabel(place.path)}
+        hint={comesBackLabel(models)}
+        actions={elsewhere}
+      >
+        <p className="path">{place.path}</p>
+      </SignedNote>
     );
   if (place.free_bytes < SCARCE)
     return (
-      <div className="notice" role="status" data-testid="disk-full">
-        <p className="numbers">
-          <strong>The disk is almost full: {bytes(place.free_bytes)} free.</strong> Downloads stop until there
-          is room. Delete a model and quit, free space elsewhere, or move the library to another disk below.
-        </p>
-      </div>
+      <SignedNote
+        kind="short"
+        role="status"
+        testId="disk-full"
+        message={`The disk is almost full: ${bytes(place.free_bytes)} free`}
+        hint="Downloads stop until there is room. Delete a model and quit, free space elsewhere, or keep the library on another disk."
+        actions={elsewhere}
+      />
     );
   return null;
 }

@@ -39,13 +39,16 @@ export function LocalModels({ heading }: { heading: string }) {
         <span className="spring" />
         {models.some((model) => speeds.local(model) !== null) && <SpeedLegend measured />}
       </header>
-      <LibraryError subject={about.library}>
-        <button type="button" className="button" onClick={loadLibrary}>
-          Try again
-        </button>
-      </LibraryError>
+      <LibraryError
+        subject={about.library}
+        actions={
+          <button type="button" className="button primary" onClick={loadLibrary}>
+            Try again
+          </button>
+        }
+      />
       <LibraryError subject={about.add} />
-      {library && <PlaceNotice place={library.place} />}
+      {library && <PlaceNotice library={library} />}
       {groups.map(([place, group]) => (
         <section key={place} aria-label={place}>
           {groups.length > 1 && <p className="group-name">{place}</p>}

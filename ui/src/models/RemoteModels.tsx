@@ -100,11 +100,15 @@ function Results({ listing, waiting, empty, onRetry }: ResultsProps) {
   return (
     <>
       {error && (
-        <HubError error={error} testId="listing-error">
-          <button type="button" className="button" onClick={onRetry}>
-            Try again
-          </button>
-        </HubError>
+        <HubError
+          error={error}
+          testId="listing-error"
+          actions={
+            <button type="button" className="button primary" onClick={onRetry}>
+              Try again
+            </button>
+          }
+        />
       )}
       {asking && models === null && waiting && <p className="part-empty">{waiting}</p>}
       {models?.length === 0 && !asking && <p className="part-empty">{empty}</p>}

@@ -221,14 +221,12 @@ export const chooseAndAdd = () =>
     if (path !== null) await addModels([path]);
   });
 
-/** Lets the person choose another place for the library; null if they did not. */
-export async function chooseLibraryFolder(): Promise<string | null> {
-  let path: string | null = null;
-  await attempt(about.place, async () => {
-    path = await shell.chooseLibraryFolder();
+/** Lets the person choose another folder for the library, and asks, where the library is, whether to move it there. */
+export const chooseLibraryFolder = () =>
+  attempt(about.place, async () => {
+    const libraryTarget = await shell.chooseLibraryFolder();
+    setView(libraryTarget === null ? { libraryTarget } : { libraryTarget, spotlight: about.place });
   });
-  return path;
-}
 
 export const moveLibrary = (path: string) => attempt(about.place, () => shell.moveLibrary(path));
 

@@ -1,4 +1,11 @@
-import type { Job, JobStage, LibrarySnapshot, LocalModel, RemoteModel } from "../bridge/bindings";
+import type {
+  ErrorReport,
+  Job,
+  JobStage,
+  LibrarySnapshot,
+  LocalModel,
+  RemoteModel,
+} from "../bridge/bindings";
 
 type Stage = JobStage["stage"];
 
@@ -41,6 +48,9 @@ export function steps({ kind, stage: { stage } }: Job): Step[] {
 /** Whether something is lost that was done already when the job ends now. */
 export const losesWork = ({ kind, stage, done }: Job): boolean =>
   stage.stage !== "done" && kind !== "measurement" && kind !== "benchmark" && done > 0;
+
+/** Whether only people whom the owner of a repository has let in get it. */
+export const isGated = ({ code }: ErrorReport): boolean => code.startsWith("gated_");
 
 /** Where in the queue `job` would be after a step up (-1) or down (1); null if it cannot go there. */
 export function moved(jobs: Job[], job: number, step: -1 | 1): number | null {

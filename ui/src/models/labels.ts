@@ -187,6 +187,24 @@ export const offlineLabel = (origin: ModelOrigin, path: string): string =>
     ? "Offline: it comes back when the library's disk is connected"
     : `Offline: connect the disk that has ${path}`;
 
+/** Where systems put the disks that are connected; the next part of a path is the disk's name. */
+const DISKS = /^(?:\/Volumes|\/media\/[^/]+|\/run\/media\/[^/]+|\/mnt)\/([^/]+)/;
+
+/** That the disk with the library, whose folder is `path`, is away. */
+export function awayLabel(path: string): string {
+  const disk = DISKS.exec(path)?.[1];
+  return disk === undefined ? "The library’s disk is not connected" : `“${disk}” is not connected`;
+}
+
+/** Which models are away with the library's disk, and what brings them back. */
+export function comesBackLabel(models: LocalModel[]): string {
+  const away = models.filter(({ origin, state }) => origin === "library" && state.state === "offline").length;
+  if (away === 0) return "The library is on it, and comes back with the disk.";
+  return away === 1
+    ? "1 model is on it. It comes back with the disk."
+    : `${away} models are on it. They come back with the disk.`;
+}
+
 /** Why a model cannot be deleted, or taken off the list; null if it can. */
 export function keepReason(origin: ModelOrigin, inUse: boolean): string | null {
   switch (origin) {

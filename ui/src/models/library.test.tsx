@@ -108,11 +108,11 @@ describe("the queue", () => {
       expect(shown).toContain(part);
     const failed = job(2, { stage: "failed", error });
     expect(words(<JobRow job={failed} jobs={[failed]} />)).toMatch(
-      /Try again.*The disk is full\. Free some space\./,
+      /The disk is full\. Free some space\. Try again/,
     );
     const waiting = job(3, { stage: "waiting", error, seconds: 12 });
     expect(words(<JobRow job={waiting} jobs={[waiting]} />)).toContain(
-      "What arrived is kept. The next try is in 12 s.",
+      "What arrived is kept. The next try is in 12 s. Try now",
     );
   });
 
@@ -209,6 +209,8 @@ describe("models on this machine", () => {
     const offline = row({ state: { state: "offline" } });
     expect(offline).toContain("Offline");
     expect(offline).not.toMatch(/\bUse\b/);
+    const damaged = job(3, { stage: "failed", error: { ...error, code: "download_corrupt" } });
+    expect(words(<JobRow job={damaged} jobs={[damaged]} />)).toContain("Fetch it again");
     expect(row({ state: { state: "broken", error } })).toContain("The disk is full.");
   });
 
@@ -219,7 +221,13 @@ describe("models on this machine", () => {
     expect(at({ models: [demo] })).toContain("Only the demo model is here");
     expect(at({ models: [demo, own] })).not.toContain("Only the demo");
     const place = library().place;
-    expect(at({ place: { ...place, online: false, free_bytes: 0 } })).toContain("The library is offline");
+    expect(at({ place: { ...place, online: false, free_bytes: 0 } })).toContain(
+      "The library’s disk is not connected",
+    );
+    const models = [demo, local("/m", { state: { state: "offline" } })];
+    expect(at({ place: { ...place, path: "/Volumes/Models/foretoken", online: false }, models })).toMatch(
+      /“Models” is not connected 1 model is on it\. It comes back with the disk\..*Use another folder/,
+    );
     expect(at({ place: { ...place, free_bytes: 1e9 } })).toContain("almost full: 1.0 GB free");
     expect(at({ deleted: [{ path: "/d", name: "Old", disk_bytes: 2e9 }] })).toContain(
       "Old is deleted. Its 2.0 GB are freed when you quit. Undo",

@@ -32,6 +32,8 @@ export interface ModelsView {
   details: RemoteModel | null;
   /** Why the last action on the library failed, and what it was about. */
   libraryError: { about: string; report: ErrorReport } | null;
+  /** The folder that the library is to be moved to once that is confirmed. */
+  libraryTarget: string | null;
 }
 
 /** As the window opens. */
@@ -43,4 +45,5 @@ export const MODELS_VIEW: ModelsView = {
   found: null,
   details: null,
   libraryError: null,
+  libraryTarget: null,
 };

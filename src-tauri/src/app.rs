@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use foretoken_host::{Engine, Supervisor, Timeouts, Tool};
 use foretoken_models::{HubOptions, Machine};
-use foretoken_protocol::{AppEvent, ChatPage, Draft, EngineState, ErrorReport, MachineName, Snapshot};
+use foretoken_protocol::{
+    AppEvent, ChatPage, Draft, EngineState, ErrorReport, MachineName, Snapshot, Surroundings,
+};
 use tauri::async_runtime::spawn;
 
 use crate::benchmarks::History;
@@ -140,7 +142,7 @@ impl App {
         });
     }
 
-    /// Everything the page shows when it opens.
+    /// Everything the page shows when it opens, but for what is around its window.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, ErrorReport> {
         let settings = self.settings.current();
         let snapshot = Snapshot {
@@ -156,6 +158,7 @@ impl App {
             open: None,
             draft: Draft::default(),
             preferences: settings.preferences,
+            surroundings: Surroundings::default(),
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
             trouble: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_protocol::AppEvent;
+use foretoken_protocol::{AppEvent, Surroundings};
 use tauri::ipc::Channel;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -19,6 +19,8 @@ const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct AppEvents {
     /// By the label of the window.
     pages: Mutex<BTreeMap<String, Channel<AppEvent>>>,
+    /// What the page of each window knows of its surroundings, by the label of the window.
+    surroundings: Mutex<BTreeMap<String, Surroundings>>,
     handed_over: Notify,
 }
 
@@ -31,6 +33,7 @@ impl AppEvents {
     /// Sends no more to a window, which is gone.
     pub(crate) fn unsubscribe(&self, window: &str) {
         self.pages().remove(window);
+        self.surroundings().remove(window);
     }
 
     /// Sends a change to all windows. A page that opens later sees it in its snapshot.
@@ -48,12 +51,29 @@ impl AppEvents {
         self.send_where(event, |other| other != window);
     }
 
+    /// Takes note that the page of a window knows what is around it.
+    pub(crate) fn knows_surroundings(&self, window: &str, surroundings: Surroundings) {
+        self.surroundings().insert(window.to_owned(), surroundings);
+    }
+
+    /// Tells the page of a window what is around it, unless it knows that.
+    pub(crate) fn publish_surroundings(&self, window: &str, surroundings: Surroundings) {
+        let known = self.surroundings().insert(window.to_owned(), surroundings.clone()).unwrap_or_default();
+        if known != surroundings {
+            self.send_where(&AppEvent::Surroundings { surroundings }, |other| other == window);
+        }
+    }
+
     fn send_where(&self, event: &AppEvent, is_meant: impl Fn(&str) -> bool) {
         self.pages().retain(|window, page| !is_meant(window) || page.send(event.clone()).is_ok());
     }
 
     fn pages(&self) -> MutexGuard<'_, BTreeMap<String, Channel<AppEvent>>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn surroundings(&self) -> MutexGuard<'_, BTreeMap<String, Surroundings>> {
+        self.surroundings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the page has handed over what was typed last. One that does not answer is not waited for long.
@@ -118,5 +138,23 @@ mod tests {
         };
         assert_eq!(heard(&mut to_main), [all.clone(), main.clone(), main]);
         assert_eq!(heard(&mut to_settings), [all, others]);
+    }
+
+    #[test]
+    fn a_page_is_told_what_is_around_its_window_when_that_is_new() {
+        let events = AppEvents::default();
+        let ((main, mut to_main), (settings, mut to_settings)) = (page(), page());
+        events.subscribe(MAIN_WINDOW, main);
+        events.subscribe("settings", settings);
+        let around = |full_screen| Surroundings { accent: None, full_screen };
+        // Windows are usually not in full screen, and no page takes them to be.
+        events.publish_surroundings(MAIN_WINDOW, around(false));
+        events.publish_surroundings(MAIN_WINDOW, around(true));
+        events.publish_surroundings(MAIN_WINDOW, around(true));
+        events.knows_surroundings(MAIN_WINDOW, around(false));
+        events.publish_surroundings(MAIN_WINDOW, around(false));
+        assert_eq!(to_main.try_recv(), Ok(AppEvent::Surroundings { surroundings: around(true) }));
+        assert!(to_main.try_recv().is_err());
+        assert!(to_settings.try_recv().is_err());
     }
 }

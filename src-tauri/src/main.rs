@@ -1,5 +1,6 @@
 //! The desktop app: a window with the chat page, and the engine process behind it.
 
+mod accent;
 mod actions;
 mod app;
 mod attachments;

@@ -63,6 +63,8 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
 fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
         WindowEvent::Destroyed => window.state::<Arc<App>>().events.unsubscribe(window.label()),
+        // In full screen and out of it a window has another size.
+        WindowEvent::Resized(_) | WindowEvent::Focused(true) => window::tell_surroundings(window),
         // Others close, and that is all.
         _ if window.label() != window::MAIN_WINDOW => {}
         WindowEvent::CloseRequested { api, .. } => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use foretoken_protocol::{AppEvent, Appearance, Preferences};
+use foretoken_protocol::{AppEvent, Appearance, Preferences, Surroundings};
 use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window};
 
@@ -136,6 +136,18 @@ fn apply_to(window: &WebviewWindow, preferences: &Preferences) {
     if let Err(error) = applied {
         tracing::warn!("the look of the window cannot be changed: {error}");
     }
+}
+
+/// What the system has around a window, which fills the screen or does not.
+pub(crate) fn surroundings(full_screen: bool) -> Surroundings {
+    Surroundings { accent: crate::accent::accent(), full_screen }
+}
+
+/// Tells the page of a window what is around it, if that is new. Whoever chooses another accent does so in another
+/// program, and comes back.
+pub(crate) fn tell_surroundings(window: &Window) {
+    let surroundings = surroundings(window.is_fullscreen().unwrap_or(false));
+    window.state::<Arc<App>>().events.publish_surroundings(window.label(), surroundings);
 }
 
 /// Tells the page what is dragged over the window and dropped on it.

@@ -11,8 +11,13 @@ use crate::app::App;
 /// Everything the page shows when it opens. Subscribe first, so that nothing is missed in between.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn snapshot(app: State<'_, Arc<App>>) -> Result<Snapshot, ErrorReport> {
-    app.snapshot().await
+pub(crate) async fn snapshot(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Snapshot, ErrorReport> {
+    let surroundings = crate::window::surroundings(window.is_fullscreen().unwrap_or(false));
+    app.events.knows_surroundings(window.label(), surroundings.clone());
+    Ok(Snapshot { surroundings, ..app.snapshot().await? })
 }
 
 /// Sends the changes that concern the whole window from now on, in place of an earlier subscription.

@@ -26,7 +26,7 @@ const TITLE_TOKENS: u32 = 400;
 /// The most characters of an answer that may be a title. What is longer has missed the question.
 const LONGEST: usize = 80;
 /// What the model is asked.
-const REQUEST: &str = "Write a title for this chat in at most six words, in the language of the chat. \
+const REQUEST: &str = "Write a title for this chat in at most five words, in the language of the chat. \
                        Reply with the title alone.";
 
 /// What came of a title.

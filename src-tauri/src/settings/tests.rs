@@ -152,6 +152,8 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
     kept["kv_precision"] = "two".into();
     kept["preferences"]["appearance"] = "sepia".into();
     kept["preferences"]["zoom"] = 9000.into();
+    kept["preferences"]["open_folds"] =
+        serde_json::json!({"time": true, "prompt": "ajar", "of a later version": 1});
     kept["generation"]["max_tokens"] = 12.into();
     kept["generation"]["drafting"] = serde_json::json!({"mode": "oracle", "depth": 3});
     kept["built_in_sampling"]["acceptance"] = "always".into();
@@ -163,6 +165,7 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
     settings.generation.max_tokens = 12;
     settings.model_folders.push("/models/c".into());
     settings.preferences.zoom = 160;
+    settings.preferences.open_folds.time = true;
     assert_eq!(read, settings);
     lost.sort();
     assert_eq!(
@@ -173,6 +176,7 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
             "kv_precision",
             "model_folders[1]",
             "preferences.appearance",
+            "preferences.open_folds.prompt",
             "sampling./models/a/b.top_p",
         ]
     );

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { Message } from "../bridge/bindings";
-import { footerLabel } from "../primitives/format";
+import type { Message, ReplyStats } from "../bridge/bindings";
+import { perPass, rate, speedUp } from "../primitives/format";
 import { useStore } from "../state/store";
 
 /** Tells screen readers when a reply begins and ends, and nothing in between. */
@@ -22,7 +22,26 @@ export function watch(watched: number | null, last: Message | undefined): number
   return last.status.state === "streaming" || last.id === watched ? last.id : null;
 }
 
-function announcement({ status, stats }: Message): string {
+/** The words that are heard, once each: the gain where the line below the reply tells of one. */
+export function announcement({ status, stats }: Message): string {
   if (status.state === "streaming") return "A reply is being written.";
-  return stats ? `The reply has ended. ${footerLabel(stats)}` : "The reply has ended.";
+  if (status.state === "interrupted") return "Reply interrupted.";
+  switch (status.reason) {
+    case "cancelled":
+      return "Reply stopped.";
+    case "length":
+      return "Reply cut by the token limit.";
+    case "error":
+      return "Reply failed.";
+    case "stop":
+      return stats === null || stats.emitted === 0 ? "Reply finished." : `Reply finished, ${pace(stats)}.`;
+  }
+}
+
+/** How fast a reply was, against decoding without guesses where that was measured. */
+function pace(stats: ReplyStats): string {
+  const gained = speedUp(stats);
+  return gained === null
+    ? `${rate(stats.tokens_per_second)} tokens a second`
+    : `${perPass(gained)} times plain`;
 }

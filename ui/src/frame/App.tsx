@@ -21,12 +21,15 @@ import { MAC } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
+import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
 import { Note } from "./Note";
-import { Sidebar, SidebarToggle } from "./Sidebar";
+import { Sidebar } from "./Sidebar";
+import { TitleStart } from "./TitleStart";
 import { useLook } from "./useLook";
+import { useNarrow } from "./useNarrow";
 import { useShortcuts } from "./useShortcuts";
-import type { Screen } from "./view";
+import { type Screen, sidebarShown } from "./view";
 
 /** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
@@ -37,18 +40,24 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
 
 /** The window; `run` does what keys and the palette say. */
 export function App({ run }: { run: Run }) {
-  const sidebar = useStore((state) => state.sidebar);
-  const { name, Content } = SCREENS[useStore((state) => state.screen)];
+  const sidebar = useStore(sidebarShown);
+  const over = useStore((state) => state.narrow && state.drawer);
+  const screen = useStore((state) => state.screen);
+  const { name, Content } = SCREENS[screen];
   const title = useStore((state) => name ?? state.about?.title);
   useShortcuts(run);
   useMenuBar();
   useLook();
+  useNarrow();
   useEffect(() => {
     document.title = title ?? "Foretoken";
   }, [title]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever goes to another screen wants to see it
+  useEffect(closeDrawer, [screen]);
   return (
-    <div className={MAC ? "app mac" : "app"}>
+    <div className={useFrameClass()}>
       {sidebar && <Sidebar />}
+      {over && <BesideDrawer />}
       <div className="stage">
         <Content />
         <Note />
@@ -64,8 +73,29 @@ export function App({ run }: { run: Run }) {
   );
 }
 
+/** The page beside the sidebar that lies over it: a click there puts the sidebar away and does nothing else. */
+function BesideDrawer() {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape does the same
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same
+    <div
+      className="beside-drawer"
+      data-testid="beside-drawer"
+      // The focus goes back to where it was.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={closeDrawer}
+    />
+  );
+}
+
+/** What the style sheet has to know of the window: whether a Mac's lights lie over it, and how wide it is. */
+function useFrameClass(): string {
+  const narrow = useStore((state) => state.narrow);
+  const fullScreen = useStore((state) => state.surroundings.full_screen);
+  return ["app", MAC && !fullScreen && "lights", narrow && "narrow"].filter(Boolean).join(" ");
+}
+
 function ChatScreen() {
-  const sidebar = useStore((state) => state.sidebar);
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
@@ -73,7 +103,7 @@ function ChatScreen() {
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
-          {!sidebar && <SidebarToggle />}
+          <TitleStart />
           {chat && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}

@@ -1,6 +1,12 @@
 import type { ReactNode } from "react";
+import type { OpenFolds } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
-import { setView, useStore } from "../state/store";
+import { changePreferences } from "../settings/actions";
+import { useStore } from "../state/store";
+
+/** What can be folded, by the name that it is remembered by. */
+const PREFIX = "fold-";
+type FoldId = `${typeof PREFIX}${keyof OpenFolds}`;
 
 interface Props {
   /** What is folded away. */
@@ -8,7 +14,7 @@ interface Props {
   /** What matters most of it. */
   value: ReactNode;
   /** Names it; there where there is more to say. */
-  testId?: string;
+  testId?: FoldId;
   /** What is said to whoever sees the name for the first time. */
   hint?: string;
   children?: ReactNode;
@@ -16,8 +22,9 @@ interface Props {
 
 /** A line that opens to all there is to say. Which ones are open is remembered. */
 export function Fold({ name, value, testId, hint, children }: Props) {
-  const open = useStore((state) => testId !== undefined && state.openFolds.includes(testId));
-  if (testId === undefined)
+  const fold = testId?.slice(PREFIX.length) as keyof OpenFolds | undefined;
+  const open = useStore(({ preferences }) => fold !== undefined && preferences.open_folds[fold]);
+  if (fold === undefined)
     return (
       <p className="fold fold-head">
         <span className="fold-name">{name}</span>
@@ -25,8 +32,8 @@ export function Fold({ name, value, testId, hint, children }: Props) {
       </p>
     );
   const toggle = () => {
-    const others = useStore.getState().openFolds.filter((fold) => fold !== testId);
-    setView({ openFolds: open ? others : [...others, testId] });
+    const { open_folds } = useStore.getState().preferences;
+    changePreferences({ open_folds: { ...open_folds, [fold]: !open } });
   };
   return (
     <section className="fold">

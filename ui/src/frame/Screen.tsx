@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useStore } from "../state/store";
-import { SidebarToggle } from "./Sidebar";
+import { TitleStart } from "./TitleStart";
 
 interface Props {
   title: string;
@@ -18,7 +17,6 @@ interface Props {
 
 /** A screen in the place of the chat: a title, and what is below it. */
 export function Screen({ title, testId, takesFocus, subject, tools, scrolls = true, children }: Props) {
-  const sidebar = useStore((state) => state.sidebar);
   const heading = useRef<HTMLHeadingElement>(null);
   const [scrolled, setScrolled] = useState(false);
   const [atTop] = useState(takesFocus);
@@ -28,7 +26,7 @@ export function Screen({ title, testId, takesFocus, subject, tools, scrolls = tr
   return (
     <main className="main">
       <header className="toolbar" data-tauri-drag-region>
-        {!sidebar && <SidebarToggle />}
+        <TitleStart />
         <h1 ref={heading} tabIndex={-1} className="screen-title">
           {title}
         </h1>

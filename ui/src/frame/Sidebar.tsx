@@ -12,13 +12,15 @@ import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { openSettings } from "../settings/actions";
-import { setView, useStore } from "../state/store";
+import { useStore } from "../state/store";
+import { closeDrawer, toggleSidebar } from "./drawer";
 import { SidebarEdge, useSidebarWidth } from "./SidebarEdge";
 import { SidebarProgress } from "./SidebarProgress";
-import type { Screen } from "./view";
+import { useDrawer } from "./useDrawer";
+import { type Screen, sidebarShown } from "./view";
 
 export function SidebarToggle() {
-  const open = useStore((state) => state.sidebar);
+  const open = useStore(sidebarShown);
   return (
     <button
       type="button"
@@ -27,7 +29,7 @@ export function SidebarToggle() {
       title={open ? "Hide the sidebar" : "Show the sidebar"}
       aria-expanded={open}
       data-testid="sidebar-toggle"
-      onClick={() => setView({ sidebar: !open })}
+      onClick={toggleSidebar}
     >
       <Icon name="sidebar" />
     </button>
@@ -46,12 +48,17 @@ export function Sidebar() {
   const searching = useStore((state) => state.query.trim() !== "");
   const sidebar = useRef<HTMLElement>(null);
   const { width, setDragged } = useSidebarWidth();
+  const over = useStore((state) => state.narrow);
+  const { onBlur } = useDrawer(sidebar, over);
   return (
     <nav
       ref={sidebar}
       className="sidebar"
       style={width === null ? undefined : { width }}
       aria-label="Chats and screens"
+      data-testid="sidebar"
+      tabIndex={over ? -1 : undefined}
+      onBlur={onBlur}
     >
       <div className="sidebar-head" data-tauri-drag-region>
         <MenuButton
@@ -93,7 +100,10 @@ export function Sidebar() {
                 className="screen-word"
                 data-testid={`open-${name}`}
                 aria-current={screen === name ? "page" : undefined}
-                onClick={open}
+                onClick={() => {
+                  open();
+                  closeDrawer();
+                }}
               >
                 {words}
               </button>

@@ -2,7 +2,7 @@ import { openBenchmarks } from "../benchmarks/actions";
 import type { Job } from "../bridge/bindings";
 import { openModels } from "../models/actions";
 import { isRunning, share } from "../models/jobs";
-import { stageLabel } from "../models/labels";
+import { line, stageLabel } from "../models/labels";
 import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 
@@ -19,6 +19,13 @@ export function SidebarProgress() {
   );
 }
 
+/** How long something still takes, in two words; nothing where that is a matter of seconds. */
+function briefly(seconds: number | null): string {
+  const minutes = Math.round((seconds ?? 0) / 60);
+  if (minutes === 0) return "";
+  return minutes < 60 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
 /** Some jobs: the name of the one that runs, how far it is, and a slim bar; or of one that stands still, and why. */
 function JobProgress({ jobs, open }: { jobs: Job[]; open: () => void }) {
   const running = jobs.find(isRunning);
@@ -26,7 +33,9 @@ function JobProgress({ jobs, open }: { jobs: Job[]; open: () => void }) {
   const job = running ?? failed ?? jobs.find(({ stage }) => stage.stage === "paused");
   if (!job) return null;
   const part = running ? share(job) : null;
-  const state = running ? (part === null ? "" : percent(part)) : stageLabel(job.stage);
+  const state = running
+    ? line(part !== null && percent(part), briefly(job.seconds_left))
+    : stageLabel(job.stage);
   return (
     <button type="button" className="sidebar-progress" data-testid="sidebar-progress" onClick={open}>
       <span className="progress-words numbers">

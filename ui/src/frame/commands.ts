@@ -11,6 +11,7 @@ import type { Commands } from "../palette/table";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
+import { toggleSidebar } from "./drawer";
 import { showError } from "./errors";
 
 const state = () => useStore.getState();
@@ -36,7 +37,7 @@ export const COMMANDS: Commands = {
   export_chat: () => exportChats(state().chat, "markdown"),
   export_chats: () => exportChats(null, "json"),
   import_chats: () => chooseImport(),
-  toggle_sidebar: () => setView({ sidebar: !state().sidebar }),
+  toggle_sidebar: () => toggleSidebar(),
   toggle_inspector: () =>
     setView({ screen: "chat", inspector: state().screen !== "chat" || !state().inspector }),
   zoom_in: () => changeZoom(1),

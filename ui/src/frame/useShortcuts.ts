@@ -1,13 +1,10 @@
 import { useEffect } from "react";
 import type { ActionId } from "../bridge/bindings";
-import { closeInspector } from "../chat/actions";
-import { searchChats } from "../chatList/actions";
-import { closeFind, openFind } from "../find/actions";
 import { keysOf, matches } from "../palette/keys";
 import { type Run, TABLE } from "../palette/table";
 import { MAC } from "../primitives/platform";
-import { streamingReply } from "../state/server";
-import { setView, useStore } from "../state/store";
+import { goToArea } from "./areas";
+import { closeNearest } from "./escape";
 
 /** What a key that is held down does over and over. */
 const REPEATED: ReadonlySet<ActionId> = new Set<ActionId>([
@@ -34,26 +31,11 @@ export function useShortcuts(run: Run): void {
 
 function act(event: KeyboardEvent, run: Run): boolean {
   if (event.key === "Escape") {
-    if (event.repeat || document.querySelector(".popover, .sheet") !== null) return false;
-    // What is being edited gives up its change, and the panel that the focus is in goes.
-    if (event.target instanceof HTMLElement && event.target.closest("[data-escape]")) return false;
-    const state = useStore.getState();
-    if (state.screen !== "chat") return leave(event.target);
-    if (openFind(state) !== null) {
-      closeFind();
-      return true;
-    }
-    if (state.inspector && streamingReply(state) === null) {
-      closeInspector();
-      return true;
-    }
-    // The field of the search and what it has found leave it by themselves.
-    const inSearch = event.target instanceof HTMLElement && event.target.closest(".sidebar") !== null;
-    if (state.query !== "" && !inSearch && streamingReply(state) === null) {
-      searchChats("");
-      return true;
-    }
+    const done = event.repeat ? "left to it" : closeNearest(elementOf(event.target));
+    if (done !== "nothing was open") return done === "closed";
   }
+  if (event.key === "F6" && !event.metaKey && !event.ctrlKey && !event.altKey)
+    return goToArea(event.shiftKey ? -1 : 1);
   for (const action of TABLE) {
     const keys = keysOf(action);
     // On a Mac the menu bar hears the keys that it shows, and sends what was chosen.
@@ -66,12 +48,8 @@ function act(event: KeyboardEvent, run: Run): boolean {
   return false;
 }
 
-/** Goes back to the chat. A field that has something in it is emptied first, by itself. */
-function leave(target: EventTarget | null): boolean {
-  if (target instanceof HTMLInputElement && target.value !== "" && target.type === "search") return false;
-  setView({ screen: "chat" });
-  return true;
-}
+const elementOf = (target: EventTarget | null): Element =>
+  target instanceof Element ? target : document.documentElement;
 
 const isEmptyComposer = (target: EventTarget | null): boolean =>
   target instanceof HTMLTextAreaElement && target.dataset.testid === "composer" && target.value === "";

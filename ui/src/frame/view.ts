@@ -16,12 +16,15 @@ export interface NoteContent {
 export interface FrameView {
   /** Whether the first snapshot has come. */
   opened: boolean;
+  /** Whether the sidebar has its place in a window that is wide enough for it. */
   sidebar: boolean;
+  /** Whether the window is too narrow for the sidebar beside the page. */
+  narrow: boolean;
+  /** Whether the sidebar lies over the page of a narrow window. */
+  drawer: boolean;
   screen: Screen;
   /** What was done last, as far as it is to be said. */
   note: NoteContent | null;
-  /** Which lines are open that fold. */
-  openFolds: string[];
   /** What the last action led to: its row comes into view and takes the focus. */
   spotlight: string | null;
 }
@@ -30,8 +33,16 @@ export interface FrameView {
 export const FRAME_VIEW: FrameView = {
   opened: false,
   sidebar: true,
+  narrow: false,
+  drawer: false,
   screen: "chat",
   note: null,
-  openFolds: [],
   spotlight: null,
 };
+
+/** Whether the sidebar is seen, in its place or over the page. */
+export const sidebarShown = ({
+  sidebar,
+  narrow,
+  drawer,
+}: Pick<FrameView, "sidebar" | "narrow" | "drawer">) => (narrow ? drawer : sidebar);

@@ -9,6 +9,8 @@ const ELSEWHERE: [string, string[]][] = [
   ["Send the message", ["Enter"]],
   ["Begin a new line", ["Shift+Enter"]],
   ["Move through a list", ["↑", "↓"]],
+  ["Next area of the window", ["F6"]],
+  ["Previous area of the window", ["Shift+F6"]],
   ["Close what is open, or go back to the chat", ["Esc"]],
 ];
 

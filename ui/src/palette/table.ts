@@ -1,4 +1,5 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
+import { sidebarShown } from "../frame/view";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
 import { formatKeys, keysOf } from "./keys";
@@ -39,7 +40,7 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
 /** Whether what an action would show or hide is shown. */
 const SHOWN: Partial<Record<ActionId, (state: State) => boolean>> = {
   reveal_drafts: ({ revealDrafts }) => revealDrafts,
-  toggle_sidebar: ({ sidebar }) => sidebar,
+  toggle_sidebar: sidebarShown,
   toggle_inspector: ({ screen, inspector }) => screen === "chat" && inspector,
 };
 

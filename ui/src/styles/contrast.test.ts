@@ -21,6 +21,8 @@ const HUES = ["violet", "teal", "orange", "pink"].map((hue) => {
 /** A role's colour on opaque `ground`. */
 function colour(roles: Map<string, string>, role: string, ground?: Color): Color {
   const written = (roles.get(role) ?? "")
+    // What holds where the system has no accent.
+    .replaceAll(/var\(--[\w-]+, (#\w+)\)/g, "$1")
     .replaceAll(/var\(--([\w-]+)\)/g, (_, name) => roles.get(name) ?? "")
     .replaceAll(/calc\(([\d.]+) \* ([\d.]+)\)/g, (_, a, b) => String(Number(a) * Number(b)));
   const found = parse(written);

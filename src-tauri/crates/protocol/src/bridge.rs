@@ -105,6 +105,15 @@ pub enum EngineState {
     },
 }
 
+/// What the system has around the page of a window, which changes while the app runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Surroundings {
+    /// The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own.
+    pub accent: Option<String>,
+    /// Whether the window fills the screen, and nothing of the system's lies over its title area.
+    pub full_screen: bool,
+}
+
 /// Everything the page shows when it opens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct Snapshot {
@@ -136,6 +145,8 @@ pub struct Snapshot {
     pub reveal_drafts: bool,
     /// How the app looks and behaves.
     pub preferences: Preferences,
+    /// What the system has around the window.
+    pub surroundings: Surroundings,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -223,6 +234,11 @@ pub enum AppEvent {
     Preferences {
         /// The new ones.
         preferences: Preferences,
+    },
+    /// The system has something else around the window.
+    Surroundings {
+        /// What it has now.
+        surroundings: Surroundings,
     },
     /// Guesses are marked in all replies from now on, or no longer.
     RevealDrafts {

@@ -28,7 +28,7 @@ pub use benchmarks::{
 };
 pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
-    ModelEntry, ReplyEvent, Sent, Snapshot,
+    ModelEntry, ReplyEvent, Sent, Snapshot, Surroundings,
 };
 pub use chat::{ChatMessage, Part, PartialReply, Role};
 pub use chats::{
@@ -51,7 +51,7 @@ pub use library::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};
-pub use preferences::{Appearance, GuessHue, Preferences, SettingsPage};
+pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,

@@ -91,6 +91,7 @@ const LAYERS: Layers = Layers {
         (
             "shell",
             &[
+                ("accent", &[]),
                 ("actions", &[]),
                 ("attachments", &[]),
                 ("awake", &[]),
@@ -120,7 +121,7 @@ const LAYERS: Layers = Layers {
                         "settings",
                     ],
                 ),
-                ("window", &["app", "events"]),
+                ("window", &["accent", "app", "events"]),
                 ("desktop", &["app", "conversations", "window"]),
                 ("quit", &["app", "window"]),
                 ("menu", &["actions", "app", "quit", "window"]),

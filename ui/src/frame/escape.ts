@@ -1,0 +1,69 @@
+import { closeInspector } from "../chat/actions";
+import { searchChats } from "../chatList/actions";
+import { closeFind, openFind } from "../find/actions";
+import { type State, setView, useStore } from "../state/store";
+import { closeDrawer } from "./drawer";
+import { sidebarShown } from "./view";
+
+/** Something that Escape puts away. */
+interface Closable {
+  name: string;
+  /** Whether it is there while `focused` has the focus. */
+  isOpen: (state: State, focused: Element) => boolean;
+  /** Puts it away; null where it hears the key by itself. */
+  close: (() => void) | null;
+}
+
+/** Whether something lies over the page that is answered or closed before anything else. */
+export const isCovered = (): boolean => document.querySelector(".popover, .sheet") !== null;
+
+/** What Escape puts away, the nearest first: one thing for each press. Where nothing is left it stops the reply. */
+export const CLOSABLE: readonly Closable[] = [
+  {
+    name: "popovers, menus and sheets",
+    isOpen: isCovered,
+    close: null,
+  },
+  {
+    name: "a change, a search or the panel that the focus is in",
+    isOpen: (_, focused) => focused.closest("[data-escape]") !== null,
+    close: null,
+  },
+  { name: "the sidebar over the page", isOpen: ({ narrow, drawer }) => narrow && drawer, close: closeDrawer },
+  {
+    name: "what is searched for on another screen",
+    isOpen: ({ screen }, focused) => screen !== "chat" && isFilledSearch(focused),
+    close: null,
+  },
+  {
+    name: "another screen",
+    isOpen: ({ screen }) => screen !== "chat",
+    close: () => setView({ screen: "chat" }),
+  },
+  { name: "matches in the chat", isOpen: (state) => openFind(state) !== null, close: closeFind },
+  {
+    name: "the search of all chats",
+    isOpen: (state) => state.query !== "" && sidebarShown(state),
+    close: leaveSearch,
+  },
+  { name: "the panel", isOpen: ({ inspector }) => inspector, close: closeInspector },
+];
+
+/** Puts away the nearest thing for an Escape at `focused`, and says what came of that. */
+export function closeNearest(focused: Element): "closed" | "left to it" | "nothing was open" {
+  const state = useStore.getState();
+  const nearest = CLOSABLE.find(({ isOpen }) => isOpen(state, focused));
+  if (!nearest) return "nothing was open";
+  nearest.close?.();
+  return nearest.close === null ? "left to it" : "closed";
+}
+
+const isFilledSearch = (focused: Element): boolean =>
+  focused instanceof HTMLInputElement && focused.type === "search" && focused.value !== "";
+
+/** Whoever was among what was found goes on in the field. */
+function leaveSearch(): void {
+  const within = document.activeElement?.closest(".sidebar") != null;
+  searchChats("");
+  if (within) document.querySelector<HTMLElement>("[data-testid=chat-search]")?.focus();
+}

@@ -1,0 +1,16 @@
+import { useLayoutEffect } from "react";
+import { setView } from "../state/store";
+
+/** A window, divided by its zoom, with no room for the sidebar beside the page. */
+const NARROW = "(max-width: 759px)";
+
+/** Says in the store whether the window is narrow. Then the page alone is there, until the sidebar is called. */
+export function useNarrow(): void {
+  useLayoutEffect(() => {
+    const query = matchMedia(NARROW);
+    const follow = () => setView({ narrow: query.matches, drawer: false });
+    follow();
+    query.addEventListener("change", follow);
+    return () => query.removeEventListener("change", follow);
+  }, []);
+}

@@ -104,6 +104,24 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
     window.click("send");
     window.wait_until("the message is sent", || window.text("message-user").contains("story.txt"));
     window.wait_for_end();
+
+    window.click("inspector-toggle");
+    window.click("inspector-page-this chat");
+    window.wait_until("the panel says what the file takes", || {
+        window.text("chat-files").contains("story.txt") && !window.text("chat-files").contains("about")
+    });
+    let left = window.script(
+        "const tokens = ({ textContent }) => Number(textContent.replaceAll(',', ''));
+         const parts = [...document.querySelectorAll('[data-testid=room-key] dd')].map(tokens);
+         const { engine } = await window.__TAURI_INTERNALS__.invoke('snapshot');
+         return engine.model.context_length - parts.reduce((sum, part) => sum + part, 0)",
+        json!([]),
+    );
+    assert_eq!(left, json!(0), "what fills the context and what is free are all of it");
+    for part in ["Files", "Messages", "Free"] {
+        assert!(window.text("room-key").contains(part), "{part}");
+    }
+    window.picture("chat-with-a-file");
 }
 
 #[test]

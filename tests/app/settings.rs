@@ -55,6 +55,10 @@ fn preferences_hold_at_once_and_after_a_start() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
     assert!(!is_dark(&window));
+    window.answer("Hello!");
+    window.click("reply-footer");
+    window.click("fold-time");
+    window.wait_until("it unfolds", || is_unfolded(&window, "fold-time"));
     window.open_settings("general");
     let usual = width(&window);
     window.click("notifications");
@@ -82,7 +86,10 @@ fn preferences_hold_at_once_and_after_a_start() {
             == json!({
                 "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
                 "sidebar_width": null, "wide": true, "wake": true, "pulse": false, "hue": "teal",
-                "settings_page": "appearance"
+                "settings_page": "appearance", "open_folds": {
+                    "speed": false, "guesses": false, "parts": false, "time": true, "prompt": false,
+                    "memory": false, "settings": false, "chat_memory": false, "figures": false
+                }
             })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
     });
@@ -101,6 +108,17 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.wait_until("it has its usual size again", || (width(&window) - usual).abs() < 2.0);
     window.click("appearance-auto");
     window.wait_until("it is as the system is", || !is_dark(&window));
+    window.close_settings();
+    window.click("chat");
+    window.click("reply-footer");
+    window.wait_until("what was unfolded is", || is_unfolded(&window, "fold-time"));
+    assert!(!is_unfolded(&window, "fold-speed"), "the rest is not");
+}
+
+/// Whether a line that folds is open.
+fn is_unfolded(window: &Window<'_>, fold: &str) -> bool {
+    let body = "return document.querySelector(`[data-testid=${arguments[0]}]`)?.ariaExpanded";
+    window.script(body, json!([fold])) == json!("true")
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Reply {
         assert_eq!(tokens.iter().map(|token| token.id).collect::<Vec<_>>(), finished.ids);
         assert_eq!(tokens.iter().map(|token| token.text.as_str()).collect::<String>(), finished.text);
         assert_eq!(stats.emitted as usize, finished.ids.len());
-        assert!(stats.prompt_tokens > 0 && stats.peak_memory_bytes > 0, "{stats:?}");
+        assert!(stats.prompt_tokens > 0 && stats.peak_memory_bytes > 0 && stats.chat_bytes > 0, "{stats:?}");
         assert!(stats.prefill_seconds <= stats.time_to_first_token_seconds, "{stats:?}");
         let parts = stats.draft_seconds + stats.verify_seconds + stats.host_seconds;
         assert!(parts <= stats.decode_seconds * 1.001 + 1e-6, "{stats:?}");

@@ -235,7 +235,7 @@ export const ATTACHMENT_FILES = 64 as const;
 
 export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general"} as const;
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -336,6 +336,10 @@ settings: GenerationSettings } |
 { type: "preferences"; 
 /**  The new ones. */
 preferences: Preferences } | 
+/**  The system has something else around the window. */
+{ type: "surroundings"; 
+/**  What it has now. */
+surroundings: Surroundings } | 
 /**  Guesses are marked in all replies from now on, or no longer. */
 { type: "reveal_drafts"; 
 /**  Whether they are. */
@@ -1358,6 +1362,28 @@ export type Notice = {
 	licence: string,
 };
 
+/**  Which lines of the page are open that fold. */
+export type OpenFolds = {
+	/**  Of a reply: its speed as it went on. */
+	speed: boolean,
+	/**  Of a reply: its guesses by place. */
+	guesses: boolean,
+	/**  Of a reply: thinking and answer apart. */
+	parts: boolean,
+	/**  Of a reply: where the time went. */
+	time: boolean,
+	/**  Of a reply: its prompt. */
+	prompt: boolean,
+	/**  Of a reply: the memory. */
+	memory: boolean,
+	/**  Of a reply: its settings. */
+	settings: boolean,
+	/**  Of a chat: the memory that it takes. */
+	chat_memory: boolean,
+	/**  Of a benchmark: all figures. */
+	figures: boolean,
+};
+
 /**  A chat as it opens. */
 export type OpenedChat = {
 	/**  As it stands in the list. */
@@ -1475,6 +1501,8 @@ export type Preferences = {
 	hue: GuessHue,
 	/**  The page of the settings that was open last. */
 	settings_page: SettingsPage,
+	/**  Which lines are open that fold. */
+	open_folds: OpenFolds,
 };
 
 /**  Settings to choose by name. */
@@ -1613,6 +1641,8 @@ export type ReplyStats = {
 	host_seconds: number,
 	/**  The most memory MLX held since the reply, or one that it shared steps with, was begun. */
 	peak_memory_bytes: number,
+	/**  Memory that the chat takes while it is remembered as it stood at the end: keys, values and states. */
+	chat_bytes: number,
 	/**  Passes that were made together with other replies, which slows each of them. */
 	shared_steps: number,
 	/**  Drafts by position. */
@@ -1789,6 +1819,8 @@ export type Snapshot = {
 	reveal_drafts: boolean,
 	/**  How the app looks and behaves. */
 	preferences: Preferences,
+	/**  What the system has around the window. */
+	surroundings: Surroundings,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };
@@ -1817,6 +1849,14 @@ export type Spread = {
 	min: number,
 	/**  Largest. */
 	max: number,
+};
+
+/**  What the system has around the page of a window, which changes while the app runs. */
+export type Surroundings = {
+	/**  The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own. */
+	accent: string | null,
+	/**  Whether the window fills the screen, and nothing of the system's lies over its title area. */
+	full_screen: boolean,
 };
 
 /**  A tag and its use. */

@@ -1,63 +1,179 @@
-import { count } from "../primitives/format";
+import { useMemo } from "react";
+import type { Attachment } from "../bridge/bindings";
+import { Fold } from "../frame/Fold";
+import { Fact } from "../primitives/Fact";
+import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
-import { setView, useGeneration, useModel, useStore } from "../state/store";
-import { contextLabel, contextUse } from "./context";
+import { setView, useGeneration, useModel, useModelName, useStore } from "../state/store";
+import { showWithVersions } from "./actions";
+import { likelyTokens, sentFiles, withFiles } from "./attachments";
+import { type Amount, contextLabel, contextParts, contextUse, lastCounted, roomLabel } from "./context";
 import { useRepliesLabel } from "./repliesLabel";
+import { severalVersions, versionsLabel } from "./severalVersions";
+import { useFileTokens, useTokens } from "./useTokens";
 
-/** How much room the open chat has, and how replies are written in it. */
+/** How much room the open chat has, how replies are written in it, and what it takes and holds. */
 export function ChatPage() {
-  const replies = useRepliesLabel();
+  const messages = useStore((state) => state.messages);
+  const files = useMemo(() => sentFiles(messages), [messages]);
+  const tokens = useFileTokens(files);
+  const amounts = files.map((file, index) => amount(tokens[index], () => withFiles("", [file])));
+  const read = lastCounted(messages);
+  const inContext = amounts.filter((_, index) => (files[index]?.at ?? 0) < read);
   return (
     <>
-      <Room />
-      <div className="folds">
-        <section className="fold">
-          <button
-            type="button"
-            className="fold-head"
-            data-testid="chat-replies"
-            onClick={() => setView({ repliesOpen: true })}
-          >
-            <span className="fold-name">Replies</span>
-            <span className="fold-value">{replies}</span>
-            <Icon name="right" />
-          </button>
-        </section>
+      <Room files={sum(inContext)} />
+      <div className="folds chat-rows">
+        <Row
+          name="Replies"
+          value={useRepliesLabel()}
+          testId="chat-replies"
+          onClick={() => setView({ repliesOpen: true })}
+        />
+        <Memory />
+        <VersionsRow />
       </div>
+      {files.length > 0 && <SentFiles files={files} amounts={amounts} />}
     </>
   );
 }
 
-/** Words that a token is, roughly, in English. */
-const WORDS_PER_TOKEN = 0.75;
+/** What was counted, or else is likely. */
+const amount = (counted: number | undefined, text: () => string): Amount =>
+  counted === undefined ? { tokens: likelyTokens(text()), about: true } : { tokens: counted, about: false };
 
-/** How much room the chat has left, and what fills the context. */
-function Room() {
+const sum = (amounts: Amount[]): Amount => ({
+  tokens: amounts.reduce((all, { tokens }) => all + tokens, 0),
+  about: amounts.some(({ about }) => about),
+});
+
+const amountLabel = ({ tokens, about }: Amount): string => (about ? `about ${count(tokens)}` : count(tokens));
+
+const NOTHING: string[] = [];
+
+/** How much the system prompt adds to all that is read. */
+function useAlways(): Amount {
+  const prompt = useStore((state) => state.chatSettings.system_prompt);
+  const typing = useStore((state) => state.repliesOpen);
+  // What is being typed is counted once it is written.
+  const texts = useMemo(() => (prompt === "" || typing ? NOTHING : [prompt]), [prompt, typing]);
+  const [counted] = useTokens(texts);
+  return prompt === "" ? { tokens: 0, about: false } : amount(counted, () => prompt);
+}
+
+/** How much room the chat has left, and what fills the context. `files`: what those that were read take of it. */
+function Room({ files }: { files: Amount }) {
   const messages = useStore((state) => state.messages);
-  const model = useModel();
-  const settings = useGeneration();
-  const use = contextUse(messages, model, settings);
+  const name = useModelName();
+  const use = contextUse(messages, useModel(), useGeneration());
+  const always = useAlways();
   if (use === null) return null;
-  const free = Math.max(0, use.of - use.used);
+  // Another model makes other tokens of the same words.
+  const about = messages[lastCounted(messages)]?.model !== name;
+  const parts = contextParts(use, always, files).filter(({ tokens }) => tokens > 0);
   return (
     <section className="story" aria-label="Context">
-      <p className="story-sentence">
-        {use.full ? "No room is left." : `Room for about ${roundly(WORDS_PER_TOKEN * free)} words more.`}
+      <p className="story-sentence" data-testid="room">
+        {roomLabel(use)}
       </p>
       <p className="story-why" data-testid="context">
+        {about && "About "}
         {count(use.used)} of {count(use.of)} tokens of the model’s context are used. {contextLabel(use)}
       </p>
-      <progress
+      <div
         className="room"
-        value={Math.min(use.used / use.of, 1)}
-        aria-label="Share of the context that is used"
-      />
+        role="img"
+        aria-label={`What fills the context: ${percent(Math.min(use.used / use.of, 1))} of it is used.`}
+      >
+        {parts
+          .filter(({ kind }) => kind !== "free")
+          .map(({ kind, tokens }) => (
+            <span key={kind} className={`fills-${kind}`} style={{ width: `${(100 * tokens) / use.of}%` }} />
+          ))}
+      </div>
+      <dl className="room-key numbers" data-testid="room-key">
+        {parts.map(({ kind, name, ...part }) => (
+          <div key={kind}>
+            <dt>
+              <span className={`swatch fills-${kind}`} aria-hidden="true" />
+              {name}
+            </dt>
+            <dd>{amountLabel({ ...part, about: part.about || about })}</dd>
+          </div>
+        ))}
+      </dl>
     </section>
   );
 }
 
-/** A number of which only the first two digits are known. */
-function roundly(value: number): string {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
-  return count(Math.round(value / unit) * unit);
+interface RowProps {
+  name: string;
+  value: string;
+  testId: string;
+  onClick: () => void;
+}
+
+/** A line that leads to where it can be changed or seen. */
+function Row({ name, value, testId, onClick }: RowProps) {
+  return (
+    <section className="fold">
+      <button type="button" className="fold-head" data-testid={testId} onClick={onClick}>
+        <span className="fold-name">{name}</span>
+        <span className="fold-value numbers">{value}</span>
+        <Icon name="right" />
+      </button>
+    </section>
+  );
+}
+
+/** What the chat takes of the memory, as its last reply left it. */
+function Memory() {
+  const stats = useStore(({ messages }) => messages[lastCounted(messages)]?.stats);
+  if (!stats || stats.chat_bytes === 0) return null;
+  const tokens = stats.prompt_tokens + stats.emitted;
+  return (
+    <Fold name="Memory it takes" value={`about ${bytes(stats.chat_bytes)}`} testId="fold-chat_memory">
+      <dl className="facts numbers">
+        <Fact name="Tokens that it remembers">{count(tokens)}</Fact>
+      </dl>
+      <p className="popover-note">
+        This is beside the model’s weights. Where other chats need the room, it is given up, and the next
+        question reads the chat again.
+      </p>
+    </Fold>
+  );
+}
+
+/** Leads to the last message that has other versions. */
+function VersionsRow() {
+  const messages = useStore((state) => state.messages);
+  const versions = useStore((state) => state.versions);
+  const several = severalVersions({ messages, versions });
+  const label = versionsLabel(several, versions);
+  const last = several.at(-1);
+  if (last === undefined) return <Fold name="Versions" value={label} />;
+  return (
+    <Row name="Versions" value={label} testId="chat-versions" onClick={() => showWithVersions(last.id)} />
+  );
+}
+
+/** The files that went with messages, and what they cost. */
+function SentFiles({ files, amounts }: { files: Attachment[]; amounts: Amount[] }) {
+  return (
+    <section className="chat-files" aria-labelledby="chat-files">
+      <h2 id="chat-files">Files</h2>
+      <ul data-testid="chat-files">
+        {files.map(({ name }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same
+          <li key={index}>
+            <Icon name="file" />
+            <span className="file-name" title={name}>
+              {name}
+            </span>
+            <span className="numbers">{amountLabel(amounts[index] as Amount)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

@@ -2,18 +2,21 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "reac
 import { useShallow } from "zustand/react/shallow";
 import type { Attachment } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { SignedNote } from "../frame/SignedNote";
 import { openModel } from "../models/choose";
 import { ActionButton } from "../primitives/ActionButton";
+import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { modelBefore, streamingReply } from "../state/server";
 import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, detach } from "./attaching";
-import { contextLabel, contextUse } from "./context";
+import { contextLabel, contextUse, roomLabel } from "./context";
 import { setDraft } from "./drafts";
 import { Files } from "./Files";
 import { MtpControl } from "./MtpControl";
+import { newChat } from "./navigation";
 import { filesOf } from "./pasted";
 import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey } from "./view";
@@ -65,11 +68,15 @@ export function Composer() {
   return (
     <div className="composer-place">
       {error && (
-        <ErrorNote error={error} testId="action-error">
-          <button type="button" className="quiet-button" onClick={() => setView({ actionError: null })}>
-            Dismiss
-          </button>
-        </ErrorNote>
+        <ErrorNote
+          error={error}
+          testId="action-error"
+          actions={
+            <button type="button" className="button" onClick={() => setView({ actionError: null })}>
+              Dismiss
+            </button>
+          }
+        />
       )}
       <ModelNote />
       <ContextNote />
@@ -163,8 +170,19 @@ function ContextNote() {
   const use = contextUse(messages, useModel(), useGeneration());
   if (!use?.nearly) return null;
   return (
-    <p className="context-note" role="status" data-testid="context-note">
-      {contextLabel(use)}
-    </p>
+    <SignedNote
+      kind="full"
+      role="status"
+      testId="context-note"
+      message={roomLabel(use)}
+      hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
+      actions={
+        use.full && (
+          <button type="button" className="button primary" onClick={newChat}>
+            New chat
+          </button>
+        )
+      }
+    />
   );
 }

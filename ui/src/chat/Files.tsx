@@ -3,7 +3,7 @@ import type { Attachment } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
 import { dropPendingFiles } from "./attaching";
 import { costLabel } from "./attachments";
-import { useTokens } from "./useTokens";
+import { useFileTokens } from "./useTokens";
 import type { PendingFiles } from "./view";
 
 const NONE: PendingFiles[] = [];
@@ -18,7 +18,7 @@ interface Props {
 
 /** Files that go or went with a message, and what they cost. */
 export const Files = memo(function Files({ files, pendingFiles = NONE, onRemove }: Props) {
-  const tokens = useTokens(files);
+  const tokens = useFileTokens(files);
   if (files.length + pendingFiles.length === 0) return null;
   return (
     <ul className="files" aria-label="Attached files">

@@ -81,7 +81,8 @@ export function MtpControl() {
         <>
           <Glyph guesses={chip.words === null ? glyphGuesses(drafting) : 0} />
           <span>
-            MTP <strong>{chip.setting}</strong>
+            <span className="chip-kind">MTP </span>
+            <strong>{chip.setting}</strong>
             {chip.words && ` · ${chip.words}`}
           </span>
         </>

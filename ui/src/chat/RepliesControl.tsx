@@ -88,7 +88,7 @@ function PresetChoice() {
           value={chosen ?? ""}
           onChange={(event) => choosePreset(event.target.value === "" ? null : Number(event.target.value))}
         >
-          <option value="">The model's own values</option>
+          <option value="">Standard</option>
           {presets.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}

@@ -7,7 +7,6 @@ import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
 import { Fact } from "../primitives/Fact";
 import {
-  acceptance,
   bytes,
   count,
   explained,
@@ -20,9 +19,18 @@ import {
   WHAT_DRAFTS_ARE,
 } from "../primitives/format";
 import { toggleRevealDrafts } from "../reveal/actions";
-import { useStore } from "../state/store";
+import { useModel, useModelName, useStore } from "../state/store";
 import { PassPicture } from "./PassPicture";
-import { DepthLine, Parts, Positions, TimeStrip, thinkingAndAnswer } from "./StatsCharts";
+import { drawsAlike } from "./repliesLabel";
+import {
+  DepthLine,
+  guessed,
+  Parts,
+  Positions,
+  partSpeeds,
+  TimeStrip,
+  thinkingAndAnswer,
+} from "./StatsCharts";
 import { changeSettings } from "./settings";
 import { speedStory } from "./story";
 
@@ -78,15 +86,19 @@ function Story({ stats, question }: { stats: ReplyStats; question: Message | nul
 /** Everything else that is known of a reply, a line each. */
 export function Folds({ stats, model }: { stats: ReplyStats; model: string | null }) {
   const fresh = stats.prompt_tokens - stats.cached_tokens;
-  const share = acceptance(stats);
+  const guesses = guessed(stats);
   const parts = thinkingAndAnswer(stats);
+  const speeds = partSpeeds(stats);
+  const drawing = useDrawing(stats, model);
   return (
     <div className="folds">
-      <Fold name="Speed" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
+      <Fold name="Speed as it went on" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
         <dl className="facts numbers">
           <Fact name="Tokens">{count(stats.emitted)}</Fact>
           <Fact name="Passes">{count(stats.steps)}</Fact>
           <Fact name="First token after">{seconds(stats.time_to_first_token_seconds)}</Fact>
+          {speeds && <Fact name="While it thought">{rate(speeds.thinking)} tok/s</Fact>}
+          {speeds && <Fact name="While it answered">{rate(speeds.answer)} tok/s</Fact>}
           {stats.plain && <Fact name="Plain decoding">{rate(stats.plain.tokens_per_second)} tok/s</Fact>}
           {stats.shared_steps > 0 && (
             <Fact name="Beside other replies">
@@ -96,10 +108,10 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
         </dl>
         <DepthLine depth={stats.depth} steps={stats.steps} />
       </Fold>
-      {share !== null && (
+      {guesses.drafted > 0 && (
         <Fold
           name="Guesses, by place"
-          value={`${percent(share)} accepted`}
+          value={`${percent(guesses.accepted / guesses.drafted)} accepted`}
           testId="fold-guesses"
           hint={WHAT_DRAFTS_ARE}
         >
@@ -138,15 +150,21 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
           <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
         </dl>
       </Fold>
-      <Fold name="Memory at most" value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
+      <Fold name="Memory" value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
         <p className="popover-note">
-          The most that the engine held since this reply, or one written beside it, was begun.
+          The most that the engine held since this reply, or one written beside it, was begun: the model, its
+          chats, and what was computed in passing.
         </p>
+        {stats.chat_bytes > 0 && (
+          <dl className="facts numbers">
+            <Fact name="For this chat">about {bytes(stats.chat_bytes)}</Fact>
+          </dl>
+        )}
       </Fold>
       <Fold
         name="Settings of this reply"
         // A reply of an older version does not know them.
-        value={stats.version ? (isGreedy(stats.sampling) ? "Greedy" : "Sampled") : ""}
+        value={stats.version && drawing}
         testId="fold-settings"
       >
         <dl className="facts numbers">
@@ -158,6 +176,14 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
       </Fold>
     </div>
   );
+}
+
+/** How the words of a reply were chosen, as the control below the message says it. */
+function useDrawing({ sampling }: ReplyStats, model: string | null): string {
+  const loaded = useModel();
+  const own = useModelName() === model && loaded !== null && drawsAlike(sampling, loaded.defaults);
+  if (own) return "Standard";
+  return isGreedy(sampling) ? "Greedy" : "Sampled";
 }
 
 interface CompareProps {

@@ -82,17 +82,37 @@ interface PartNumbers {
   accepted: number;
 }
 
+/** How many guesses a reply had at all places, and how many of them stood. */
+export const guessed = ({ positions }: ReplyStats): PositionStats =>
+  positions.reduce(
+    (all, { drafted, accepted }) => ({
+      drafted: all.drafted + drafted,
+      accepted: all.accepted + accepted,
+    }),
+    { drafted: 0, accepted: 0 },
+  );
+
+/** Tokens a second of thinking and answer; null unless there are both, and where a reply waited for others. */
+export function partSpeeds(stats: ReplyStats): { thinking: number; answer: number } | null {
+  const { thinking, decode_seconds: all, shared_steps: shared } = stats;
+  const apart = thinkingAndAnswer(stats) !== null && shared === 0;
+  if (!apart || thinking.seconds <= 0 || thinking.seconds >= all) return null;
+  return {
+    thinking: thinking.emitted / thinking.seconds,
+    answer: (stats.emitted - thinking.emitted) / (all - thinking.seconds),
+  };
+}
+
 /** What thinking and answer took, apart: one is often easier to guess than the other. Null unless there are both. */
 export function thinkingAndAnswer(stats: ReplyStats): PartNumbers[] | null {
   const { thinking } = stats;
   if (thinking.steps === 0 || thinking.steps === stats.steps) return null;
-  const sum = (pick: (position: PositionStats) => number) =>
-    stats.positions.reduce((total, position) => total + pick(position), 0);
+  const { drafted, accepted } = guessed(stats);
   const answer = {
     emitted: stats.emitted - thinking.emitted,
     steps: stats.steps - thinking.steps,
-    drafted: sum(({ drafted }) => drafted) - thinking.drafted,
-    accepted: sum(({ accepted }) => accepted) - thinking.accepted,
+    drafted: drafted - thinking.drafted,
+    accepted: accepted - thinking.accepted,
   };
   return [
     { name: "Thinking", ...thinking },

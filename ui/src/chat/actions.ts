@@ -142,6 +142,19 @@ export function toggleStats(): boolean {
   return true;
 }
 
+/** Where the panel lies over the page, as in `inspector.css`. */
+const PANEL_OVER_PAGE = "(max-width: 1039px)";
+
+/** Brings a message that has other versions into view, with the focus on what leads to one of them. */
+export function showWithVersions(message: number): void {
+  const step = state().versions[message]?.[0] === message ? "later" : "earlier";
+  setView({
+    inspector: state().inspector && !matchMedia(PANEL_OVER_PAGE).matches,
+    spotlight: `${step}:${message}`,
+    jump: { message, highlighted: true },
+  });
+}
+
 /** Puts the panel away. Whoever was in it goes on at the line of the reply that it told of, or writes. */
 export function closeInspector(): void {
   const shown = inspected(state());

@@ -1,4 +1,4 @@
-import type { Attachment } from "../bridge/bindings";
+import type { Attachment, Message } from "../bridge/bindings";
 import { count } from "../primitives/format";
 
 /** What stands in a message before the content of a file. */
@@ -28,6 +28,12 @@ export function splitFiles(message: string): { text: string; files: Attachment[]
   }
   return end === message.length ? { text, files } : { text: message, files: [] };
 }
+
+/** The files that went with messages, with the places of those. */
+export const sentFiles = (messages: Message[]): (Attachment & { at: number })[] =>
+  messages.flatMap(({ role, text }, at) =>
+    role === "user" ? splitFiles(text).files.map((file) => ({ ...file, at })) : [],
+  );
 
 /** What a file costs, exactly where the model has counted its tokens. */
 export const costLabel = (text: string, tokens: number | undefined): string =>

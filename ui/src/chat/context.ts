@@ -1,4 +1,5 @@
 import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings";
+import { count } from "../primitives/format";
 
 /** From this share on the context is nearly full. */
 const NEARLY = 0.8;
@@ -15,13 +16,17 @@ interface ContextUse {
   full: boolean;
 }
 
+/** The place of the last reply that has counted what it read and wrote; -1 where there is none. */
+export const lastCounted = (messages: Message[]): number =>
+  messages.findLastIndex(({ stats }) => stats !== null);
+
 /** The use as the last reply counted it; null before the first one, and without a model. */
 export function contextUse(
   messages: Message[],
   model: ModelInfo | null,
   { max_tokens: reply }: GenerationSettings,
 ): ContextUse | null {
-  const stats = messages.findLast((message) => message.stats !== null)?.stats;
+  const stats = messages[lastCounted(messages)]?.stats;
   if (!stats || !model) return null;
   const [used, of] = [stats.prompt_tokens + stats.emitted, model.context_length];
   return { used, of, reply, nearly: used >= NEARLY * of, full: used >= of };
@@ -36,4 +41,50 @@ export function contextLabel({ used, of, reply, nearly, full }: ContextUse): str
     return "The next reply may end where the context does. Nothing is dropped; after that, branch from an earlier message or begin a new chat.";
   if (nearly) return "The context is nearly full. Nothing is dropped: when it is full, the chat ends.";
   return "Nothing is dropped until it is full.";
+}
+
+/** Words that a token is, roughly, in English. */
+const WORDS_PER_TOKEN = 0.7;
+
+/** How much may still be written in the chat, as a sentence. */
+export const roomLabel = ({ used, of, full }: ContextUse): string =>
+  full ? "No room is left." : `Room for about ${roundly(WORDS_PER_TOKEN * (of - used))} words more.`;
+
+/** A number of which only the first two digits are known. */
+function roundly(value: number): string {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
+  return count(Math.round(value / unit) * unit);
+}
+
+/** Tokens, and whether they were only estimated. */
+export interface Amount {
+  tokens: number;
+  about: boolean;
+}
+
+/** A part of the context. */
+interface ContextPart extends Amount {
+  kind: "always" | "files" | "messages" | "free";
+  name: string;
+}
+
+/**
+ * What fills the context, part by part, and what is free; together all of it. Messages are what `always`, the system
+ * prompt, and the files leave of what is used, so what the chat template adds is among them.
+ */
+export function contextParts(
+  { used, of }: Pick<ContextUse, "used" | "of">,
+  always: Amount,
+  files: Amount,
+): ContextPart[] {
+  // What is only estimated may be more than there is.
+  const known = Math.min(always.tokens, used);
+  const read = Math.min(files.tokens, used - known);
+  const about = always.about || files.about;
+  return [
+    { kind: "always", name: "What it always knows", tokens: known, about: always.about },
+    { kind: "files", name: "Files", tokens: read, about: files.about },
+    { kind: "messages", name: "Messages", tokens: used - known - read, about },
+    { kind: "free", name: "Free", tokens: Math.max(0, of - used), about: false },
+  ];
 }

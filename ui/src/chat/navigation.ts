@@ -10,7 +10,7 @@ const state = () => useStore.getState();
 
 /** Sets out for somewhere else, which is what counts from now on. Returns the number of the navigation. */
 function startNavigation(): number {
-  setView({ screen: "chat" });
+  setView({ screen: "chat", drawer: false });
   return startHiddenNavigation();
 }
 
@@ -83,7 +83,7 @@ export const readAgain = (chat: number) =>
   showChat((navigation) => shell.openChat(navigation, chat), startHiddenNavigation());
 
 export async function openChat(chat: number): Promise<void> {
-  setView({ screen: "chat" });
+  setView({ screen: "chat", drawer: false });
   const { chats, chat: current, navigation } = state();
   // One that is marked as unseen is told to the shell, which takes the mark away.
   const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);

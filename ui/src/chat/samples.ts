@@ -40,6 +40,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   sample_seconds: 0.5,
   host_seconds: 1,
   peak_memory_bytes: 1,
+  chat_bytes: 1.4e9,
   shared_steps: 0,
   positions: [
     { drafted: 412, accepted: 330 },

@@ -6,7 +6,7 @@ import type { PlainSpeed } from "../bridge/bindings";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
 import { useStore } from "../state/store";
-import { ReadingLine, readingLabel } from "./LiveLine";
+import { ReadingLine, readingParts } from "./LiveLine";
 import { PassPicture, places } from "./PassPicture";
 import { Pulse } from "./Pulse";
 import { Folds } from "./ReplyPage";
@@ -22,36 +22,45 @@ const reading = (more: Partial<Reading> = {}): Reading => ({
 });
 
 describe("the line under a reply whose prompt is read", () => {
-  it("says what is read, what was cached, how fast, and how long it will take", () => {
-    expect(readingLabel(reading(), 7000)).toBe(
-      "reading 12,480 of 18,902 · 6,144 cached · 1.1k tok/s · 6.1 s left",
-    );
+  it("says what is read, what was remembered, how fast, and how long it will take", () => {
+    expect(readingParts(reading(), 7000)).toEqual({
+      read: "Reading 12,480 of 18,902",
+      remembered: "6,144 remembered",
+      pace: ["1,056 tok/s", "6 s left"],
+    });
+    const slow = reading({ done: 7144, first: { done: 6144, at: 0 } });
+    expect(readingParts(slow, 10_000).pace).toEqual(["100 tok/s", "1 min 57 s left"]);
   });
 
   it("says no more than it knows", () => {
-    expect(readingLabel(reading(), 1400)).toBe("reading 12,480 of 18,902 · 6,144 cached");
-    expect(readingLabel(reading({ done: 6144 }), 9000)).toBe("reading 6,144 of 18,902 · 6,144 cached");
-    const slow = reading({ done: 60, total: 60, cached: 0, first: { done: 0, at: 0 } });
-    expect(readingLabel(slow, 10_000)).toBe("reading 60 of 60 · 6.0 tok/s");
+    const known = (more: Partial<Reading>, now: number) => {
+      const { read, remembered, pace } = readingParts(reading(more), now);
+      return [read, remembered, ...pace];
+    };
+    expect(known({}, 1400)).toEqual(["Reading 12,480 of 18,902", "6,144 remembered"]);
+    expect(known({ done: 6144 }, 9000)).toEqual(["Reading 6,144 of 18,902", "6,144 remembered"]);
+    const all = { done: 60, total: 60, cached: 0, first: { done: 0, at: 0 } };
+    expect(known(all, 10_000)).toEqual(["Reading 60 of 60", null, "6.0 tok/s"]);
   });
 
-  it("has a bar", () => {
-    const line = renderToStaticMarkup(<ReadingLine reading={reading()} now={0} />);
-    expect(line).toContain('max="18902"');
-    expect(line).toContain('value="12480"');
+  it("has a bar, with what was remembered apart from what was read", () => {
+    const line = renderToStaticMarkup(<ReadingLine reading={reading({ total: 24_960 })} now={0} />);
+    expect(line).toMatch(/role="progressbar".*aria-valuenow="12480" aria-valuemax="24960"/);
+    const widths = [...line.matchAll(/width:([\d.]+)%/g)].map(([, width]) => Number(width));
+    expect(widths.map(Math.round)).toEqual([25, 25]);
   });
 });
 
 /** What `element` shows, with these lines of the panel open. */
 function shown(element: ReactElement, ...open: string[]): string {
-  Object.assign(useStore.getInitialState(), { openFolds: open });
+  const page = useStore.getInitialState();
+  const open_folds = Object.fromEntries(open.map((fold) => [fold, true]));
+  Object.assign(page, { preferences: { ...page.preferences, open_folds } });
   return renderToStaticMarkup(element);
 }
 
 describe("the numbers of a reply", () => {
-  const ALL = ["speed", "guesses", "parts", "time", "prompt", "memory", "settings"].map(
-    (name) => `fold-${name}`,
-  );
+  const ALL = ["speed", "guesses", "parts", "time", "prompt", "memory", "settings"];
   const folds = (more: Parameters<typeof replyStats>[0], open = ALL) =>
     shown(<Folds stats={replyStats(more)} model="demo" />, ...open);
 
@@ -70,8 +79,18 @@ describe("the numbers of a reply", () => {
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ");
     expect(closed.trim()).toBe(
-      "Speed 58 tok/s Guesses, by place 74 % accepted Where the time went 12 s The prompt 10 tokens Memory at most 0 kB Settings of this reply Greedy",
+      "Speed as it went on 58 tok/s Guesses, by place 74 % accepted Where the time went 12 s The prompt 10 tokens Memory 0 kB Settings of this reply Greedy",
     );
+  });
+
+  it("tell the speed of thinking and answer apart, unless others were written beside them", () => {
+    const thinking = { emitted: 342, steps: 200, drafted: 200, accepted: 142, seconds: 4 };
+    const words = (more: Parameters<typeof replyStats>[0]) =>
+      folds({ thinking, ...more }, ["speed"])
+        .replace(/<[^>]+>/g, " ")
+        .replace(/\s+/g, " ");
+    expect(words({})).toContain("While it thought 86 tok/s While it answered 50 tok/s");
+    expect(words({ shared_steps: 1 })).not.toContain("While it");
   });
 
   it("draw the depth as steps", () => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { useModel } from "../state/store";
@@ -7,23 +7,31 @@ import { TokenCounts } from "./tokenCounts";
 
 const known = new TokenCounts();
 
-/** The tokens that each file adds to a message, as far as the model that is loaded has counted them. */
-export function useTokens(files: Attachment[]): (number | undefined)[] {
+/**
+ * The tokens of each text, as far as the model that is loaded has counted them. `texts` is the same list until it
+ * changes.
+ */
+export function useTokens(texts: string[]): (number | undefined)[] {
   const model = useModel()?.path;
   const [, setCounted] = useState(0);
   useEffect(() => {
-    const unknown = files.filter((file) => known.of(model, file) === undefined);
+    const unknown = texts.filter((text) => known.of(model, text) === undefined);
     if (model === undefined || unknown.length === 0) return;
     shell
-      .countTokens(unknown.map((file) => withFiles("", [file])))
+      .countTokens(unknown)
       .then((counts) => {
-        unknown.forEach((file, index) => {
-          known.keep(model, file, counts[index] ?? 0);
+        unknown.forEach((text, index) => {
+          known.keep(model, text, counts[index] ?? 0);
         });
         setCounted((times) => times + 1);
       })
       // The estimate stays.
       .catch((error) => console.warn(reportOf(error)));
-  }, [files, model]);
-  return files.map((file) => known.of(model, file));
+  }, [texts, model]);
+  return texts.map((text) => known.of(model, text));
+}
+
+/** The tokens that each file adds to a message, likewise. */
+export function useFileTokens(files: Attachment[]): (number | undefined)[] {
+  return useTokens(useMemo(() => files.map((file) => withFiles("", [file])), [files]));
 }

@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from "react";
 import { focusComposer } from "../chat/focus";
 import { closeFind, openFind } from "../find/actions";
+import { closeDrawer } from "../frame/drawer";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
@@ -41,6 +42,9 @@ export function SearchField() {
 /** What is marked in the open chat goes first, then the search, then the person from the field. */
 function leave(query: string): void {
   if (openFind(useStore.getState()) !== null) closeFind();
-  else if (query === "") focusComposer();
-  else searchChats("");
+  else if (query !== "") searchChats("");
+  else {
+    closeDrawer();
+    focusComposer();
+  }
 }

@@ -2,6 +2,7 @@ import type { ChatPage, SearchFilter } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { openChat, showMessage } from "../chat/navigation";
+import { showSidebar } from "../frame/drawer";
 import { attempt } from "../frame/errors";
 import { weekBegin } from "../primitives/format";
 import { chatFromHere } from "../state/server";
@@ -109,7 +110,7 @@ export async function tagChat(chat: number, tags: string[]): Promise<void> {
 
 /** Lets the person say what to look for in all chats. */
 export function focusSearch(): void {
-  setView({ sidebar: true });
+  showSidebar();
   // The field is there once the sidebar is.
   requestAnimationFrame(() =>
     document.querySelector<HTMLInputElement>("[data-testid=chat-search]")?.select(),

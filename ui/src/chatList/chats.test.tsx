@@ -247,14 +247,13 @@ describe("attached files", () => {
 
   it("keep what a model has counted of them, the newest", () => {
     const counts = new TokenCounts();
-    const file = (name: string) => ({ name, text: "one" });
-    counts.keep("small", file("a"), 7);
-    expect(counts.of("small", file("a"))).toBe(7);
-    expect(counts.of("large", file("a"))).toBeUndefined();
-    expect(counts.of("small", { name: "a", text: "two" })).toBeUndefined();
-    for (let n = 0; n < 64; n += 1) counts.keep("small", file(`b${n}`), n);
-    expect(counts.of("small", file("a"))).toBeUndefined();
-    expect(counts.of("small", file("b0"))).toBe(0);
+    counts.keep("small", "one", 7);
+    expect(counts.of("small", "one")).toBe(7);
+    expect(counts.of("large", "one")).toBeUndefined();
+    expect(counts.of("small", "two")).toBeUndefined();
+    for (let n = 0; n < 64; n += 1) counts.keep("small", `${n}`, n);
+    expect(counts.of("small", "one")).toBeUndefined();
+    expect(counts.of("small", "0")).toBe(0);
   });
 });
 
@@ -287,6 +286,14 @@ describe("chats that are being opened", () => {
     expect(words(<EngineBanner />)).toBe("");
     expect(words(<EngineBanner />, { opened: true })).toBe("The engine is starting.");
   });
+
+  it("are written in while a model is loaded, which says how far it is", () => {
+    const engine = { state: "loading" as const, path: "/owl", done: 9.2e9, total: 15.1e9 };
+    const models = [{ path: "/owl", name: "owl", built_in: false }];
+    expect(words(<EngineBanner />, { opened: true, engine, models, selectedModel: "/owl" })).toBe(
+      "Loading owl 9.2 of 15.1 GB You can write already. The message goes off when the model is there.",
+    );
+  });
 });
 
 describe("chats that cannot be opened", () => {
@@ -298,7 +305,7 @@ describe("chats that cannot be opened", () => {
       { path: "/b2", made_at: 0, bytes: 1 },
     ];
     const shown = words(<Trouble trouble={{ error, backups }} />);
-    expect(shown).toContain("November 20");
+    expect(shown).toContain("20 November");
     expect(shown).toContain("12 MB");
     expect(shown).toContain("The chats are damaged");
     expect(words(<Trouble trouble={{ error, backups: [] }} />)).not.toContain("copy");

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { CopyButton } from "../primitives/CopyButton";
 import { usePieces } from "./highlight";
+import { languageName } from "./languageName";
 import type { Tokens } from "./lex";
 import type { Run } from "./runs";
 
@@ -14,7 +15,7 @@ export function CodeBlock({ token: { lang = "", raw, text } }: { token: Tokens.C
   return (
     <figure className="code-block" dir="ltr">
       <figcaption>
-        <span>{name || "text"}</span>
+        <span>{languageName(name)}</span>
         <CopyButton text={text} label="Copy" />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ModelInfo, MtpState, PlainSpeed } from "../bridge/bindings";
+import type { ModelInfo, MtpState, PlainSpeed, ReplyStats } from "../bridge/bindings";
 import { replyStats } from "../chat/samples";
 import { modelInfo } from "../models/samples";
 import {
   bytes,
   dayOf,
-  footerLabel,
+  footerParts,
   mtpChip,
   samplingLabel,
   seconds,
@@ -16,6 +16,11 @@ import {
 import { parse } from "./NumberField";
 
 const stats = replyStats();
+/** The line below a reply, in one. */
+const footerLabel = (of: ReplyStats): string =>
+  Object.values(footerParts(of))
+    .filter((part) => part !== null)
+    .join(" · ");
 const plain = (tokens_per_second: number): PlainSpeed => ({
   tokens_per_second,
   source: "replies",

@@ -91,12 +91,6 @@ export function footerParts(stats: ReplyStats): FooterParts {
   };
 }
 
-/** The same in one line. */
-export const footerLabel = (stats: ReplyStats): string =>
-  Object.values(footerParts(stats))
-    .filter((part) => part !== null)
-    .join(" · ");
-
 /** What drafts are, for whoever sees the word for the first time. */
 export const WHAT_DRAFTS_ARE =
   "Drafts are words that the model guesses ahead. It then checks all of them in one pass and keeps the right ones. A wrong guess takes a little time and never makes the answer worse.";

@@ -232,6 +232,7 @@ describe("the window", () => {
       settings,
       reveal_drafts: true,
       preferences,
+      surroundings: { accent: "#62ba46", full_screen: true },
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });
@@ -251,6 +252,7 @@ describe("the window", () => {
       { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
       { kind: "app", event: { type: "preferences", preferences: { ...preferences, zoom: 125 } } },
+      { kind: "app", event: { type: "surroundings", surroundings: { accent: null, full_screen: false } } },
       { kind: "app", event: { type: "engine", engine: { state: "loading", path: "/m", done: 1, total: 2 } } },
     ] satisfies Change[];
     expect(changed.reduce(reduce, shown)).toMatchObject({

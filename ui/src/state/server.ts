@@ -22,6 +22,7 @@ import {
   type ReplyEvent,
   type Sent,
   type Snapshot,
+  type Surroundings,
   type Tag,
 } from "../bridge/bindings";
 import { joinPage, withChat, withoutChat } from "../chatList/list";
@@ -106,6 +107,8 @@ export interface ServerState {
   settings: GenerationSettings;
   /** How the app looks and behaves. */
   preferences: Preferences;
+  /** What the system has around the window. */
+  surroundings: Surroundings;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
@@ -146,6 +149,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   questionsSent: 0,
   settings: { ...DEFAULT_GENERATION, stop: [...DEFAULT_GENERATION.stop] },
   preferences: DEFAULT_PREFERENCES,
+  surroundings: { accent: null, full_screen: false },
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   deletedPresets: [],
@@ -292,6 +296,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, dragging: false };
     case "preferences":
       return { ...state, preferences: event.preferences };
+    case "surroundings":
+      return { ...state, surroundings: event.surroundings };
     case "reveal_drafts":
       return { ...state, revealDrafts: event.reveal };
     case "action":

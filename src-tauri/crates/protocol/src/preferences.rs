@@ -54,6 +54,30 @@ pub enum SettingsPage {
     Notices,
 }
 
+/// Which lines of the page are open that fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct OpenFolds {
+    /// Of a reply: its speed as it went on.
+    pub speed: bool,
+    /// Of a reply: its guesses by place.
+    pub guesses: bool,
+    /// Of a reply: thinking and answer apart.
+    pub parts: bool,
+    /// Of a reply: where the time went.
+    pub time: bool,
+    /// Of a reply: its prompt.
+    pub prompt: bool,
+    /// Of a reply: the memory.
+    pub memory: bool,
+    /// Of a reply: its settings.
+    pub settings: bool,
+    /// Of a chat: the memory that it takes.
+    pub chat_memory: bool,
+    /// Of a benchmark: all figures.
+    pub figures: bool,
+}
+
 /// What the person prefers, for the whole app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -78,6 +102,8 @@ pub struct Preferences {
     pub hue: GuessHue,
     /// The page of the settings that was open last.
     pub settings_page: SettingsPage,
+    /// Which lines are open that fold.
+    pub open_folds: OpenFolds,
 }
 
 impl Default for Preferences {
@@ -94,6 +120,7 @@ impl Default for Preferences {
             pulse: true,
             hue: GuessHue::Violet,
             settings_page: SettingsPage::General,
+            open_folds: OpenFolds::default(),
         }
     }
 }

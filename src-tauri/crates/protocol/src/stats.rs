@@ -178,6 +178,8 @@ pub struct ReplyStats {
     pub host_seconds: f64,
     /// The most memory MLX held since the reply, or one that it shared steps with, was begun.
     pub peak_memory_bytes: u64,
+    /// Memory that the chat takes while it is remembered as it stood at the end: keys, values and states.
+    pub chat_bytes: u64,
     /// Passes that were made together with other replies, which slows each of them.
     pub shared_steps: u32,
     /// Drafts by position.

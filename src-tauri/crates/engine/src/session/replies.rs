@@ -12,7 +12,9 @@ use foretoken_protocol::{
 };
 
 use super::{Session, TokenPrompt};
-use crate::decode::{Advance, DraftPlan, DrafterKind, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming};
+use crate::decode::{
+    Advance, DraftPlan, DrafterKind, Footprint, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming,
+};
 use crate::error::EngineError;
 use crate::mlx;
 use crate::model::DraftModel;
@@ -260,7 +262,9 @@ impl Session {
     fn end(&mut self, id: ReplyId, reason: FinishReason, progress: &mut Vec<(ReplyId, Progress)>) {
         let Some(mut writer) = self.writing.remove(&id) else { return };
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
-        let stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
+        let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
+        let positions = (stats.prompt_tokens + stats.emitted) as usize;
+        stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let reply = Reply { reason, ids: writer.ids, calls: writer.text.take_calls(), stats };
         progress.push((id, Progress::Finished(Box::new(reply))));
     }

@@ -148,7 +148,7 @@ fn dots_of(window: &Window<'_>) -> Vec<String> {
 fn the_list_looks_right() {
     let sandbox = Sandbox::new(1280, 900);
     let window = two_chats(&sandbox);
-    let visual = VisualCheck::new(&window, &[(1100, 760), (720, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (760, 520)]);
     tag(&window, FOX, "stories, a tag with a name that is longer than the sidebar is wide");
     window.choose_in_menu("chat-more", OWL, "Pin");
     window.wait_until("it is pinned", || window.text("chat-list").contains("Pinned"));

@@ -148,7 +148,7 @@ fn what_a_preset_replaces_and_a_deleted_preset_come_back() {
     open_settings(window);
     window.fill("system-prompt", PROMPT);
     keep_preset(window, "Owl");
-    choose_preset(window, "The model's own values");
+    choose_preset(window, "Standard");
     prompt_is(window, "");
     assert!(!window.is_shown("undo"), "the preset still has all of it");
 
@@ -183,7 +183,7 @@ fn delete_and_bring_back(window: &Window<'_>) {
     window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
     prompt_is(window, "You are an old owl.");
-    choose_preset(window, "The model's own values");
+    choose_preset(window, "Standard");
     choose_preset(window, "Owl");
     prompt_is(window, PROMPT);
 }

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
+use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::Sandbox;
-use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT, SPACE, TAB};
+use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, F6, SHIFT, SPACE, TAB};
 use crate::support::window::Window;
 
 #[test]
@@ -71,6 +72,80 @@ fn everything_can_be_done_with_the_keyboard() {
     window.wait_until("the sidebar is gone", || !window.is_shown("chat-list"));
     window.press(&[CONTROL], 'b');
     window.wait_until("the sidebar is back", || window.is_shown("chat-list"));
+}
+
+/// What the focus is in.
+fn area(window: &Window<'_>) -> String {
+    let body =
+        "const areas = { sidebar: '.sidebar', title: '.main > .toolbar', line: '[data-testid=reply-footer]',
+                                text: '[data-testid=conversation], .screen', composer: '.composer',
+                                panel: '[data-testid=inspector]' };
+                const found = Object.entries(areas).find(([, area]) => document.activeElement?.closest(area));
+                return found?.[0] ?? ''";
+    window.script(body, json!([])).as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn f6_goes_from_area_to_area_and_back() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    window.answer("Hello!");
+    window.press(&[CONTROL], 'i');
+    window.wait_until("the panel opens", || window.is_shown("story"));
+    window.press(&[CONTROL], 'l');
+    let all = ["panel", "sidebar", "title", "text", "line", "composer"];
+    for expected in all {
+        window.press(&[], F6);
+        assert_eq!(area(&window), expected);
+    }
+    for expected in ["line", "text", "title", "sidebar", "panel", "composer"] {
+        window.press(&[SHIFT], F6);
+        assert_eq!(area(&window), expected);
+    }
+
+    // What is not there is passed over.
+    window.press(&[CONTROL], 'b');
+    window.wait_until("the sidebar is gone", || !window.is_shown("chat-list"));
+    window.press(&[], F6);
+    assert_eq!(area(&window), "panel");
+    window.press(&[], F6);
+    assert_eq!(area(&window), "title");
+    window.press(&[CONTROL], 'b');
+    window.wait_until("the sidebar is back", || window.is_shown("chat-list"));
+    window.click("open-models");
+    window.wait_until("another screen is there", || window.is_shown("models-screen"));
+    let reached: Vec<String> = (0..3)
+        .map(|_| {
+            window.press(&[], F6);
+            area(&window)
+        })
+        .collect();
+    let order = ["sidebar", "title", "text"];
+    let first = order.iter().position(|area| *area == reached[0]).expect("it is one of them");
+    assert_eq!(reached, [0, 1, 2].map(|step| order[(first + step) % 3]));
+}
+
+#[test]
+fn escape_closes_the_nearest_thing_and_then_stops_the_reply() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    window.answer("Tell me about owls.");
+    open_endless_model(&window, &sandbox);
+    window.press(&[CONTROL], 'i');
+    window.wait_until("the panel opens", || window.is_shown("story"));
+    window.ask("Tell me a story about an owl and a bell.");
+    window.wait_until("it is written", || window.text("live-line").contains("tok/s"));
+    window.click("mtp-control");
+    window.wait_until("the menu opens", || window.is_popover_shown());
+    window.press(&[], ESCAPE);
+    window.wait_until("the menu closes", || !window.is_popover_shown());
+    assert!(window.is_shown("inspector"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the panel closes", || !window.is_shown("inspector"));
+    assert!(window.is_shown("stop"), "the reply goes on");
+    window.press(&[], ESCAPE);
+    window.wait_for_end();
+    assert!(window.text("conversation").contains("Stopped"));
 }
 
 /// Opens the popover of the control that has the focus, and closes it with Escape.

@@ -64,8 +64,7 @@ fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
     assert!(!window.answer("What is the capital of France?").is_empty());
     window.click("open-models");
     window.wait_until("it is in use", || row(&window, "Qwen3.5-0.8B-4bit").contains("in use"));
-    let known = details(&window, "Qwen3.5-0.8B-4bit");
-    assert!(known.contains("Used today"), "its use is noted: {known}");
+    window.wait_until("its use is noted", || details(&window, "Qwen3.5-0.8B-4bit").contains("Used today"));
 }
 
 #[test]

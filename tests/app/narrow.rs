@@ -112,7 +112,7 @@ fn a_narrow_window_looks_right() {
 fn the_names_of_the_screens_stand_beside_each_other_in_the_narrowest_sidebar() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    window.drag("sidebar-edge", -250);
+    window.drag("sidebar-edge", -120);
     let tops = "return ['models', 'benchmarks', 'settings']
                     .map((screen) => document.querySelector(`[data-testid=open-${screen}]`).getBoundingClientRect())
                     .map(({ top, right }) => [top, right <= document.querySelector('.sidebar').offsetWidth])";

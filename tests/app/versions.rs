@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::sandbox::Sandbox;
-use crate::support::visual_check::VisualCheck;
+use crate::support::visual_check::{VisualCheck, come_to_rest};
 use crate::support::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
 use crate::support::window::Window;
 
@@ -174,6 +174,8 @@ fn versions_look_right() {
     window.fill("preset-name", "Stories about owls that are told at night");
     window.click("keep-preset");
     window.wait_until("there is a preset", || window.is_shown("delete-preset"));
+    // The popover has grown and finds its place.
+    come_to_rest(&window);
     window.click("delete-preset");
     window.wait_until("the preset is gone", || !window.is_shown("delete-preset"));
     window.press(&[], ESCAPE);

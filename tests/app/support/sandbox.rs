@@ -98,6 +98,19 @@ impl Sandbox {
 
     /// Opens the app and waits until its model is ready.
     pub(crate) fn open(&self) -> Window<'_> {
+        let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let (bus, port) = self.start_driver(variables.chain([("TAURI_WEBVIEW_AUTOMATION", "true")]));
+        Window::open(self, bus, WebDriver::connect(port, Some(&built("foretoken"))))
+    }
+
+    /// Opens an empty page in WebKit's own browser, which has this GTK theme.
+    pub(crate) fn browse(&self, theme: &str) -> Window<'_> {
+        let (bus, port) = self.start_driver([("GTK_THEME", theme)]);
+        Window::browse(self, bus, WebDriver::connect(port, None))
+    }
+
+    /// Starts a driver with a message bus of its own. Returns that bus and the driver's port.
+    fn start_driver<'a>(&self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> (Child, u16) {
         let port = free_port();
         let session: &[&str] = if self.keychain { &["--", "sh", "-c", WITH_KEYCHAIN, "sh"] } else { &["--"] };
         let bus = Command::new("dbus-run-session")
@@ -111,14 +124,13 @@ impl Sandbox {
             .env("LANG", "C.UTF-8")
             .env("NO_AT_BRIDGE", "1")
             .envs(WITHOUT_GPU)
-            .env("TAURI_WEBVIEW_AUTOMATION", "true")
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .envs(variables)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(self.log())
             .spawn()
             .expect("dbus-run-session is installed (Debian package dbus)");
-        Window::open(self, bus, WebDriver::connect(port, &built("foretoken")))
+        (bus, port)
     }
 
     /// What the programs say on stderr.
@@ -267,7 +279,7 @@ fn signal(name: &str, processes: &[u32]) {
     let _ = Command::new("kill").arg(name).args(ids).stderr(Stdio::null()).status();
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("the port has a number").port()
 }

@@ -49,20 +49,21 @@ impl<'a> VisualCheck<'a> {
 
     /// Looks at every screen at some sizes in the light and at others in the dark.
     pub(crate) fn with_dark(window: &'a Window<'a>, light: &'a [Size], dark: &'a [Size]) -> Self {
-        let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui/node_modules/axe-core/axe.min.js");
-        let axe = fs::read_to_string(axe).expect("axe is installed (`npm ci` in ui)");
-        window.script(&format!("{axe}; return null"), json!([]));
+        load_axe(window);
         Self { window, light, dark }
     }
 
-    /// Looks at the screen at every size in both themes.
+    /// Looks at the screen at every size in both themes. Afterwards the window is as large as it was.
     pub(crate) fn check(&self, screen: &str) {
+        let before = self.window.script("return [innerWidth, innerHeight]", json!([]));
+        let (width, height): Size = serde_json::from_value(before).expect("the page has a size");
         for (theme, sizes) in [(Theme::Dark, self.dark), (Theme::Light, self.light)] {
             theme.put_on(self.window);
             for &size in sizes {
                 self.check_as(screen, size, theme);
             }
         }
+        self.window.resize(width, height);
     }
 
     /// Looks at the screen in a window of one of the sizes, in both themes.
@@ -80,13 +81,34 @@ impl<'a> VisualCheck<'a> {
         let picture = format!("{screen}-{}-{width}x{height}", theme.name());
         let window = self.window;
         window.resize(width, height);
-        window.driver.async_script(STILL, json!([])).expect("the page comes to rest");
+        come_to_rest(window);
         window.picture(&picture);
-        assert_eq!(window.script(OUTSIDE, json!([])), json!([]), "{picture}");
-        let found = window.driver.async_script(AXE, json!([])).expect("axe looks at the page");
-        assert_eq!(found, json!([]), "{picture}: {found:#}");
+        let found = faults(window);
+        assert!(found.is_empty(), "{picture}: {found:#?}");
         assert!(!window.is_shown("latest"), "{picture}: nobody has scrolled, so the end is in view");
     }
+}
+
+/// Prepares the page of a window for [`faults`].
+pub(crate) fn load_axe(window: &Window<'_>) {
+    let axe = concat!(env!("CARGO_MANIFEST_DIR"), "/../ui/node_modules/axe-core/axe.min.js");
+    let axe = fs::read_to_string(axe).expect("axe is installed (`npm ci` in ui)");
+    window.script(&format!("{axe}; return null"), json!([]));
+}
+
+/// Waits until the page is drawn and nothing moves but what always does.
+pub(crate) fn come_to_rest(window: &Window<'_>) {
+    window.driver.async_script(STILL, json!([])).expect("the page comes to rest");
+}
+
+/// What is cut off or out of reach in the page of a window, and what axe objects to.
+pub(crate) fn faults(window: &Window<'_>) -> Vec<String> {
+    let outside = window.script(OUTSIDE, json!([]));
+    let found = window.driver.async_script(AXE, json!([])).expect("axe looks at the page");
+    [outside, found]
+        .into_iter()
+        .flat_map(|list| serde_json::from_value::<Vec<String>>(list).expect("a list of sentences"))
+        .collect()
 }
 
 /// Changes the appearance as the settings do, and waits until the page has it.
@@ -125,7 +147,7 @@ const OUTSIDE: &str = "
         if (part.scrollWidth > part.clientWidth) outside.push(`${part.className} is wider than it shows`);
     for (const popover of document.querySelectorAll('.popover'))
         if (popover.clientHeight < Math.min(popover.scrollHeight, innerHeight / 2)) outside.push('a popover is squeezed');
-    for (const element of document.querySelectorAll('button, input, textarea, .popover, .error-note')) {
+    for (const element of document.querySelectorAll('button, input, textarea, .popover, .signed-note')) {
         const box = element.getBoundingClientRect();
         if (box.width <= 1 || element.closest('[aria-hidden=true]')) continue;
         const scrolls = element.closest('.conversation, .chat-list, .popover, .screen, .sheet-body, .inspector-body') ?? null;

@@ -28,6 +28,7 @@ pub(crate) mod keys {
     pub(crate) const ARROW_DOWN: char = '\u{e015}';
     pub(crate) const PAGE_UP: char = '\u{e00e}';
     pub(crate) const PAGE_DOWN: char = '\u{e00f}';
+    pub(crate) const F6: char = '\u{e036}';
 }
 
 /// A session with one window.
@@ -37,8 +38,8 @@ pub(crate) struct WebDriver {
 }
 
 impl WebDriver {
-    /// Waits for the driver on `port` and lets it open a program.
-    pub(crate) fn connect(port: u16, program: &Path) -> Self {
+    /// Waits for the driver on `port` and lets it open a program, or WebKit's own browser.
+    pub(crate) fn connect(port: u16, program: Option<&Path>) -> Self {
         let agent: Agent =
             Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).build().into();
         let address = format!("http://127.0.0.1:{port}");
@@ -50,7 +51,10 @@ impl WebDriver {
             );
             sleep(Duration::from_millis(20));
         }
-        let options = json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } });
+        let options = program.map_or_else(
+            || json!({}),
+            |program| json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } }),
+        );
         let mut driver = Self { agent, session: format!("{address}/session") };
         let opened =
             driver.post("", &json!({ "capabilities": { "alwaysMatch": options } })).expect("the app opens");
@@ -71,6 +75,11 @@ impl WebDriver {
              (async (...arguments) => {{ {body} }})(...arguments).then(done, (error) => done(`${{error}}`));"
         );
         self.post("/execute/async", &json!({ "script": body, "args": arguments }))
+    }
+
+    /// Goes to an address and waits until its page is there.
+    pub(crate) fn go_to(&self, address: &str) -> Result<(), String> {
+        self.post("/url", &json!({ "url": address })).map(drop)
     }
 
     /// Clicks the last element of a selector with the mouse.

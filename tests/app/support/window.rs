@@ -36,17 +36,33 @@ pub(crate) struct Window<'sandbox> {
     pub(crate) driver: WebDriver,
     sandbox: &'sandbox Sandbox,
     bus: Child,
+    /// What is around the page: pixels beside it and above it.
+    frame: (u32, u32),
 }
 
 impl<'sandbox> Window<'sandbox> {
     /// Waits until the model is ready.
     pub(crate) fn open(sandbox: &'sandbox Sandbox, bus: Child, driver: WebDriver) -> Self {
-        let window = Self { driver, sandbox, bus };
+        let window = Self { driver, sandbox, bus, frame: (0, 0) };
         window.wait_until("the app is ready for a message", || {
             window.is_shown("chats-trouble")
                 || window.is_shown("composer")
                     && !window.is_shown("opening")
                     && !window.is_shown("engine-banner")
+        });
+        window
+    }
+
+    /// A window of a browser, which has its own controls above the page.
+    pub(crate) fn browse(sandbox: &'sandbox Sandbox, bus: Child, driver: WebDriver) -> Self {
+        let mut window = Self { driver, sandbox, bus, frame: (0, 0) };
+        window.driver.resize(1000, 1000).expect("the window can be resized");
+        window.frame = window.wait("the window has its size", || {
+            let outside =
+                "return [outerWidth, outerHeight, outerWidth - innerWidth, outerHeight - innerHeight]";
+            let (width, height, beside, above): (u32, u32, u32, u32) =
+                serde_json::from_value(window.script(outside, json!([]))).ok()?;
+            ((width, height) == (1000, 1000)).then_some((beside, above))
         });
         window
     }
@@ -276,12 +292,14 @@ impl<'sandbox> Window<'sandbox> {
         self.wait_until("the popover closes", || !self.is_popover_shown());
     }
 
-    /// Gives the window a size and waits until the page has it and has drawn at least one frame in it.
+    /// Gives the page a size and waits until it has it and has drawn at least one frame in it.
     pub(crate) fn resize(&self, width: u32, height: u32) {
-        self.driver.resize(width, height).expect("the window can be resized");
-        self.wait_until(&format!("the page is {width}×{height}"), || {
-            self.script("return [innerWidth, innerHeight]", json!([])) == json!([width, height])
-        });
+        let size = || {
+            let size = self.script("return [innerWidth, innerHeight]", json!([]));
+            serde_json::from_value::<(u32, u32)>(size).expect("a width and a height")
+        };
+        self.driver.resize(width + self.frame.0, height + self.frame.1).expect("the window can be resized");
+        self.wait_until(&format!("the page is {width}×{height}"), || size() == (width, height));
         self.driver.async_script(TWO_FRAMES, json!([])).expect("the page draws");
     }
 
@@ -313,13 +331,18 @@ impl<'sandbox> Window<'sandbox> {
 
     /// Waits until the page is painted, and saves a picture of it for people to look at.
     pub(crate) fn picture(&self, name: &str) {
+        let picture = self.painted(name);
+        save(name, &picture).unwrap_or_else(|error| panic!("no picture {name}: {error}"));
+    }
+
+    /// Waits until the page is painted, and returns a picture of it, as a PNG file.
+    pub(crate) fn painted(&self, name: &str) -> Vec<u8> {
         let background = self.script(BACKGROUND, json!([]));
         let background: Colour = serde_json::from_value(background).expect("the page has a background");
-        let picture = self.wait(&format!("all of {name} is painted"), || {
+        self.wait(&format!("all of {name} is painted"), || {
             let picture = self.driver.screenshot().expect("the page can be seen");
             is_painted(&picture, background).then_some(picture)
-        });
-        save(name, &picture).unwrap_or_else(|error| panic!("no picture {name}: {error}"));
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod error;
+mod gallery;
 mod icons;
 mod layers;
 mod licences;
@@ -50,6 +51,14 @@ enum Task {
     },
     /// Time the release build of the engine and its peers, mlx-lm and mlx-vlm, by turns on the same checkpoints
     Compare(compare::Options),
+    /// Draw every screen and state of the app at three sizes, light and dark, and compare with the pictures that are kept
+    Gallery {
+        /// Keep what is drawn, after a change that is meant; look at it first.
+        #[arg(long)]
+        keep: bool,
+        /// Only states whose names begin with this.
+        name: Option<String>,
+    },
     /// Write the notices of what others have made and the app carries, from the dependencies as they are now
     Notices,
     /// Draw every icon size from icons/foretoken.svg
@@ -66,6 +75,7 @@ fn main() -> ExitCode {
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Compare(options) => compare::run(&workspace, &options),
+        Task::Gallery { keep, name } => gallery::draw(&workspace, keep, name.as_deref()),
         Task::Notices => setup::page_packages(&workspace).and_then(|()| notices::write(&workspace)),
         Task::Icons => icons::draw(&workspace),
     };

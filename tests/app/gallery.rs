@@ -1,0 +1,214 @@
+//! Pictures of every screen and state, light and dark: the page as it is built, with a scripted shell, pinned fonts and a
+//! clock that stands still (`ui/gallery`). What a picture showed when it was kept, it shows today.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::support::picture::Picture;
+use crate::support::sandbox::{Sandbox, free_port};
+use crate::support::visual_check::{come_to_rest, faults, load_axe};
+
+/// A window's width and height.
+type Size = (u32, u32);
+
+/// So many pixels of a picture may differ from the one that is kept. One line of text that moves is more.
+const BOUND: usize = 150;
+/// How GTK calls the themes.
+const THEMES: [(&str, &str); 2] = [("light", "Adwaita"), ("dark", "Adwaita:dark")];
+/// Keeps what is drawn where this variable is set.
+const KEEP: &str = "FORETOKEN_GALLERY_KEEP";
+/// Draws only states whose names begin so.
+const ONLY: &str = "FORETOKEN_GALLERY_ONLY";
+
+/// The windows of the app.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Pane {
+    Main,
+    Settings,
+}
+
+impl Pane {
+    /// The size of the picture that is kept: as the window opens.
+    fn kept(self) -> Size {
+        match self {
+            Self::Main => (1100, 760),
+            Self::Settings => (880, 680),
+        }
+    }
+
+    /// The smallest and a large one.
+    fn others(self) -> [Size; 2] {
+        match self {
+            Self::Main => [(760, 520), (1600, 1000)],
+            Self::Settings => [(720, 520), (1100, 760)],
+        }
+    }
+}
+
+/// What can be drawn.
+#[derive(Debug, Deserialize)]
+struct State {
+    name: String,
+    window: Pane,
+}
+
+#[test]
+fn every_state_looks_as_it_was_kept() {
+    draw(Pane::kept, |_| Vec::new());
+}
+
+#[test]
+#[ignore = "ten minutes; `cargo xtask gallery`"]
+fn every_state_fits_at_every_size() {
+    draw(Pane::kept, |pane| pane.others().to_vec());
+}
+
+#[test]
+fn a_line_that_moves_is_seen() {
+    let kept = kept_folder().join("reply-light.png");
+    let picture = Picture::read(&fs::read(&kept).expect("the picture of a reply is kept"));
+    // From the first line of the reply on, and from the last line of the page on.
+    for from in [180, 640] {
+        assert!(picture.unlike(&picture.moved_down(from, 24)) > BOUND, "from {from}");
+    }
+    assert_eq!(picture.unlike(&picture.moved_down(180, 0)), 0);
+}
+
+/// Draws all states in both themes, keeps the pictures of one size or compares them with those that are kept, and says
+/// of every state at every size what is wrong with it.
+fn draw(kept: fn(Pane) -> Size, others: fn(Pane) -> Vec<Size>) {
+    let server = Server::start();
+    let drawn = thread::scope(|scope| {
+        let server = &server;
+        let themes = THEMES.map(|theme| scope.spawn(move || draw_theme(server, theme, kept, others)));
+        themes.map(|theme| theme.join().expect("the theme is drawn"))
+    });
+    let wrong = drawn.concat();
+    assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn draw_theme(
+    server: &Server,
+    (theme, gtk): (&str, &str),
+    kept: fn(Pane) -> Size,
+    others: fn(Pane) -> Vec<Size>,
+) -> Vec<String> {
+    let sandbox = Sandbox::new(1800, 1200);
+    let window = sandbox.browse(gtk);
+    let address = format!("http://127.0.0.1:{}/index.html", server.port);
+    window.driver.go_to(&address).expect("the gallery opens");
+    let states = window.wait("the gallery says what it has", || {
+        serde_json::from_value::<Vec<State>>(window.script("return window.gallery", json!([]))).ok()
+    });
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let mut wrong = Vec::new();
+    for State { name, window: pane } in states.iter().filter(|state| state.name.starts_with(&only)) {
+        let (width, height) = kept(*pane);
+        window.resize(width, height);
+        window.driver.go_to(&format!("{address}?state={name}")).expect("the page opens");
+        let ready = window.wait("the state is there", || {
+            Some(window.script("return window.ready", json!([]))).filter(|ready| *ready != json!(false))
+        });
+        if ready != json!(true) {
+            wrong.push(format!("{name}-{theme}: {ready}"));
+            continue;
+        }
+        load_axe(&window);
+        for (width, height) in [vec![(width, height)], others(*pane)].concat() {
+            window.resize(width, height);
+            come_to_rest(&window);
+            let picture = format!("{name}-{theme}-{width}x{height}");
+            let png = window.painted(&picture);
+            write(&drawn_folder().join(format!("{picture}.png")), &png);
+            wrong.extend(faults(&window).iter().map(|fault| format!("{picture}: {fault}")));
+            if (width, height) == kept(*pane) {
+                wrong.extend(compare(&format!("{name}-{theme}"), &png));
+            }
+        }
+    }
+    wrong
+}
+
+/// Says how a picture differs from the one that is kept, or keeps it.
+fn compare(name: &str, png: &[u8]) -> Option<String> {
+    let path = kept_folder().join(format!("{name}.png"));
+    let picture = Picture::read(png);
+    let unlike = fs::read(&path).ok().map(|kept| picture.unlike(&Picture::read(&kept)));
+    if unlike.is_some_and(|pixels| pixels <= BOUND) {
+        return None;
+    }
+    if std::env::var_os(KEEP).is_some() {
+        write(&path, &picture.write());
+        println!("kept: {}", path.display());
+        return None;
+    }
+    Some(match unlike {
+        Some(pixels) => {
+            format!("{name}: {pixels} pixels are not as they were (`cargo xtask gallery --keep`)")
+        }
+        None => format!("{name}: no picture is kept (`cargo xtask gallery --keep`)"),
+    })
+}
+
+/// Where the pictures are that were looked at.
+fn kept_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("gallery")
+}
+
+/// Where all pictures are that were drawn last.
+fn drawn_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gallery")
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().expect("pictures lie in a folder")).expect("a folder for pictures");
+    fs::write(path, bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
+/// Serves the page with the scripted shell.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Builds the page and serves it.
+    fn start() -> Self {
+        let vite = |arguments: &[&str]| {
+            let mut command = Command::new("node");
+            command
+                .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../ui"))
+                .args(["node_modules/vite/bin/vite.js"])
+                .args(arguments)
+                .args(["--config", "gallery/vite.config.ts"])
+                .stdin(Stdio::null());
+            command
+        };
+        let built = vite(&["build", "--logLevel", "warn"]).status().expect("Node.js is installed");
+        assert!(built.success(), "the gallery was not built");
+        let port = free_port();
+        let process = vite(&["preview", "--port", &port.to_string()])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the gallery is served");
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        Self { process, port }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

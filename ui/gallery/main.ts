@@ -1,0 +1,63 @@
+import "./machine";
+import { useStore } from "../src/state/store";
+import { clock } from "./clock";
+import { snapshot } from "./data/snapshot";
+import { drawn } from "./page";
+import { scriptShell } from "./shell";
+import type { State } from "./state";
+import { STATES } from "./states";
+
+declare global {
+  interface Window {
+    /** What can be drawn. */
+    gallery: { name: string; window: "main" | "settings" }[];
+    /** Whether the picture that was asked for is there; a sentence where it could not be drawn. */
+    ready: boolean | string;
+  }
+}
+
+window.ready = false;
+window.gallery = STATES.map(({ name, settings }) => ({
+  name,
+  window: settings === undefined ? "main" : "settings",
+}));
+
+async function draw(state: State): Promise<void> {
+  clock.passed = 1000;
+  const shell = scriptShell(state.settings === undefined ? "main" : "settings", {
+    ...snapshot(state),
+    ...state.answers,
+  });
+  lights();
+  await import("../src/main");
+  while (!useStore.getState().opened) await drawn();
+  await drawn();
+  await state.act?.(shell);
+  await document.fonts.ready;
+  await drawn();
+}
+
+/** The lights of the window, where a Mac draws them. */
+function lights(): void {
+  const place = document.createElement("div");
+  place.className = "system-lights";
+  place.ariaHidden = "true";
+  for (const colour of ["#ff5f57", "#febc2e", "#28c840"]) {
+    const light = document.createElement("i");
+    light.style.background = colour;
+    place.append(light);
+  }
+  document.body.append(place);
+}
+
+const wanted = new URLSearchParams(location.search).get("state");
+const state = STATES.find(({ name }) => name === wanted);
+if (state)
+  draw(state).then(
+    () => {
+      window.ready = true;
+    },
+    (error) => {
+      window.ready = String(error);
+    },
+  );

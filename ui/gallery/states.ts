@@ -1,0 +1,8 @@
+import type { State } from "./state";
+import { BENCHMARKS } from "./states/benchmarks";
+import { CHAT } from "./states/chat";
+import { MODELS } from "./states/models";
+import { SETTINGS } from "./states/settings";
+
+/** Every screen and state of the app, in the order of their pictures. */
+export const STATES: State[] = [...CHAT, ...MODELS, ...BENCHMARKS, ...SETTINGS];

@@ -1,0 +1,55 @@
+import type { LogLine } from "../../src/bridge/bindings";
+import { ago } from "../clock";
+import { click } from "../page";
+import type { State } from "../state";
+
+const line = (number: number, level: LogLine["level"], source: string, text: string): LogLine => ({
+  number,
+  at: ago(60_000 - number * 900),
+  level,
+  source,
+  text,
+});
+
+const LOG = [
+  line(1, "info", "shell", "Foretoken 0.1.0 on macOS 15.3, Apple M4 Max, 64 GB"),
+  line(2, "info", "engine", "loaded Qwen3.6 27B in 2.3 s: 1,243 tensors, MTP head of 15"),
+  line(3, "warn", "models", "the Hub did not answer in 10 s, trying again"),
+  line(4, "info", "engine", "prefill 214 tokens in 210 ms"),
+  line(5, "error", "models", "model-00003-of-00006.safetensors: the hash is not the Hub's"),
+];
+
+const HOME = "/Users/anna/Library";
+
+const shared: State["answers"] = {
+  places: () => [
+    { kind: "settings", path: `${HOME}/Application Support/Foretoken` },
+    { kind: "chats", path: `${HOME}/Application Support/Foretoken/chats.db` },
+    { kind: "models", path: `${HOME}/Application Support/Foretoken/models` },
+    { kind: "cache", path: `${HOME}/Caches/Foretoken` },
+    { kind: "log", path: `${HOME}/Logs/Foretoken` },
+  ],
+  logLines: (after) => LOG.filter(({ number }) => number > after),
+  notices: () => [
+    { name: "axum", version: "0.8.9", licence: "MIT" },
+    { name: "Inter", version: "4.1", licence: "OFL-1.1" },
+    { name: "mlx", version: "0.33.0", licence: "MIT" },
+    { name: "react", version: "19.3.1", licence: "MIT" },
+    { name: "tauri", version: "2.12.0", licence: "Apache-2.0 OR MIT" },
+    { name: "tokenizers", version: "0.22.2", licence: "Apache-2.0" },
+  ],
+  noticeText: () => "Permission is hereby granted, free of charge, to any person obtaining a copy …",
+  report: () => "Foretoken 0.1.0",
+};
+
+const PAGES = ["general", "appearance", "replies", "models", "data", "keyboard", "diagnostics"] as const;
+
+export const SETTINGS: State[] = [
+  ...PAGES.map((page): State => ({ name: `settings-${page}`, settings: page, answers: shared })),
+  {
+    name: "settings-notices",
+    settings: "notices",
+    answers: shared,
+    act: () => click("notice-open", "axum"),
+  },
+];

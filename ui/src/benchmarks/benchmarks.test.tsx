@@ -272,7 +272,7 @@ describe("what a benchmark found", () => {
       "Code Plain 48 (43–53) – 1.0 –",
       "Reading a prompt of 512 tokens 1,200 (1,080–1,320) tok/s",
       "Memory at most 2.0 GB (1.8 GB–2.2 GB)",
-      "Foretoken 1.0.0 · 4-bit on metal, this computer · 3 runs of 60 tokens of each kind of text.",
+      "Foretoken 1.0.0 · 4-bit on the GPU of this computer · 3 runs of 60 tokens of each kind of text.",
     ])
       expect(shown).toContain(part);
     const texts = [text("any", [speedOf(0, 50, 1)])];
@@ -338,7 +338,7 @@ describe("what MTP's menu says of each way", () => {
     expect(gainOf({ mode: "fixed", depth: 2 }, ways)?.median).toBeCloseTo(1.4);
     expect(gainOf({ mode: "dflash", depth: null }, ways)?.median).toBeCloseTo(1.6);
     expect(gainOf({ mode: "lookup" }, ways)?.median).toBeCloseTo(2);
-    const elsewhere = benchmark(3, { machine: { chip: "M1", ram_bytes: 8e9 } });
+    const elsewhere = benchmark(3, { machine: { chip: "M1", ram_bytes: 8 * 2 ** 30 } });
     expect(gains(measured, elsewhere)).toEqual(ways);
   });
 
@@ -353,7 +353,7 @@ describe("what MTP's menu says of each way", () => {
 describe("the history", () => {
   const all = [
     benchmark(day(11, 3), { texts: [text("any", [speedOf(0, 50, 1), speedOf(2, 50, 1.4)])] }),
-    benchmark(day(11, 9), { machine: { chip: "M1", ram_bytes: 8e9 } }),
+    benchmark(day(11, 9), { machine: { chip: "M1", ram_bytes: 8 * 2 ** 30 } }),
     benchmark(day(11, 15), { format: "8-bit, groups of 64" }),
     benchmark(day(11, 21), {
       texts: [
@@ -368,7 +368,7 @@ describe("the history", () => {
   it("marks what cannot be compared, and keeps it out of the chart", () => {
     expect(all.map((one) => strange(one, HERE, "4-bit"))).toEqual([
       null,
-      "Another machine: M1, 8.0 GB",
+      "Another machine: M1, 8 GB",
       "Another format: 8-bit",
       null,
     ]);
@@ -380,7 +380,7 @@ describe("the history", () => {
       "2 benchmarks from 3 November 2026 to 21 November 2026. Plain: from 50 to 60, 2 ahead: from 70 to 90 tokens per second. 2 results of another machine or format are in the table only.",
     );
     expect(shown).toMatch(
-      /21 Nov 2026, 09:30 1\.1\.0 60 – 90 –.*Another format: 8-bit.*Another machine: M1, 8\.0 GB/,
+      /21 Nov 2026, 09:30 1\.1\.0 60 – 90 –.*Another format: 8-bit.*Another machine: M1, 8 GB/,
     );
   });
 

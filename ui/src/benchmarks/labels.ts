@@ -10,7 +10,7 @@ import type {
   Spread,
   TextKind,
 } from "../bridge/bindings";
-import { bytes, count, formatLabel, needsHead, percent, rate } from "../primitives/format";
+import { bytes, count, formatLabel, memory, needsHead, percent, processor, rate } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import type { Metric } from "./store";
 import { times, wayName } from "./verdict";
@@ -31,7 +31,7 @@ export function acceptanceLabel(positions: PositionStats[]): string {
 }
 
 const machineLabel = ({ chip, ram_bytes: ram }: MachineName): string =>
-  [chip || "unknown processor", ram > 0 && bytes(ram)].filter(Boolean).join(", ");
+  [chip || "unknown processor", ram > 0 && memory(ram)].filter(Boolean).join(", ");
 
 const TICK_TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const TICK_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
@@ -229,5 +229,5 @@ export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string 
       : `another machine (${machineLabel(machine)})`;
   const how = kvLabel(benchmark.kv_precision);
   const there = how === "" ? place : `${place}, ${how}`;
-  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${device}, ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}`;
+  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${processor(device)} of ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}`;
 }

@@ -4,7 +4,7 @@ import type { Message } from "../bridge/bindings";
 import { openFind } from "../find/actions";
 import { FindBar } from "../find/FindBar";
 import { useFind } from "../find/useFind";
-import { FirstStart } from "../frame/FirstStart";
+import { EmptyChat } from "../frame/EmptyChat";
 import { setView, useStore } from "../state/store";
 import { Question } from "./Question";
 import { Reply } from "./Reply";
@@ -27,7 +27,7 @@ export function Conversation() {
   const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
   const finding = useStore((state) => openFind(state) !== null);
-  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom();
+  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom(messages.length > 0);
   const list = useVirtualizer({
     count: messages.length,
     getScrollElement: () => scroller.current,
@@ -85,7 +85,7 @@ export function Conversation() {
       >
         <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
           {!opened && <Opening />}
-          {opened && messages.length === 0 && <FirstStart />}
+          {opened && messages.length === 0 && <EmptyChat />}
           {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
           <div className="turns" style={{ paddingTop: shown[0]?.start }}>
             {shown.map(({ index, key }) => (

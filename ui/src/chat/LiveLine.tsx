@@ -10,6 +10,9 @@ import { Pulse } from "./Pulse";
 const COLUMNS = 22;
 /** How often the words change while a prompt is read, in milliseconds: as often as the numbers of a reply. */
 const CALM = 250;
+/** How often the pulse changes for those who want less to move, in milliseconds. */
+const STILL = 1000;
+const NO_PASSES: readonly number[] = [];
 /** Reading that began less than this many seconds ago tells nothing of its rate. */
 const SETTLED = 0.5;
 
@@ -17,13 +20,15 @@ const SETTLED = 0.5;
 export function LiveLine({ live }: { live: LiveReply | undefined }) {
   const pulse = useStore((state) => state.preferences.pulse);
   const reading = useThrottled(live?.reading ?? null, CALM);
+  const passes = useThrottled(live?.stats?.passes ?? NO_PASSES, STILL);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   return (
     <div className="reply-foot live-line numbers" data-testid="live-line" aria-live="off">
       {live?.reading ? (
         <ReadingLine reading={reading ?? live.reading} now={performance.now()} />
       ) : live?.stats ? (
         <>
-          {pulse && <Pulse passes={live.stats.passes} columns={COLUMNS} />}
+          {pulse && <Pulse passes={still ? passes : live.stats.passes} columns={COLUMNS} />}
           <Numbers stats={live.stats} />
         </>
       ) : (

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 /** Nearer to the end than this counts as being there. */
 const NEAR = 32;
@@ -8,24 +8,29 @@ const REACTION = 400;
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 /**
- * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `away`:
- * the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved
+ * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `begun`:
+ * there is something that grows; until then the page shows its beginning. `away`: the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved
  * elsewhere.
  */
-export function useStickToBottom() {
+export function useStickToBottom(begun: boolean) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const sticking = useRef(true);
+  const growing = useRef(begun);
   const last = useRef({ top: 0, height: 0, view: 0 });
   const [away, setAway] = useState(false);
   const [scrolled, setScrolled] = useState(false);
+
+  useLayoutEffect(() => {
+    growing.current = begun;
+  }, [begun]);
 
   const toEnd = useCallback(() => {
     const box = scroller.current;
     if (!box) return;
     sticking.current = true;
     setAway(false);
-    box.scrollTop = box.scrollHeight;
+    box.scrollTop = growing.current ? box.scrollHeight : 0;
     last.current = measure(box);
   }, []);
 
@@ -54,7 +59,7 @@ export function useStickToBottom() {
       setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
-      if (sticking.current) toEnd();
+      if (sticking.current && growing.current) toEnd();
     });
     for (const hand of HANDS) box.addEventListener(hand, onHand, { passive: true });
     box.addEventListener("scroll", onScroll, { passive: true });
@@ -67,7 +72,7 @@ export function useStickToBottom() {
     };
   }, [toEnd]);
 
-  return { scroller, content, away, scrolled, toEnd, leaveEnd };
+  return { scroller, content, away: away && begun, scrolled, toEnd, leaveEnd };
 }
 
 function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {

@@ -1,7 +1,7 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, loadedDraftLabel, mtpLabel, parameters, percent } from "../primitives/format";
+import { bytes, loadedDraftLabel, mtpLabel, parameters, percent, processor } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
@@ -14,10 +14,16 @@ import { type Choice, choices } from "./models";
 export function ModelPicker() {
   const engine = useStore((state) => state.engine);
   const name = useModelName();
+  const format = useStore((state) => formatLabel(state.engine));
   const open = useStore((state) => state.modelPicker);
   return (
     <PopoverButton
-      label={<span className="model-name">{label(engine, name)}</span>}
+      label={
+        <span className="model-name">
+          {label(engine, name)}
+          {format && <span className="model-format"> · {format}</span>}
+        </span>
+      }
       title="Model"
       testId="model-picker"
       side="bottom"
@@ -29,6 +35,14 @@ export function ModelPicker() {
       <Models />
     </PopoverButton>
   );
+}
+
+/** How the loaded model is quantized, unless it is not, or its name says so. */
+function formatLabel(engine: EngineState): string | null {
+  if (engine.state !== "ready") return null;
+  const { name, format } = engine.model;
+  const plain = (words: string) => words.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
+  return /^b?float/.test(format) || plain(name).includes(plain(format)) ? null : format;
 }
 
 function label(engine: EngineState, name: string | null): string {
@@ -110,7 +124,7 @@ function Details({ model, device }: { model: ModelInfo; device: string }) {
   return (
     <div className="model-details">
       <p>
-        {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {device.toUpperCase()}
+        {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {processor(device)}
       </p>
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}

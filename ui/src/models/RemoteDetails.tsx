@@ -14,15 +14,15 @@ import { whereabouts } from "./jobs";
 import { LibraryError } from "./LibraryError";
 import {
   afterwards,
+  downloadProblem,
   fitSentence,
   parameterLabel,
   remoteMtp,
-  spaceProblem,
   spaceWarning,
   stageLabel,
   verdictLabel,
 } from "./labels";
-import { firstChoice } from "./models";
+import { AS_IS, firstChoice } from "./models";
 import { remoteSpeed, speedWords } from "./speed";
 
 /** All that is known of the model of the Hub that is looked at, and how to get it. */
@@ -71,9 +71,6 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
   );
 }
 
-/** Files that are used as they come. */
-const AS_IS: ConversionChoice = { bits: null, keep_raw: true };
-
 function Facts({ model }: { model: RemoteModel }) {
   const { fit } = model;
   const speed = remoteSpeed(model);
@@ -98,8 +95,6 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
   const { local, job } = whereabouts(model, library);
   const openReason = useReason("open");
   const [starting, setStarting] = useState(false);
-  const space = library && spaceProblem(model, library.place.free_bytes);
-
   const warning = library && spaceWarning(model, choice, library.place.free_bytes);
 
   const start = async () => {
@@ -135,11 +130,7 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
     : model.fit?.verdict === "too_big"
       ? "Download anyway"
       : "Download";
-  const reason = starting
-    ? "The download is being prepared."
-    : library && !library.place.online
-      ? "The library's disk is not connected."
-      : space;
+  const reason = starting ? "The download is being prepared." : library && downloadProblem(model, library);
   return (
     <>
       <LibraryError subject={about.details} repo={model.repo} />

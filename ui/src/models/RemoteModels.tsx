@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { useBenchmarks } from "../benchmarks/store";
 import type { RemoteModel } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
-import { bytes } from "../primitives/format";
+import { memory } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, endSearch, loadCatalogue, searchModels } from "./actions";
@@ -57,7 +57,7 @@ export function RemoteModels() {
 function MachineFacts() {
   const machine = useBenchmarks((state) => state.history?.machine);
   if (!machine) return null;
-  const words = line(machine.chip.replace(/^Apple /, ""), machine.ram_bytes > 0 && bytes(machine.ram_bytes));
+  const words = line(machine.chip.replace(/^Apple /, ""), machine.ram_bytes > 0 && memory(machine.ram_bytes));
   return <span className="part-facts numbers">{words}</span>;
 }
 

@@ -13,16 +13,18 @@ interface Props {
   speed: Speed | null;
   /** The end of the axis, in tokens per second. */
   end: number;
+  /** What stands below it, where that is not the usual. */
+  words?: (speed: Speed) => string;
 }
 
 /** How fast a model is: a dot for plain and a bar for guessing. Filled is measured here, hollow is expected. */
-export function SpeedPicture({ speed, end }: Props) {
+export function SpeedPicture({ speed, end, words = speedWords }: Props) {
   if (speed === null || end <= 0) return <div className="speed" />;
   const beyond = highest(speed) > end;
   return (
     <div className="speed" role="img" aria-label={speedSentence(speed)} data-testid="speed">
       {!beyond && <Picture speed={speed} end={end} />}
-      <p className="speed-words numbers">{speedWords(speed)}</p>
+      <p className="speed-words numbers">{words(speed)}</p>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { DraftModelOffer, LibrarySnapshot, LocalDraftModel, LocalModel } from "../bridge/bindings";
 import { bytes, percent } from "../primitives/format";
 import { isOpen, share } from "./jobs";
-import { keepReason, spaceProblem, stageLabel } from "./labels";
+import { downloadProblem, keepReason, stageLabel } from "./labels";
 
 export const NO_DRAFT_MODELS: LocalDraftModel[] = [];
 
@@ -31,7 +31,5 @@ export function offerState(
     const words = stageLabel(job.stage);
     return { words: part === null ? words : `${words}, ${percent(part)}`, reason: null };
   }
-  if (library && !library.place.online)
-    return { words: null, reason: "The library's disk is not connected." };
-  return { words: null, reason: library && spaceProblem(offer, library.place.free_bytes) };
+  return { words: null, reason: library && downloadProblem(offer, library) };
 }

@@ -6,8 +6,10 @@ import type {
   Hold,
   Job,
   JobStage,
+  LibrarySnapshot,
   LocalDraftModel,
   LocalModel,
+  MachineName,
   ModelOrigin,
   MtpState,
   RemoteModel,
@@ -18,6 +20,7 @@ import {
   calendarDay,
   count,
   formatLabel,
+  memory,
   mtpHeadLabel,
   parameters,
   percent,
@@ -112,11 +115,25 @@ export const localFacts = ({ format, disk_bytes: size, mtp, fit, state }: LocalM
     state.state === "ready" && fitFact(fit),
   );
 
+/** `15.1 GB`; of what is converted after its download also what is left, `55.6 GB, 15.4 GB as 4-bit`. */
+function downloadSize({ kind, parameters: count, download_bytes: size }: Omit<RemoteModel, "summary">) {
+  if (size === null) return null;
+  const converted = kind === "raw" && count !== null ? `, ${bytes(convertedBytes(count, 4))} as 4-bit` : "";
+  return `${bytes(size)}${converted}`;
+}
+
+/** What is got with a model of the Hub, in a few words. */
+export const downloadFacts = (model: RemoteModel): string =>
+  line(
+    model.kind === "converted" && model.format && formatLabel(model.format),
+    downloadSize(model),
+    fitFact(model.fit),
+  );
+
 /** What a model of the Hub is, in one line. */
 export function remoteFacts({ summary, ...model }: RemoteModel): string {
-  const { kind, parameters: count, download_bytes: size, format, mtp, fit } = model;
-  const converted = kind === "raw" && count !== null ? `, ${bytes(convertedBytes(count, 4))} as 4-bit` : "";
-  const sized = size === null ? null : `${bytes(size)}${converted}`;
+  const { kind, parameters: count, format, mtp, fit } = model;
+  const sized = downloadSize(model);
   const form = format && formatLabel(format);
   const quantized = kind === "converted" && form;
   if (model.recommended && fit) {
@@ -368,4 +385,18 @@ export function spaceProblem(
 ): string | null {
   if (size === null || size <= free) return null;
   return `The download takes ${bytes(size)}, and ${bytes(free)} is free. Free some space, or move the library.`;
+}
+
+/** Why a model cannot be downloaded now; null if it can. */
+export const downloadProblem = (
+  model: { download_bytes: number | null },
+  { place }: LibrarySnapshot,
+): string | null =>
+  place.online ? spaceProblem(model, place.free_bytes) : "The library's disk is not connected.";
+
+/** The machine, as far as models mind: `an M4 Max with 64 GB`; empty where the system does not say. */
+export function machineLabel({ chip, ram_bytes: ram }: MachineName): string {
+  const name = chip.replace(/^Apple /, "");
+  const article = /^(?:[AEIOUaeiou]|[FHLMNRSX][A-Z\d])/.test(name) ? "an" : "a";
+  return [name && `${article} ${name}`, ram > 0 && `with ${memory(ram)}`].filter(Boolean).join(" ");
 }

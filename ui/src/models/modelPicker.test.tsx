@@ -45,6 +45,23 @@ async function open() {
 const isClosed = () => vi.waitFor(() => expect(screen.queryByTestId("get-more")).toBe(null));
 
 describe("the model picker", () => {
+  it("says how the model is quantized where its name does not", () => {
+    const said = (name: string, format: string) => {
+      const model = modelInfo("/owl", { name, format });
+      useStore.setState({
+        engine: { state: "ready", model, device: "gpu" },
+        models: [{ path: "/owl", name, built_in: false }],
+      });
+      render(<ModelPicker />);
+      const words = screen.getByTestId("model-picker").textContent;
+      cleanup();
+      return words;
+    };
+    expect(said("owl", "4-bit")).toBe("owl · 4-bit");
+    expect(said("owl-4bit", "4-bit")).toBe("owl-4bit");
+    expect(said("owl", "bfloat16")).toBe("owl");
+  });
+
   it("names the model that answers, and marks it in the list", async () => {
     const { button, choice } = await open();
     expect(button.textContent).toBe("owl");

@@ -56,8 +56,15 @@ export function sortedByFit(models: RemoteModel[]): RemoteModel[] {
   return models.toSorted((a, b) => place(a) - place(b));
 }
 
+/** Whether the model that came with the app is the one that answers. */
+export const demoAnswers = ({ models, selectedModel }: { models: ModelEntry[]; selectedModel: string }) =>
+  models.some((entry) => entry.built_in && entry.path === selectedModel);
+
 /** Whether there is something to convert: weights that are not quantized. */
 export const isRaw = ({ format }: LocalModel): boolean => format !== null && !/\bbit\b/.test(format);
+
+/** Files that are used as they come. */
+export const AS_IS: ConversionChoice = { bits: null, keep_raw: true };
 
 /** The conversion to begin with: the recommended one, or that of the model that a newer version replaces. */
 export function firstChoice(local: LocalModel | null): ConversionChoice {

@@ -88,10 +88,19 @@ function range({ min, max }: Spread, to = "–"): string {
   return low === high ? low : `${low}${to}${high}`;
 }
 
+/** `31 plain, 53–66 guessing` */
+export const bothSpeeds = ({ plain, guessing }: Speed): string =>
+  guessing ? `${range(plain)} plain, ${range(guessing)} guessing` : `${range(plain)} plain`;
+
+/** The speed that counts, in a few words: `Expected speed 48–60 tok/s`. */
+export const speedLine = ({ measured, plain, guessing }: Speed): string =>
+  `${measured ? "Measured speed" : "Expected speed"} ${range(guessing ?? plain)} tok/s`;
+
 /** `31 plain, 53–66 guessing`; of what is expected the number that counts, as `about 118–136 guessing`. */
-export function speedWords({ measured, plain, guessing }: Speed): string {
-  if (!measured) return guessing ? `about ${range(guessing)} guessing` : `about ${range(plain)} plain`;
-  return guessing ? `${range(plain)} plain, ${range(guessing)} guessing` : `${range(plain)} plain`;
+export function speedWords(speed: Speed): string {
+  const { measured, plain, guessing } = speed;
+  if (measured) return bothSpeeds(speed);
+  return guessing ? `about ${range(guessing)} guessing` : `about ${range(plain)} plain`;
 }
 
 /** The same as a sentence, for whoever hears it. */

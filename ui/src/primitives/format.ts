@@ -35,6 +35,12 @@ export function bytes(value: number): string {
   return `${WHOLE.format(value / 1e3)} kB`;
 }
 
+/** What computes, for the engine's name of a device. */
+export const processor = (device: string): string => (device === "cpu" ? "the CPU" : "the GPU");
+
+/** How much memory a machine has, as its maker counts: in powers of two, `64 GB`. */
+export const memory = (value: number): string => `${WHOLE.format(value / 2 ** 30)} GB`;
+
 export function parameters(value: number): string {
   if (value >= 1e9) return `${rate(value / 1e9)} billion parameters`;
   if (value >= 1e6) return `${rate(value / 1e6)} million parameters`;

@@ -1,0 +1,24 @@
+import { demoAnswers } from "../models/models";
+import { Glyph } from "../primitives/Glyph";
+import { HERE } from "../primitives/platform";
+import { useStore } from "../state/store";
+import { FirstStart } from "./FirstStart";
+
+/** A chat without messages. Whoever has chats and a model to work with knows the app, and has calm. */
+export function EmptyChat() {
+  const begins = useStore(
+    (state) =>
+      state.selectedModel === "" || demoAnswers(state) || (state.chats.length === 0 && state.tag === null),
+  );
+  return begins ? <FirstStart /> : <Calm />;
+}
+
+function Calm() {
+  return (
+    <div className="empty-chat" data-testid="empty-chat">
+      <h1 className="off-screen">New chat</h1>
+      <Glyph guesses={1} />
+      <p>Nothing you write leaves {HERE}.</p>
+    </div>
+  );
+}

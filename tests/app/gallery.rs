@@ -1,6 +1,7 @@
 //! Pictures of every screen and state, light and dark: the page as it is built, with a scripted shell, pinned fonts and a
 //! clock that stands still (`ui/gallery`). What a picture showed when it was kept, it shows today.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ type Size = (u32, u32);
 
 /// So many pixels of a picture may differ from the one that is kept. One line of text that moves is more.
 const BOUND: usize = 150;
+/// The pictures that are kept have at most so many bytes together.
+const MOST_BYTES: u64 = 10_000_000;
 /// How GTK calls the themes.
 const THEMES: [(&str, &str); 2] = [("light", "Adwaita"), ("dark", "Adwaita:dark")];
 /// Keeps what is drawn where this variable is set.
@@ -60,15 +63,16 @@ struct State {
     window: Pane,
 }
 
+/// In both themes: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with a
+/// state at any size is said.
 #[test]
-fn every_state_looks_as_it_was_kept() {
-    draw(Pane::kept, |_| Vec::new());
-}
-
-#[test]
-#[ignore = "ten minutes; `cargo xtask gallery`"]
-fn every_state_fits_at_every_size() {
-    draw(Pane::kept, |pane| pane.others().to_vec());
+fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
+    let server = &Server::start();
+    let wrong = thread::scope(|scope| {
+        let themes = THEMES.map(|theme| scope.spawn(move || draw(server, theme)));
+        themes.map(|theme| theme.join().expect("the theme is drawn")).concat()
+    });
+    assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -82,25 +86,8 @@ fn a_line_that_moves_is_seen() {
     assert_eq!(picture.unlike(&picture.moved_down(180, 0)), 0);
 }
 
-/// Draws all states in both themes, keeps the pictures of one size or compares them with those that are kept, and says
-/// of every state at every size what is wrong with it.
-fn draw(kept: fn(Pane) -> Size, others: fn(Pane) -> Vec<Size>) {
-    let server = Server::start();
-    let drawn = thread::scope(|scope| {
-        let server = &server;
-        let themes = THEMES.map(|theme| scope.spawn(move || draw_theme(server, theme, kept, others)));
-        themes.map(|theme| theme.join().expect("the theme is drawn"))
-    });
-    let wrong = drawn.concat();
-    assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong.join("\n"));
-}
-
-fn draw_theme(
-    server: &Server,
-    (theme, gtk): (&str, &str),
-    kept: fn(Pane) -> Size,
-    others: fn(Pane) -> Vec<Size>,
-) -> Vec<String> {
+/// Draws all states in a theme, and returns what is wrong with them.
+fn draw(server: &Server, (theme, gtk): (&str, &str)) -> Vec<String> {
     let sandbox = Sandbox::new(1800, 1200);
     let window = sandbox.browse(gtk);
     let address = format!("http://127.0.0.1:{}/index.html", server.port);
@@ -111,7 +98,7 @@ fn draw_theme(
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut wrong = Vec::new();
     for State { name, window: pane } in states.iter().filter(|state| state.name.starts_with(&only)) {
-        let (width, height) = kept(*pane);
+        let kept @ (width, height) = pane.kept();
         window.resize(width, height);
         window.driver.go_to(&format!("{address}?state={name}")).expect("the page opens");
         let ready = window.wait("the state is there", || {
@@ -122,17 +109,38 @@ fn draw_theme(
             continue;
         }
         load_axe(&window);
-        for (width, height) in [vec![(width, height)], others(*pane)].concat() {
+        for (width, height) in [kept].into_iter().chain(pane.others()) {
             window.resize(width, height);
             come_to_rest(&window);
             let picture = format!("{name}-{theme}-{width}x{height}");
             let png = window.painted(&picture);
             write(&drawn_folder().join(format!("{picture}.png")), &png);
             wrong.extend(faults(&window).iter().map(|fault| format!("{picture}: {fault}")));
-            if (width, height) == kept(*pane) {
+            if (width, height) == kept {
                 wrong.extend(compare(&format!("{name}-{theme}"), &png));
             }
         }
+    }
+    if only.is_empty() {
+        let files = states.iter().map(|state| format!("{}-{theme}.png", state.name)).collect();
+        wrong.extend(left_over(theme, &files));
+    }
+    wrong
+}
+
+/// What is kept of a theme and of no state, and whether all that is kept is too much for a repository.
+fn left_over(theme: &str, states: &BTreeSet<String>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut bytes = 0;
+    for entry in fs::read_dir(kept_folder()).expect("pictures are kept").flatten() {
+        bytes += entry.metadata().expect("a file has a size").len();
+        let file = entry.file_name().into_string().expect("pictures have plain names");
+        if file.ends_with(&format!("-{theme}.png")) && !states.contains(&file) {
+            wrong.push(format!("{file} is of no state"));
+        }
+    }
+    if bytes > MOST_BYTES {
+        wrong.push(format!("the pictures have {bytes} bytes, and may have {MOST_BYTES}"));
     }
     wrong
 }

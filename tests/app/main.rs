@@ -32,6 +32,7 @@ mod search;
 mod security;
 mod settings;
 mod speed;
+mod start_up;
 mod stopping;
 mod streaming;
 mod support;

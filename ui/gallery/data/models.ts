@@ -82,7 +82,7 @@ export const LARGE_MODEL = local(LARGE, {
   disk_bytes: 15.1e9,
   last_used: ago(DAY),
   parameters: 27.4e9,
-  fit: fitOf("fits_well", 17.8e9, 48e9),
+  fit: fitOf("fits_well", 17.8e9, 56e9),
   tuning: measured([31, 46, 56, 55]),
   draft_model: "/dflash",
 });
@@ -95,7 +95,7 @@ export const SMALL_MODEL = local(SMALL, {
   parameters: 9.1e9,
   format: "8-bit",
   mtp: { state: "stripped" },
-  fit: fitOf("fits_well", 11.2e9, 48e9),
+  fit: fitOf("fits_well", 11.2e9, 56e9),
   tuning: measured([44]),
 });
 
@@ -105,7 +105,7 @@ export const DEMO_MODEL = local(DEMO, {
   disk_bytes: 9.2e6,
   parameters: 4.6e6,
   format: "bfloat16",
-  fit: fitOf("fits_well", 0.2e9, 48e9),
+  fit: fitOf("fits_well", 0.2e9, 56e9),
 });
 
 /** A model that LM Studio has. */
@@ -137,8 +137,9 @@ export const CATALOGUE: RemoteModel[] = [
     summary: "Quick answers, summaries, small tasks",
     parameters: 4.2e9,
     format: "4-bit",
+    kind: "converted",
     download_bytes: 2.6e9,
-    fit: fitOf("fits_well", 4e9, 48e9),
+    fit: fitOf("fits_well", 4e9, 56e9),
     expected: speed([74, 82], [118, 136]),
     recommended: true,
   }),
@@ -148,8 +149,9 @@ export const CATALOGUE: RemoteModel[] = [
     parameters: 80e9,
     active_parameters: 3e9,
     format: "4-bit",
+    kind: "converted",
     download_bytes: 44.9e9,
-    fit: fitOf("tight", 46.9e9, 48e9),
+    fit: fitOf("fits_well", 47.1e9, 56e9),
     expected: speed([48, 56], [74, 92]),
   }),
   remote("Qwen/Qwen3.5-122B-A10B", {
@@ -158,8 +160,9 @@ export const CATALOGUE: RemoteModel[] = [
     parameters: 122e9,
     active_parameters: 10e9,
     format: "4-bit",
+    kind: "converted",
     download_bytes: 69e9,
-    fit: fitOf("too_big", 71e9, 48e9),
+    fit: fitOf("too_big", 71e9, 56e9),
   }),
 ];
 
@@ -170,7 +173,7 @@ export const SUITED = remote("community/Qwen3.6-27B-4bit", {
   parameters: 27.4e9,
   format: "4-bit",
   download_bytes: 15.1e9,
-  fit: fitOf("fits_well", 17.8e9, 48e9),
+  fit: fitOf("fits_well", 17.8e9, 56e9),
   expected: speed([31, 31], [48, 60]),
   recommended: true,
 });

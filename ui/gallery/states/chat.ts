@@ -423,7 +423,7 @@ export const CHAT: State[] = [
     },
     act: async () => {
       await type("chat-search", "starter");
-      await click("hit");
+      await click("hit", "slows down");
     },
   },
   {

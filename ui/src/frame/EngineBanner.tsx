@@ -46,11 +46,7 @@ export function EngineBanner() {
                     Try again
                   </button>
                 )}
-                <button
-                  type="button"
-                  className={selected === "" ? "button primary" : "button"}
-                  onClick={() => setView({ modelPicker: true })}
-                >
+                <button type="button" className="button" onClick={() => setView({ modelPicker: true })}>
                   Choose a model
                 </button>
               </>

@@ -22,6 +22,7 @@ const KINDS = new Map<string, NoteKind>([
   ["hub_unreachable", "away"],
   ["hub_busy", "away"],
   ["library_offline", "unplugged"],
+  ["no_model", "unplugged"],
 ]);
 
 /** What an error with this code is about. */

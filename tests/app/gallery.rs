@@ -19,8 +19,9 @@ use crate::support::visual_check::{come_to_rest, faults, load_axe};
 /// A window's width and height.
 type Size = (u32, u32);
 
-/// So many pixels of a picture may differ from the one that is kept. One line of text that moves is more.
-const BOUND: usize = 150;
+/// How much a channel may differ from the picture that is kept, and in how many pixels it may differ more. Of letters,
+/// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
+const BOUNDS: [(u8, usize); 2] = [(40, 150), (8, 2500)];
 /// The pictures that are kept have at most so many bytes together.
 const MOST_BYTES: u64 = 10_000_000;
 /// How GTK calls the themes.
@@ -81,9 +82,9 @@ fn a_line_that_moves_is_seen() {
     let picture = Picture::read(&fs::read(&kept).expect("the picture of a reply is kept"));
     // From the first line of the reply on, and from the last line of the page on.
     for from in [180, 640] {
-        assert!(picture.unlike(&picture.moved_down(from, 24)) > BOUND, "from {from}");
+        assert!(!is_alike(differences(&picture, &picture.moved_down(from, 24))), "from {from}");
     }
-    assert_eq!(picture.unlike(&picture.moved_down(180, 0)), 0);
+    assert_eq!(differences(&picture, &picture.moved_down(180, 0)), [0, 0]);
 }
 
 /// Draws all states in a theme, and returns what is wrong with them.
@@ -149,8 +150,8 @@ fn left_over(theme: &str, states: &BTreeSet<String>) -> Vec<String> {
 fn compare(name: &str, png: &[u8]) -> Option<String> {
     let path = kept_folder().join(format!("{name}.png"));
     let picture = Picture::read(png);
-    let unlike = fs::read(&path).ok().map(|kept| picture.unlike(&Picture::read(&kept)));
-    if unlike.is_some_and(|pixels| pixels <= BOUND) {
+    let unlike = fs::read(&path).ok().map(|kept| differences(&picture, &Picture::read(&kept)));
+    if unlike.is_some_and(is_alike) {
         return None;
     }
     if std::env::var_os(KEEP).is_some() {
@@ -159,11 +160,22 @@ fn compare(name: &str, png: &[u8]) -> Option<String> {
         return None;
     }
     Some(match unlike {
-        Some(pixels) => {
-            format!("{name}: {pixels} pixels are not as they were (`cargo xtask gallery --keep`)")
+        Some([pixels, surfaces]) => {
+            format!(
+                "{name}: {pixels} pixels are not as they were, and {surfaces} not quite (`cargo xtask gallery --keep`)"
+            )
         }
         None => format!("{name}: no picture is kept (`cargo xtask gallery --keep`)"),
     })
+}
+
+/// How many pixels differ by more than each of the bounds allows.
+fn differences(picture: &Picture, kept: &Picture) -> [usize; 2] {
+    BOUNDS.map(|(tolerance, _)| picture.unlike(kept, tolerance))
+}
+
+fn is_alike(unlike: [usize; 2]) -> bool {
+    unlike.iter().zip(BOUNDS).all(|(&pixels, (_, most))| pixels <= most)
 }
 
 /// Where the pictures are that were looked at.
@@ -203,14 +215,15 @@ impl Server {
         let built = vite(&["build", "--logLevel", "warn"]).status().expect("Node.js is installed");
         assert!(built.success(), "the gallery was not built");
         let port = free_port();
-        let process = vite(&["preview", "--port", &port.to_string()])
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the gallery is served");
+        let mut preview = vite(&["preview", "--port", &port.to_string()]);
+        let process = preview.stdout(Stdio::null()).spawn().expect("the gallery is served");
+        let mut server = Self { process, port };
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let ended = server.process.try_wait().expect("a process tells whether it runs");
+            assert_eq!(ended, None, "the gallery is not served");
             thread::sleep(Duration::from_millis(20));
         }
-        Self { process, port }
+        server
     }
 }
 

@@ -1,10 +1,13 @@
 //! The whole app without a mouse.
 
+use foretoken_tests::fixtures::demo_model;
 use serde_json::json;
 
 use crate::support::endless_model::open_endless_model;
+use crate::support::hub::{Hub, NAME};
+use crate::support::models_screen::{cancel_job, download, job_says, open_models, sandbox_with};
 use crate::support::sandbox::Sandbox;
-use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, F6, SHIFT, SPACE, TAB};
+use crate::support::webdriver::keys::{ARROW_DOWN, BACKSPACE, CONTROL, ENTER, ESCAPE, F6, SHIFT, SPACE, TAB};
 use crate::support::window::Window;
 
 #[test]
@@ -146,6 +149,35 @@ fn escape_closes_the_nearest_thing_and_then_stops_the_reply() {
     window.press(&[], ESCAPE);
     window.wait_for_end();
     assert!(window.text("conversation").contains("Stopped"));
+}
+
+#[test]
+fn escape_on_the_models_screen_ends_a_search_and_answers_a_question_before_it_leaves() {
+    let hub = Hub::with(&demo_model(), &["--rate", "120000"]);
+    let sandbox = sandbox_with(&hub);
+    let window = sandbox.open();
+    open_models(&window);
+    window.fill("search", "qwen");
+    window.press(&[], ENTER);
+    window.wait_until("what the Hub has is shown", || window.is_shown("end-search"));
+    window.press(&[CONTROL], 'a');
+    window.press(&[], BACKSPACE);
+    assert!(window.is_shown("end-search"), "what was found stays without its text");
+    window.press(&[], ESCAPE);
+    window.wait_until("the search has ended", || !window.is_shown("end-search"));
+    assert!(window.is_shown("models-screen"));
+    window.press(&[], ESCAPE);
+    window.wait_until("the chat is back", || !window.is_shown("models-screen"));
+
+    open_models(&window);
+    download(&window);
+    window.wait_until("bytes arrive", || job_says(&window, "Downloading") && job_says(&window, " of "));
+    window.choose_in_menu("job-more", NAME, "Cancel");
+    window.wait_until("it asks first", || window.focus() == "confirm-cancel");
+    window.press(&[], ESCAPE);
+    window.wait_until("the question is answered", || !window.is_shown("confirm-cancel"));
+    assert!(window.is_shown("models-screen") && window.is_shown("job"), "the download goes on where it was");
+    cancel_job(&window);
 }
 
 /// Opens the popover of the control that has the focus, and closes it with Escape.

@@ -142,7 +142,7 @@ fn all_that_was_deleted_is_listed_until_the_app_quits() {
 fn versions_look_right() {
     let sandbox = Sandbox::new(1280, 900);
     let (window, _) = asked(&sandbox);
-    let visual = VisualCheck::new(&window, &[(1100, 760), (760, 520)]);
+    let visual = VisualCheck::new(&window, &[(1100, 760), (760, 520), (720, 520)]);
     window.click("edit");
     window.wait_until("the text can be changed", || window.focus() == "edit-text");
     visual.check("versions-1-edit");
@@ -181,5 +181,6 @@ fn versions_look_right() {
     window.press(&[], ESCAPE);
     window.click("deletions");
     window.wait_until("what was deleted is listed", || window.texts("bring-back").len() == 2);
-    visual.check("versions-5-deletions");
+    // A narrow window has no list of them until the sidebar is called.
+    VisualCheck::new(&window, &[(1100, 760), (760, 520)]).check("versions-5-deletions");
 }

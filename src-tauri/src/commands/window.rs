@@ -15,9 +15,11 @@ pub(crate) async fn snapshot(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Snapshot, ErrorReport> {
+    let snapshot = app.snapshot().await?;
+    // Last, so that it is no older than what the page was told meanwhile.
     let surroundings = crate::window::surroundings(window.is_fullscreen().unwrap_or(false));
     app.events.knows_surroundings(window.label(), surroundings.clone());
-    Ok(Snapshot { surroundings, ..app.snapshot().await? })
+    Ok(Snapshot { surroundings, ..snapshot })
 }
 
 /// Sends the changes that concern the whole window from now on, in place of an earlier subscription.

@@ -17,8 +17,6 @@ const MOST: usize = 50;
 
 /// The colours of a PNG file whose pixels are a byte each.
 const PALETTE: usize = 256;
-/// A channel of a pixel may differ by so much and still be the same: letters have soft edges.
-const TOLERANCE: u8 = 40;
 
 /// Red, green and blue of every pixel.
 pub(crate) struct Picture {
@@ -66,12 +64,12 @@ impl Picture {
         file
     }
 
-    /// How many pixels of two pictures are not alike; all of them where the sizes differ.
-    pub(crate) fn unlike(&self, other: &Self) -> usize {
+    /// In how many pixels of two pictures a channel differs by more than `tolerance`; in all where the sizes differ.
+    pub(crate) fn unlike(&self, other: &Self, tolerance: u8) -> usize {
         if (self.width, self.height) != (other.width, other.height) {
             return self.pixels.len().max(other.pixels.len());
         }
-        let differs = |(a, b): &(&Colour, &Colour)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > TOLERANCE);
+        let differs = |(a, b): &(&Colour, &Colour)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > tolerance);
         self.pixels.iter().zip(&other.pixels).filter(differs).count()
     }
 

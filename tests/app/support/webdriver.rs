@@ -15,6 +15,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Keys as WebDriver writes them.
 pub(crate) mod keys {
+    pub(crate) const BACKSPACE: char = '\u{e003}';
     pub(crate) const TAB: char = '\u{e004}';
     pub(crate) const ENTER: char = '\u{e007}';
     pub(crate) const SHIFT: char = '\u{e008}';

@@ -8,11 +8,17 @@ import type { State } from "../state";
 const open = async () => {
   setView({ screen: "benchmarks" });
   await find('[data-testid="benchmarks-screen"]');
+};
+
+/** The chart is drawn once its code is there. */
+const openWithChart = async () => {
+  await open();
+  await find(".plot canvas");
   await drawn();
 };
 
 export const BENCHMARKS: State[] = [
-  { name: "benchmarks", act: open },
+  { name: "benchmarks", act: openWithChart },
   { name: "benchmarks-none", answers: { benchmarks: () => ({ ...HISTORY, benchmarks: [] }) }, act: open },
   {
     name: "benchmarks-measuring",
@@ -31,14 +37,14 @@ export const BENCHMARKS: State[] = [
   {
     name: "benchmarks-history",
     act: async () => {
-      await open();
+      await openWithChart();
       (await find('[data-testid="benchmark-history"]')).scrollIntoView();
     },
   },
   {
     name: "side-by-side",
     act: async () => {
-      await open();
+      await openWithChart();
       setBenchmarks({ sideBySide: { stage: "done", comparison: SIDE_BY_SIDE } });
       (await find('[data-testid="side-by-side"]')).scrollIntoView();
       await click("replay-end");

@@ -155,8 +155,8 @@ export const CHAT: State[] = [
         state: "failed",
         error: {
           code: "no_model",
-          message: "There is no model yet.",
-          hint: "Get one, or open the folder of one that you have.",
+          message: "No model is loaded.",
+          hint: "Choose a model.",
         },
       },
     },

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useRef } from "react";
 import { Icon } from "../primitives/icons";
 import { Segments } from "../primitives/Segments";
 import { setView, useStore } from "../state/store";
-import { closeInspector } from "./actions";
+import { closeInspector, toggleInspector } from "./actions";
 import { ChatPage } from "./ChatPage";
 import { ReplyPage } from "./ReplyPage";
 import { type InspectorPage, inspected } from "./view";
@@ -19,7 +19,7 @@ export function InspectorToggle() {
       title={words}
       aria-expanded={open}
       data-testid="inspector-toggle"
-      onClick={() => setView({ inspector: !open })}
+      onClick={toggleInspector}
     >
       <Icon name="inspector" />
     </button>

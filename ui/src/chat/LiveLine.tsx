@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { type ComponentProps, useEffect, useRef, useState } from "react";
 import type { LiveStats } from "../bridge/bindings";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
@@ -12,7 +12,6 @@ const COLUMNS = 22;
 const CALM = 250;
 /** How often the pulse changes for those who want less to move, in milliseconds. */
 const STILL = 1000;
-const NO_PASSES: readonly number[] = [];
 /** Reading that began less than this many seconds ago tells nothing of its rate. */
 const SETTLED = 0.5;
 
@@ -20,15 +19,15 @@ const SETTLED = 0.5;
 export function LiveLine({ live }: { live: LiveReply | undefined }) {
   const pulse = useStore((state) => state.preferences.pulse);
   const reading = useThrottled(live?.reading ?? null, CALM);
-  const passes = useThrottled(live?.stats?.passes ?? NO_PASSES, STILL);
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const [still] = useState(() => matchMedia("(prefers-reduced-motion: reduce)").matches);
+  const PulseOf = still ? StillPulse : LivePulse;
   return (
     <div className="reply-foot live-line numbers" data-testid="live-line" aria-live="off">
       {live?.reading ? (
         <ReadingLine reading={reading ?? live.reading} now={performance.now()} />
       ) : live?.stats ? (
         <>
-          {pulse && <Pulse passes={still ? passes : live.stats.passes} columns={COLUMNS} />}
+          {pulse && <PulseOf passes={live.stats.passes} />}
           <Numbers stats={live.stats} />
         </>
       ) : (
@@ -37,6 +36,13 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
     </div>
   );
 }
+
+type Passes = Pick<ComponentProps<typeof Pulse>, "passes">;
+
+const LivePulse = ({ passes }: Passes) => <Pulse passes={passes} columns={COLUMNS} />;
+
+/** The pulse for those who want less to move. */
+const StillPulse = ({ passes }: Passes) => <Pulse passes={useThrottled(passes, STILL)} columns={COLUMNS} />;
 
 function Numbers({ stats }: { stats: LiveStats }) {
   const [speed, ...others] = speedParts(stats);

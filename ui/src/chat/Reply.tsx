@@ -6,8 +6,9 @@ import { CopyButton } from "../primitives/CopyButton";
 import { count } from "../primitives/format";
 import { RevealedText } from "../reveal/RevealedText";
 import { answerRuns, useProvenance } from "../reveal/useProvenance";
-import { useAnswerReason, useStore } from "../state/store";
+import { useAnswerReason, useGeneration, useModel, useStore } from "../state/store";
 import { continueReply, retry } from "./actions";
+import { contextUse } from "./context";
 import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
@@ -98,11 +99,13 @@ interface NextStepsProps {
 /** What the model can do with a reply, the best first. */
 function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
   const reason = useAnswerReason();
+  const full = useContextIsFull();
   const { status } = message;
   const cut = status.state === "finished" && status.reason === "length";
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
-  const goesOn = last && unfinished && kept;
+  // What the model can read has no room for one word more; the note above the message says what to do then.
+  const goesOn = last && unfinished && kept && !full;
   return (
     <>
       {goesOn && (
@@ -116,7 +119,7 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
         </ActionButton>
       )}
       <ActionButton
-        className={!broken ? "quiet-button" : goesOn ? "button" : "button primary"}
+        className={!broken ? "quiet-button" : goesOn || full ? "button" : "button primary"}
         data-testid="retry"
         reason={reason}
         onClick={() => retry(message.id)}
@@ -125,6 +128,13 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
       </ActionButton>
     </>
   );
+}
+
+/** Whether the open chat is as long as what the model can read. */
+function useContextIsFull(): boolean {
+  const model = useModel();
+  const settings = useGeneration();
+  return useStore(({ messages }) => contextUse(messages, model, settings)?.full ?? false);
 }
 
 function problem({ status, error }: Message): ErrorReport | null {

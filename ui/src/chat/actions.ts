@@ -10,7 +10,7 @@ import { dropDraft, moveDraft, setEdit, setFiles } from "./drafts";
 import { focusComposer } from "./focus";
 import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
-import { inspected, isMeasured } from "./view";
+import { type ChatView, inspected, isMeasured } from "./view";
 
 const state = () => useStore.getState();
 
@@ -121,10 +121,22 @@ export function stop(): boolean {
   return true;
 }
 
+/** Opens the panel. It can be used at once: a sidebar that lies over the page goes. */
+function openInspector(view: Partial<Pick<ChatView, "inspectorPage" | "inspectedReply">> = {}): void {
+  setView({ screen: "chat", inspector: true, drawer: false, ...view });
+}
+
+/** Opens the panel with what it showed last, or puts it away. */
+export function toggleInspector(): void {
+  const { screen, inspector } = state();
+  if (screen === "chat" && inspector) setView({ inspector: false });
+  else openInspector();
+}
+
 /** Shows how a reply was made, in the panel; puts the panel away if that is what it shows. */
 export function inspectReply(message: number): void {
   if (inspected(state())?.id === message) setView({ inspector: false });
-  else setView({ screen: "chat", inspector: true, inspectorPage: "reply", inspectedReply: message });
+  else openInspector({ inspectorPage: "reply", inspectedReply: message });
 }
 
 /** The same for the reply that has the focus, or the last one. */

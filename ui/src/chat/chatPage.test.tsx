@@ -152,6 +152,29 @@ describe("the parts of the context", () => {
     ]);
   });
 
+  it("are estimates where more is said to be there than was read", () => {
+    const at = (used: number, always: number, files: number) =>
+      contextParts({ used, of: 8192 }, { tokens: always, about: false }, { tokens: files, about: false })
+        .slice(0, 3)
+        .map(({ tokens, about }) => [tokens, about]);
+    // The system prompt has become longer since.
+    expect(at(752, 5000, 0)).toEqual([
+      [752, true],
+      [0, false],
+      [0, true],
+    ]);
+    expect(at(752, 100, 5000)).toEqual([
+      [100, false],
+      [652, true],
+      [0, true],
+    ]);
+    expect(at(752, 752, 0)).toEqual([
+      [752, false],
+      [0, false],
+      [0, false],
+    ]);
+  });
+
   it("leave room for words of which two figures are known", () => {
     const room = (used: number) =>
       roomLabel({ used, of: 32_768, reply: 10, nearly: false, full: used >= 32_768 });

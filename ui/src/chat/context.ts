@@ -69,6 +69,13 @@ interface ContextPart extends Amount {
 }
 
 /**
+ * As much of an amount as there is room for. What is estimated may be more, and so may a system prompt that has become
+ * longer since the last reply was asked for: how much of it is there, nobody knows.
+ */
+const within = ({ tokens, about }: Amount, room: number): Amount =>
+  tokens > room ? { tokens: room, about: true } : { tokens, about };
+
+/**
  * What fills the context, part by part, and what is free; together all of it. Messages are what `always`, the system
  * prompt, and the files leave of what is used, so what the chat template adds is among them.
  */
@@ -77,14 +84,13 @@ export function contextParts(
   always: Amount,
   files: Amount,
 ): ContextPart[] {
-  // What is only estimated may be more than there is.
-  const known = Math.min(always.tokens, used);
-  const read = Math.min(files.tokens, used - known);
-  const about = always.about || files.about;
+  const known = within(always, used);
+  const read = within(files, used - known.tokens);
+  const messages = { tokens: used - known.tokens - read.tokens, about: known.about || read.about };
   return [
-    { kind: "always", name: "What it always knows", tokens: known, about: always.about },
-    { kind: "files", name: "Files", tokens: read, about: files.about },
-    { kind: "messages", name: "Messages", tokens: used - known - read, about },
+    { kind: "always", name: "What it always knows", ...known },
+    { kind: "files", name: "Files", ...read },
+    { kind: "messages", name: "Messages", ...messages },
     { kind: "free", name: "Free", tokens: Math.max(0, of - used), about: false },
   ];
 }

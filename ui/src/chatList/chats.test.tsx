@@ -13,7 +13,6 @@ import { isOwn } from "../chat/presets";
 import { Question } from "../chat/Question";
 import { chatSummary } from "../chat/samples";
 import { Thinking } from "../chat/Thinking";
-import { TokenCounts } from "../chat/tokenCounts";
 import { Versions } from "../chat/Versions";
 import { EngineBanner } from "../frame/EngineBanner";
 import { Note } from "../frame/Note";
@@ -243,17 +242,6 @@ describe("attached files", () => {
     expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
     expect(costLabel("word", 1234)).toBe("1,234 tokens");
     expect(likelyTokens("猫头鹰")).toBe(2);
-  });
-
-  it("keep what a model has counted of them, the newest", () => {
-    const counts = new TokenCounts();
-    counts.keep("small", "one", 7);
-    expect(counts.of("small", "one")).toBe(7);
-    expect(counts.of("large", "one")).toBeUndefined();
-    expect(counts.of("small", "two")).toBeUndefined();
-    for (let n = 0; n < 64; n += 1) counts.keep("small", `${n}`, n);
-    expect(counts.of("small", "one")).toBeUndefined();
-    expect(counts.of("small", "0")).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { loadHistory } from "../benchmarks/actions";
 import { useBenchmarks } from "../benchmarks/store";
 import type { Job, LocalModel, RemoteModel } from "../bridge/bindings";
 import { about, downloadModel, getModels, loadCatalogue, loadModel, openModels } from "../models/actions";
+import { HubError } from "../models/HubError";
 import { isRunning, share } from "../models/jobs";
 import { LibraryError } from "../models/LibraryError";
 import {
@@ -22,14 +23,17 @@ import { ActionButton } from "../primitives/ActionButton";
 import { bytes, explained, formatLabel } from "../primitives/format";
 import { HERE } from "../primitives/platform";
 import { setView, useReason, useStore } from "../state/store";
+import { useFocusHandOver } from "./useFocusHandOver";
 import { useSpotlight } from "./useSpotlight";
 
 /** The model to work with: the one to get, with how fast it is expected to be; the one that comes; or the one here. */
 export function ModelOffer({ demo }: { demo: boolean }) {
   const offer = useOffer();
   const heading = useId();
+  const part = useFocusHandOver<HTMLElement>();
   return (
     <section
+      ref={part}
       aria-labelledby={heading}
       aria-busy={offer.kind === "waiting"}
       className="model-offer"
@@ -135,14 +139,14 @@ function Get({ model }: { model: RemoteModel }) {
         </ActionButton>
         <OtherModels />
       </div>
-      <LibraryError subject={about.details} repo={model.repo} />
+      <LibraryError subject={about.details(model.repo)} repo={model.repo} />
     </>
   );
 }
 
 /** How far a download is that somebody has begun. It takes the focus of the button that began it. */
 function Coming({ job, demo }: { job: Job; demo: boolean }) {
-  const { id, name, stage } = job;
+  const { id, name, stage, repo } = job;
   const part = useSpotlight<HTMLElement>(about.job(id));
   const { amount, speed, left } = jobNumbers(job);
   const numbers = line(amount, speed, left);
@@ -156,25 +160,32 @@ function Coming({ job, demo }: { job: Job; demo: boolean }) {
         </p>
         <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={label} />
         {numbers !== "" && <p className="offer-speed numbers">{numbers}</p>}
-        {stage.stage === "failed" && <p className="offer-speed">{stage.error.message}</p>}
       </section>
+      {stage.stage === "failed" && (
+        <HubError error={stage.error} testId="offer-error" repo={repo} actions={<GoToJob id={id} />} />
+      )}
       <div className="offer-actions">
-        {!isRunning(job) && (
-          <button
-            type="button"
-            className="button"
-            data-testid="open-job"
-            onClick={() => {
-              setView({ spotlight: about.job(id) });
-              openModels();
-            }}
-          >
-            Go to the download
-          </button>
-        )}
+        {stage.stage !== "failed" && !isRunning(job) && <GoToJob id={id} />}
         <OtherModels />
       </div>
     </>
+  );
+}
+
+/** Leads to where a download can be told to go on. */
+function GoToJob({ id }: { id: number }) {
+  return (
+    <button
+      type="button"
+      className="button"
+      data-testid="open-job"
+      onClick={() => {
+        setView({ spotlight: about.job(id) });
+        openModels();
+      }}
+    >
+      Go to the download
+    </button>
   );
 }
 

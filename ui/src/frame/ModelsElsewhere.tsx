@@ -1,21 +1,27 @@
+import type { LocalModel } from "../bridge/bindings";
 import { about, loadModel, openModels } from "../models/actions";
 import { LibraryError } from "../models/LibraryError";
 import { elsewhereLabel, modelsElsewhere } from "../models/offer";
 import { ActionButton } from "../primitives/ActionButton";
 import { setView, useReason, useStore } from "../state/store";
+import { useFocusHandOver } from "./useFocusHandOver";
 
 /** The models that other programs have here, for whoever has none: a single one is used, several are shown. */
 export function ModelsElsewhere() {
   const library = useStore((state) => state.library);
-  const reason = useReason("open");
   const models = library === null ? [] : modelsElsewhere(library);
   const [first] = models;
-  if (first === undefined) return null;
+  return first === undefined ? null : <Elsewhere models={models} first={first} />;
+}
+
+function Elsewhere({ models, first }: { models: LocalModel[]; first: LocalModel }) {
+  const reason = useReason("open");
+  const part = useFocusHandOver<HTMLParagraphElement>();
   const subject = about.model(first.path);
   const several = models.length > 1;
   return (
     <>
-      <p className="first-elsewhere">
+      <p ref={part} className="first-elsewhere">
         {elsewhereLabel(models)}{" "}
         <ActionButton
           className="word-button"

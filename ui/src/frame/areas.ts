@@ -5,25 +5,26 @@ const FOCUSABLE = ["a[href]", "button", "input", "select", "textarea", "[tabinde
   .map((one) => `${one}:not([tabindex="-1"], :disabled)`)
   .join(", ");
 
-/** The areas of the window, in the order of Tab: what takes the focus in each, if it is there. */
-const AREAS: readonly ((focused: Element | null) => HTMLElement | null)[] = [
-  // The row that one is in.
-  () => find(".sidebar [aria-current]") ?? firstIn(".sidebar"),
-  () => firstIn(".main > .toolbar"),
-  () => find("[data-testid=conversation]") ?? firstIn(".screen"),
-  finishedLine,
-  () => find("[data-testid=composer]"),
-  () => firstIn("[data-testid=inspector]"),
-];
+/** A part of the window that F6 leads to. */
+interface Area {
+  /** What belongs to it. */
+  within: string;
+  /** What takes the focus in it, if it is there. */
+  target: (focused: Element | null) => HTMLElement | null;
+}
 
-/** What belongs to each of them. */
-const WITHIN: readonly string[] = [
-  ".sidebar",
-  ".main > .toolbar",
-  ".conversation-place, .screen-place",
-  "[data-testid=reply-footer]",
-  ".composer-place",
-  "[data-testid=inspector]",
+/** The areas of the window, in the order of Tab. */
+const AREAS: readonly Area[] = [
+  // The row that one is in.
+  { within: ".sidebar", target: () => find(".sidebar [aria-current]") ?? firstIn(".sidebar") },
+  { within: ".main > .toolbar", target: () => firstIn(".main > .toolbar") },
+  {
+    within: ".conversation-place, .screen-place",
+    target: () => find("[data-testid=conversation]") ?? firstIn(".screen"),
+  },
+  { within: "[data-testid=reply-footer]", target: finishedLine },
+  { within: ".composer-place", target: () => find("[data-testid=composer]") },
+  { within: "[data-testid=inspector]", target: () => firstIn("[data-testid=inspector]") },
 ];
 
 const find = (selector: string): HTMLElement | null => document.querySelector<HTMLElement>(selector);
@@ -51,9 +52,9 @@ export function nextArea(areThere: readonly boolean[], at: number, step: 1 | -1)
 export function goToArea(step: 1 | -1): boolean {
   if (isCovered()) return false;
   const focused = document.activeElement;
-  const areas = AREAS.map((target) => target(focused));
-  const at = WITHIN.findLastIndex((selector) => focused?.closest(selector) != null);
-  const next = areas[nextArea(areas.map(Boolean), at, step)];
+  const targets = AREAS.map(({ target }) => target(focused));
+  const at = AREAS.findLastIndex(({ within }) => focused?.closest(within) != null);
+  const next = targets[nextArea(targets.map(Boolean), at, step)];
   next?.focus();
   return next != null;
 }

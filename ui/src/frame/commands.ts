@@ -1,6 +1,6 @@
 import { openBenchmarks } from "../benchmarks/actions";
 import { shell } from "../bridge/bridge";
-import { editLast, stop, toggleStats } from "../chat/actions";
+import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat } from "../chat/navigation";
 import { focusSearch, goToChat } from "../chatList/actions";
@@ -38,8 +38,7 @@ export const COMMANDS: Commands = {
   export_chats: () => exportChats(null, "json"),
   import_chats: () => chooseImport(),
   toggle_sidebar: () => toggleSidebar(),
-  toggle_inspector: () =>
-    setView({ screen: "chat", inspector: state().screen !== "chat" || !state().inspector }),
+  toggle_inspector: () => toggleInspector(),
   zoom_in: () => changeZoom(1),
   zoom_out: () => changeZoom(-1),
   actual_size: () => changeZoom(0),

@@ -1,5 +1,11 @@
 // @vitest-environment happy-dom
+import { act, cleanup, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { createElement } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { JobCancel } from "../models/JobCancel";
+import { SearchForm } from "../models/SearchForm";
+import { job } from "../models/samples";
 import { useStore } from "../state/store";
 import { closeNearest } from "./escape";
 
@@ -7,7 +13,10 @@ vi.mock("../bridge/bridge", () => ({ shell: {}, reportOf: (error: unknown) => er
 
 const initial = useStore.getInitialState();
 beforeEach(() => useStore.setState(initial, true));
-afterEach(() => document.body.replaceChildren());
+afterEach(() => {
+  cleanup();
+  document.body.replaceChildren();
+});
 
 /** What is open of all that Escape puts away. */
 function open(): string[] {
@@ -63,13 +72,32 @@ describe("Escape", () => {
     expect(closeNearest(document.body), "a popover").toBe("left to it");
     document.querySelector(".popover")?.remove();
     expect(closeNearest(field), "what is being changed").toBe("left to it");
-    field.removeAttribute("data-escape");
-    field.type = "search";
-    field.value = "qwen";
-    expect(closeNearest(field), "a search on another screen").toBe("left to it");
     expect(open()).toHaveLength(4);
-    field.value = "";
-    expect(closeNearest(field), "an empty one").toBe("closed");
+  });
+
+  it("leads out of the search of the Hub before it leads out of the screen", () => {
+    useStore.setState(everything);
+    render(createElement(SearchForm));
+    const field = screen.getByTestId("search");
+    const { filter } = initial;
+    act(() => useStore.setState({ filter: { ...filter, text: "qwen" } }));
+    expect(closeNearest(field), "a text").toBe("left to it");
+    act(() => useStore.setState({ filter, found: { models: [], asking: false, error: null } }));
+    expect(closeNearest(field), "what was found, after the text was removed").toBe("left to it");
+    expect(open()).toContain("screen");
+    act(() => useStore.setState({ found: null }));
+    expect(closeNearest(field), "nothing").toBe("closed");
     expect(open()).not.toContain("screen");
+  });
+
+  it("answers the question whether to cancel work, and leaves the screen alone", async () => {
+    useStore.setState(everything);
+    const closed = vi.fn();
+    render(createElement(JobCancel, { job: job(1, { stage: "paused" }), onClose: closed }));
+    const question = screen.getByTestId("confirm-cancel");
+    expect(closeNearest(question)).toBe("left to it");
+    await userEvent.setup().keyboard("{Escape}");
+    expect(closed).toHaveBeenCalledOnce();
+    expect(open()).toContain("screen");
   });
 });

@@ -7,7 +7,6 @@ import { sidebarShown } from "./view";
 
 /** Something that Escape puts away. */
 interface Closable {
-  name: string;
   /** Whether it is there while `focused` has the focus. */
   isOpen: (state: State, focused: Element) => boolean;
   /** Puts it away; null where it hears the key by itself. */
@@ -17,36 +16,24 @@ interface Closable {
 /** Whether something lies over the page that is answered or closed before anything else. */
 export const isCovered = (): boolean => document.querySelector(".popover, .sheet") !== null;
 
+/** A change, a search, a question or the panel, which hears the key while the focus is in it. */
+const HEARS_ESCAPE = "[data-escape]";
+
 /** What Escape puts away, the nearest first: one thing for each press. Where nothing is left it stops the reply. */
-export const CLOSABLE: readonly Closable[] = [
-  {
-    name: "popovers, menus and sheets",
-    isOpen: isCovered,
-    close: null,
-  },
-  {
-    name: "a change, a search or the panel that the focus is in",
-    isOpen: (_, focused) => focused.closest("[data-escape]") !== null,
-    close: null,
-  },
-  { name: "the sidebar over the page", isOpen: ({ narrow, drawer }) => narrow && drawer, close: closeDrawer },
-  {
-    name: "what is searched for on another screen",
-    isOpen: ({ screen }, focused) => screen !== "chat" && isFilledSearch(focused),
-    close: null,
-  },
-  {
-    name: "another screen",
-    isOpen: ({ screen }) => screen !== "chat",
-    close: () => setView({ screen: "chat" }),
-  },
-  { name: "matches in the chat", isOpen: (state) => openFind(state) !== null, close: closeFind },
-  {
-    name: "the search of all chats",
-    isOpen: (state) => state.query !== "" && sidebarShown(state),
-    close: leaveSearch,
-  },
-  { name: "the panel", isOpen: ({ inspector }) => inspector, close: closeInspector },
+const CLOSABLE: readonly Closable[] = [
+  // Popovers, menus and sheets.
+  { isOpen: isCovered, close: null },
+  { isOpen: (_, focused) => focused.closest(HEARS_ESCAPE) !== null, close: null },
+  // The sidebar over the page.
+  { isOpen: ({ narrow, drawer }) => narrow && drawer, close: closeDrawer },
+  // Another screen.
+  { isOpen: ({ screen }) => screen !== "chat", close: () => setView({ screen: "chat" }) },
+  // Matches in the chat.
+  { isOpen: (state) => openFind(state) !== null, close: closeFind },
+  // The search of all chats.
+  { isOpen: (state) => state.query !== "" && sidebarShown(state), close: leaveSearch },
+  // The panel.
+  { isOpen: ({ inspector }) => inspector, close: closeInspector },
 ];
 
 /** Puts away the nearest thing for an Escape at `focused`, and says what came of that. */
@@ -57,9 +44,6 @@ export function closeNearest(focused: Element): "closed" | "left to it" | "nothi
   nearest.close?.();
   return nearest.close === null ? "left to it" : "closed";
 }
-
-const isFilledSearch = (focused: Element): boolean =>
-  focused instanceof HTMLInputElement && focused.type === "search" && focused.value !== "";
 
 /** Whoever was among what was found goes on in the field. */
 function leaveSearch(): void {

@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { history } from "../benchmarks/samples";
 import { useBenchmarks } from "../benchmarks/store";
 import type { LibrarySnapshot, ModelEntry, RemoteModel } from "../bridge/bindings";
-import { shell } from "../bridge/bridge";
+import { ShellError, shell } from "../bridge/bridge";
 import * as actions from "../chat/actions";
 import { chatSummary } from "../chat/samples";
+import { about } from "../models/actions";
 import { fitOf, job, library, local, modelInfo, remote } from "../models/samples";
 import { dispatch, setView, useStore } from "../state/store";
 import { EmptyChat } from "./EmptyChat";
@@ -166,12 +167,110 @@ describe("the model that is offered", () => {
     expect(useStore.getState().screen).toBe("chat");
   });
 
-  it("leads to a download that stands still", async () => {
+  describe("while its download is being prepared", () => {
+    const comes = () =>
+      act(() =>
+        useStore.setState({ library: library({ models: [demo], jobs: [job(7, { stage: "downloading" })] }) }),
+      );
+
+    /** Begins a download, and gives what lets the shell answer. */
+    async function download(): Promise<() => Promise<void>> {
+      let answer: (job: number) => void = () => {};
+      vi.spyOn(shell, "downloadModel").mockReturnValue(
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+      );
+      render(
+        <>
+          <Place />
+          <textarea data-testid="composer" />
+        </>,
+      );
+      await act(async () => {});
+      await userEvent.click(screen.getByTestId("download-offered"));
+      return () => act(async () => answer(7));
+    }
+
+    it("lets whoever writes go on, whether it is there before or after the answer", async () => {
+      for (const early of [true, false]) {
+        begin();
+        const answer = await download();
+        const composer = screen.getByTestId("composer");
+        composer.focus();
+        if (early) comes();
+        await answer();
+        expect(useStore.getState().spotlight).toBeNull();
+        if (!early) comes();
+        expect(screen.getByTestId("offer-coming")).toBeTruthy();
+        expect(document.activeElement).toBe(composer);
+        cleanup();
+      }
+    });
+
+    it("leads to nothing later where somebody went on after the answer", async () => {
+      const answer = await download();
+      await answer();
+      expect(useStore.getState().spotlight).toBe("job:7");
+      act(() => screen.getByTestId("composer").focus());
+      expect(useStore.getState().spotlight).toBeNull();
+      cleanup();
+      begin();
+      await (await download())();
+      act(() => setView({ screen: "benchmarks" }));
+      expect(useStore.getState().spotlight).toBeNull();
+    });
+
+    it("leads to nothing on another screen or in another chat", async () => {
+      for (const more of [{ screen: "models" }, { chat: 5 }] as const) {
+        begin();
+        const answer = await download();
+        act(() => useStore.setState(more));
+        await answer();
+        expect(useStore.getState().spotlight).toBeNull();
+        cleanup();
+      }
+    });
+
+    it("leads there from nowhere, as a click leaves the focus on a Mac", async () => {
+      const answer = await download();
+      act(() => screen.getByTestId("download-offered").blur());
+      await answer();
+      comes();
+      expect(document.activeElement).toBe(screen.getByTestId("offer-coming"));
+      expect(useStore.getState().spotlight).toBeNull();
+    });
+  });
+
+  it("leads to a download that has stopped, and says why and what to do", async () => {
     const error = { code: "disk_full", message: "The disk is full.", hint: "Free some space." };
     begin({ library: library({ models: [demo], jobs: [job(7, { stage: "failed", error })] }) });
-    expect(await words()).toContain("The disk is full.");
+    await words();
+    const note = screen.getByTestId("offer-error");
+    expect(note.textContent).toBe("The disk is full.Free some space.Go to the download");
+    expect(note.querySelector(".sign.short")).toBeTruthy();
+    expect(screen.getByTestId("model-offer").querySelector(".primary")).toBeNull();
     await userEvent.click(screen.getByTestId("open-job"));
     expect(useStore.getState()).toMatchObject({ screen: "models", spotlight: "job:7" });
+  });
+
+  it("leads to a download that is paused", async () => {
+    begin({ library: library({ models: [demo], jobs: [job(7, { stage: "paused" })] }) });
+    expect(await words()).toContain("Model 7 · Paused");
+    expect(screen.queryByTestId("offer-error")).toBeNull();
+    await userEvent.click(screen.getByTestId("open-job"));
+    expect(useStore.getState()).toMatchObject({ screen: "models", spotlight: "job:7" });
+  });
+
+  it("says why it could not be got, and nothing of why another could not", async () => {
+    const report = { code: "gated_no_token", message: "Not for everybody.", hint: "" };
+    begin({ libraryError: { about: about.details("org/other"), report } });
+    expect(await words()).not.toContain("Not for everybody.");
+    vi.spyOn(shell, "downloadModel").mockRejectedValue(new ShellError(report));
+    await userEvent.click(screen.getByTestId("download-offered"));
+    const note = await screen.findByTestId("library-error");
+    expect(note.textContent).toContain("https://huggingface.co/org/best");
+    expect(screen.getByTestId("model-offer").querySelectorAll(".primary")).toHaveLength(1);
   });
 
   it("cannot be downloaded where the disk is away or too full, and says so", async () => {
@@ -207,6 +306,28 @@ describe("the model that is offered", () => {
     );
     await userEvent.click(screen.getByTestId("use-offered"));
     expect(select).toHaveBeenCalledExactlyOnceWith("/own");
+  });
+
+  it("gives the focus to the message once it goes away", async () => {
+    for (const more of [{ selectedModel: "/own" }, { selectedModel: "/own", chats: [chatSummary(1)] }])
+      for (const [models, testId] of [
+        [[demo, local("/own")], "use-offered"],
+        [[demo, local("/a", { origin: "lm_studio" })], "use-elsewhere"],
+      ] as const) {
+        begin({ library: library({ models: [...models] }) });
+        render(
+          <>
+            <EmptyChat />
+            <textarea data-testid="composer" />
+          </>,
+        );
+        await act(async () => {});
+        screen.getByTestId(testId).focus();
+        await act(async () => useStore.setState(more));
+        expect(screen.queryByTestId(testId)).toBeNull();
+        expect(document.activeElement).toBe(screen.getByTestId("composer"));
+        cleanup();
+      }
   });
 
   it("gives way to the way to all models where none can be named", async () => {

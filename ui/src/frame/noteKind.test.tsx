@@ -1,19 +1,35 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { ErrorNote } from "./ErrorNote";
-import { noteKind } from "./noteKind";
+import { KINDS, noteKind } from "./noteKind";
 
 describe("the kind of a note", () => {
-  it("comes from the code of the error", () => {
-    const kinds = [
-      ["out_of_memory", "short"],
-      ["disk_full", "short"],
-      ["hub_unreachable", "away"],
-      ["library_offline", "unplugged"],
-      ["engine_stopped", "failed"],
-      ["download_corrupt", "failed"],
-    ];
-    expect(kinds.map(([code = ""]) => [code, noteKind(code)])).toEqual(kinds);
+  it("comes from the code of the error, and each that is no failure is written out", () => {
+    const kinds = {
+      short: ["out_of_memory", "no_room_to_measure", "prompt_too_large", "disk_full", "chats_full"],
+      busy: [
+        "another_model_chosen",
+        "busy",
+        "chat_goes_first",
+        "chats_busy",
+        "converting",
+        "engine_busy",
+        "in_use",
+        "library_busy",
+        "model_changed",
+        "model_not_ready",
+        "still_writing",
+      ],
+      away: ["hub_unreachable", "hub_busy"],
+      unplugged: ["library_offline", "no_model"],
+      full: ["prompt_too_long", "attachment_too_large", "attachments_too_many"],
+    };
+    expect([...KINDS]).toEqual(
+      Object.entries(kinds).flatMap(([kind, codes]) => codes.map((code) => [code, kind])),
+    );
+    for (const [code, kind] of KINDS) expect(noteKind(code)).toBe(kind);
+    for (const code of ["engine_stopped", "download_corrupt", "gated_no_token", "hub_refused"])
+      expect(noteKind(code)).toBe("failed");
   });
 
   it("is a failure for codes that nobody has heard of, such as names of an object's own", () => {

@@ -2,7 +2,7 @@
 type Rgb = readonly [number, number, number];
 
 /** What the system's accent becomes in a theme, `#rrggbb`. */
-export interface SystemColours {
+interface SystemColours {
   /** A switch, a chosen row: told from what it stands on as a text is. */
   system: string;
   /** White text can be read on it. */

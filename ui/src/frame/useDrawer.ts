@@ -1,6 +1,7 @@
 import { type FocusEvent, type RefObject, useLayoutEffect } from "react";
-import { focusComposer } from "../chat/focus";
+import { useStore } from "../state/store";
 import { closeDrawer } from "./drawer";
+import { sidebarShown } from "./view";
 
 /**
  * The focus while the sidebar lies `over` the page: it goes there when the sidebar is called, and back when it is put
@@ -11,11 +12,13 @@ export function useDrawer(sidebar: RefObject<HTMLElement | null>, over: boolean)
     const drawer = sidebar.current;
     if (!over || drawer === null) return;
     const before = document.activeElement;
-    drawer.focus({ preventScroll: true });
+    // Whoever was in it when the window became narrow stays there.
+    if (!drawer.contains(before)) drawer.focus({ preventScroll: true });
     return () => {
-      if (!drawer.contains(document.activeElement)) return;
-      if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus();
-      else focusComposer();
+      // In a window that became wide it may have its place.
+      if (sidebarShown(useStore.getState()) || !drawer.contains(document.activeElement)) return;
+      if (before instanceof HTMLElement && !drawer.contains(before) && before.isConnected) before.focus();
+      requestAnimationFrame(focusToggle);
     };
   }, [sidebar, over]);
 
@@ -24,4 +27,11 @@ export function useDrawer(sidebar: RefObject<HTMLElement | null>, over: boolean)
     if (over && event.relatedTarget?.closest(".stage")) closeDrawer();
   };
   return { onBlur };
+}
+
+/** Puts the focus on what calls the sidebar, which is there again, unless something else has it. */
+function focusToggle(): void {
+  const focused = document.activeElement;
+  if (focused !== null && focused !== document.body) return;
+  document.querySelector<HTMLElement>("[data-testid=sidebar-toggle]")?.focus({ preventScroll: true });
 }

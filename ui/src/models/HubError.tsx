@@ -25,7 +25,7 @@ export function HubError({ error, testId, repo = null, actions }: Props) {
       actions={
         (gated || actions) && (
           <>
-            {gated && <CopyButton className="button primary" text={address} label="Copy address" />}
+            {gated && <CopyButton className="button" text={address} label="Copy address" />}
             {gated && <TokenControl />}
             {actions}
           </>

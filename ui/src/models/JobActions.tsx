@@ -4,7 +4,7 @@ import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { useReason, useStore } from "../state/store";
 import { about, cancelJob, doStep, loadModel } from "./actions";
-import { isGated, isOpen, losesWork, moved, type Step, steps } from "./jobs";
+import { isOpen, losesWork, moved, type Step, steps } from "./jobs";
 
 const STEP_NAMES: Record<Exclude<Step, "use">, string> = {
   pause: "Pause",
@@ -46,22 +46,18 @@ const isRemedy = (step: Step): boolean => step === "retry" || step === "hurry";
 
 /** Lets a job that does not go on try again: once what was wrong is put right, or sooner than it would by itself. */
 export function JobRemedy({ job }: { job: Job }) {
-  const { stage } = job;
   const step = steps(job).find(isRemedy);
-  if (step === undefined || step === "use") return null;
-  // Whoever is not let in asks for that first.
-  const gated = stage.stage === "failed" && isGated(stage.error);
-  return <StepButton job={job} step={step} main={step === "retry" && !gated} />;
+  return step === undefined || step === "use" ? null : <StepButton job={job} step={step} />;
 }
 
-function StepButton({ job, step, main = false }: { job: Job; step: Exclude<Step, "use">; main?: boolean }) {
+function StepButton({ job, step }: { job: Job; step: Exclude<Step, "use"> }) {
   const { id, name, stage } = job;
   const damaged = stage.stage === "failed" && stage.error.code === "download_corrupt";
   const words = step === "retry" && damaged ? "Fetch it again" : STEP_NAMES[step];
   return (
     <button
       type="button"
-      className={main ? "button primary" : "button"}
+      className="button"
       aria-label={`${words}: ${name}`}
       data-testid={`job-${step}`}
       onClick={() => doStep(id, step)}

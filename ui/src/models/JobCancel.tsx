@@ -14,6 +14,7 @@ export function JobCancel({ job, onClose }: { job: Job; onClose: () => void }) {
       className="confirm"
       aria-label={`Cancel ${name}`}
       tabIndex={-1}
+      data-escape
       data-testid="confirm-cancel"
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;

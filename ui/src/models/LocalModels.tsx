@@ -42,7 +42,7 @@ export function LocalModels({ heading }: { heading: string }) {
       <LibraryError
         subject={about.library}
         actions={
-          <button type="button" className="button primary" onClick={loadLibrary}>
+          <button type="button" className="button" onClick={loadLibrary}>
             Try again
           </button>
         }

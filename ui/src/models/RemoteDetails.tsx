@@ -8,7 +8,7 @@ import { Fact } from "../primitives/Fact";
 import { bytes } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useReason, useStore } from "../state/store";
-import { about, downloadModel, loadModel } from "./actions";
+import { about, closeDetails, downloadModel, loadModel } from "./actions";
 import { ConversionForm } from "./ConversionForm";
 import { whereabouts } from "./jobs";
 import { LibraryError } from "./LibraryError";
@@ -40,12 +40,11 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
     firstChoice(whereabouts(model, useStore.getState().library).local),
   );
   const raw = model.kind === "raw";
-  const close = () => setView({ details: null });
   const judged = raw && choice.bits !== 4 && model.fit;
   return (
     <Sheet
       open={open}
-      onClose={close}
+      onClose={closeDetails}
       title={model.name}
       testId="model-details"
       foot={<Foot model={model} choice={raw && choice.bits !== null ? choice : AS_IS} />}
@@ -133,7 +132,7 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
   const reason = starting ? "The download is being prepared." : library && downloadProblem(model, library);
   return (
     <>
-      <LibraryError subject={about.details} repo={model.repo} />
+      <LibraryError subject={about.details(model.repo)} repo={model.repo} />
       {(reason ?? warning) && <span className="sheet-state">{reason ?? warning}</span>}
       <span className="spring" />
       <ActionButton className="button primary" data-testid="download" reason={reason} onClick={start}>

@@ -104,7 +104,7 @@ function Results({ listing, waiting, empty, onRetry }: ResultsProps) {
           error={error}
           testId="listing-error"
           actions={
-            <button type="button" className="button primary" onClick={onRetry}>
+            <button type="button" className="button" onClick={onRetry}>
               Try again
             </button>
           }

@@ -31,6 +31,7 @@ export function SearchForm() {
           autoComplete="off"
           spellCheck={false}
           value={filter.text}
+          data-escape={filter.text !== "" || searching || undefined}
           data-testid="search"
           onChange={(event) => changeFilter({ text: event.target.value })}
           onKeyDown={(event) => {

@@ -7,6 +7,7 @@ import type {
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { settingsQueue } from "../bridge/serialQueue";
+import { leadOn } from "../frame/leadOn";
 import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
 import { type Listing, NO_FILTER } from "./view";
@@ -21,9 +22,10 @@ export const about = {
   here: "here",
   place: "place",
   token: "token",
-  details: "details",
   context: "context",
   memory: "memory",
+  /** Getting the model of a repository. */
+  details: (repo: string) => `details:${repo}`,
   model: (path: string) => `model:${path}`,
   /** The draft model that is not here yet of the model in a folder. */
   draftOf: (path: string) => `draft:${path}`,
@@ -147,11 +149,23 @@ export const findWithHead = (name: string) => {
   return searchModels();
 };
 
-/** Begins a download; its row in the queue comes into view. */
+/** Closes what is known of a repository, and with it why its model could not be got. */
+export function closeDetails(): void {
+  const { details, libraryError } = state();
+  const told = details !== null && libraryError?.about === about.details(details.repo);
+  setView({ details: null, ...(told && { libraryError: null }) });
+}
+
+/** Begins a download; its row in the queue comes into view for whoever waits for it. */
 export const downloadModel = (repo: string, conversion: ConversionChoice) =>
-  attempt(about.details, async () => {
+  attempt(about.details(repo), async () => {
+    const lead = leadOn();
     const job = await shell.downloadModel(repo, conversion);
-    setView({ details: null, spotlight: about.job(job) });
+    const { details } = state();
+    // Whoever looks at another one by now stays there.
+    if (details !== null && details.repo !== repo) return;
+    setView({ details: null });
+    lead(about.job(job));
   });
 
 /** Begins the download of a draft model, which stays as it is published. */
@@ -160,12 +174,14 @@ export const getDraftModel = (repo: string, subject: string) =>
 
 export const convertModel = (path: string, conversion: ConversionChoice) =>
   attempt(about.model(path), async () => {
-    setView({ spotlight: about.job(await shell.convertModel(path, conversion)) });
+    const lead = leadOn();
+    lead(about.job(await shell.convertModel(path, conversion)));
   });
 
 export const tuneModel = (path: string) =>
   attempt(about.model(path), async () => {
-    setView({ spotlight: about.job(await shell.tuneModel(path)) });
+    const lead = leadOn();
+    lead(about.job(await shell.tuneModel(path)));
   });
 
 /** Loads a model and goes to the chat, unless the person went elsewhere in the meantime. */

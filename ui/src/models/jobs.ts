@@ -17,6 +17,9 @@ export const isRunning = ({ stage: { stage } }: Job): boolean => RUNNING.include
 /** Work that is not at its end, whether it goes on or not. */
 export const isOpen = ({ stage: { stage } }: Job): boolean => stage !== "done";
 
+/** Whether it goes on only once somebody does something about it. */
+export const isStalled = ({ stage: { stage } }: Job): boolean => stage === "paused" || stage === "failed";
+
 /** How far the job's stage has come, from 0 to 1; null where that is not known. */
 export const share = ({ done, total }: Job): number | null => (total > 0 ? Math.min(1, done / total) : null);
 

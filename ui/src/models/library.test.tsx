@@ -370,6 +370,29 @@ describe("models to get", () => {
     );
     expect(words(<HubError error={error} testId="e" />)).not.toContain("token");
   });
+
+  it("have no main button beside those that are in a list or a sheet", () => {
+    const gated = { ...error, code: "gated_no_token" };
+    const failed = [error, gated].map((one, at) => job(at, { stage: "failed", error: one }));
+    const listing = { models: null, asking: false, error };
+    Object.assign(initial, {
+      library: library({ jobs: failed }),
+      catalogue: listing,
+      libraryError: { about: "library", report: error },
+    });
+    const drawn = renderToStaticMarkup(
+      <>
+        {failed.map((one) => (
+          <JobRow key={one.id} job={one} jobs={failed} />
+        ))}
+        <LocalModels heading="Here" />
+        <RemoteModels />
+      </>,
+    );
+    expect(drawn.match(/Try again<\/button>/g)).toHaveLength(4);
+    expect(drawn).toContain("Copy address");
+    expect(drawn).not.toContain("primary");
+  });
 });
 
 describe("smaller memory", () => {

@@ -49,12 +49,26 @@ describe("what is offered to those who begin", () => {
       offerOf([small], library({ jobs, models }));
     expect(coming([paused, running])).toEqual({ kind: "coming", job: running });
     expect(coming([paused])).toEqual({ kind: "coming", job: paused });
+    const queued = job(5, { stage: "queued" });
+    expect(coming([paused, queued])).toEqual({ kind: "coming", job: queued });
+    expect(coming([queued, running])).toEqual({ kind: "coming", job: running });
     expect(coming([job(3, { stage: "done", path: "/m" })]).kind).toBe("get");
     expect(coming([job(4, { stage: "tuning" }, { kind: "measurement", repo: null })]).kind).toBe("get");
     const offer = { repo: "org/model-2", name: "Drafts", download_bytes: null };
     expect(coming([running], [local("/demo", { origin: "built_in", draft_model_offer: offer })]).kind).toBe(
       "get",
     );
+  });
+
+  it("is a model that is here rather than one that has stopped on its way, but not than one that comes", () => {
+    const error = { code: "disk_full", message: "The disk is full.", hint: "" };
+    const own = local("/own");
+    const offered = (...jobs: LibrarySnapshot["jobs"]) =>
+      offerOf([small], library({ models: [demo, own], jobs }));
+    for (const stage of [{ stage: "failed", error }, { stage: "paused" }] as const)
+      expect(offered(job(1, stage))).toEqual({ kind: "here", model: own });
+    for (const stage of ["downloading", "queued"] as const)
+      expect(offered(job(1, { stage })).kind).toBe("coming");
   });
 
   it("is the model that is here, the one that answered last before larger ones", () => {

@@ -8,14 +8,14 @@ import type {
   RemoteModel,
 } from "../bridge/bindings";
 import { HERE } from "../primitives/platform";
-import { isOpen, isRunning, whereabouts } from "./jobs";
+import { isOpen, isRunning, isStalled, whereabouts } from "./jobs";
 import { machineLabel } from "./labels";
 
 /** What to say to whoever has no model to work with yet. */
 export type Offer =
   /** It is not known yet what there is. */
   | { kind: "waiting" }
-  /** A model is on its way. */
+  /** A model is on its way, or would be if somebody let it go on. */
   | { kind: "coming"; job: Job }
   /** A model is here, and is not used yet. */
   | { kind: "here"; model: LocalModel }
@@ -65,24 +65,29 @@ function modelHere({ models }: LibrarySnapshot): LocalModel | null {
   return best;
 }
 
-/** The model that is on its way; where there are several, one that goes on by itself. A draft model is none. */
-function modelComing({ jobs, models }: LibrarySnapshot): Job | null {
+/** The models that are on their way, whether they go on or not. A draft model is none. */
+function modelsComing({ jobs, models }: LibrarySnapshot): Job[] {
   const drafts = models.map(({ draft_model_offer: offer }) => offer?.repo);
-  const coming = jobs.filter((job) => job.repo !== null && isOpen(job) && !drafts.includes(job.repo));
-  return coming.find(isRunning) ?? coming[0] ?? null;
+  return jobs.filter((job) => job.repo !== null && isOpen(job) && !drafts.includes(job.repo));
 }
 
-/** What to offer. `catalogue` and `library` are null while they are asked for, and "none" where that failed. */
+/**
+ * What to offer: a model that comes by itself, one that is here, one that has stopped on its way, or one to get.
+ * `catalogue` and `library` are null while they are asked for, and "none" where that failed.
+ */
 export function offerOf(
   catalogue: RemoteModel[] | "none" | null,
   library: LibrarySnapshot | "none" | null,
 ): Offer {
   if (library === null) return { kind: "waiting" };
   if (library === "none") return { kind: "none" };
-  const job = modelComing(library);
+  const coming = modelsComing(library);
+  const job = coming.find(isRunning) ?? coming.find((one) => !isStalled(one));
   if (job) return { kind: "coming", job };
   const here = modelHere(library);
   if (here) return { kind: "here", model: here };
+  const [stalled] = coming;
+  if (stalled) return { kind: "coming", job: stalled };
   if (catalogue === null) return { kind: "waiting" };
   const model = catalogue === "none" ? null : modelToGet(catalogue, library);
   return model ? { kind: "get", model } : { kind: "none" };

@@ -23,7 +23,7 @@ pub enum EngineError {
     /// A checkpoint cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    /// MLX failed; its own words are in the report's hint.
+    /// MLX failed. Its own words are in the report's hint, unless it is known what they mean.
     #[error("{}", plainly(.0))]
     Mlx(#[from] MlxError),
     /// Whoever asked for it has ended it.
@@ -91,12 +91,15 @@ impl From<&EngineError> for ErrorReport {
             EngineError::Checkpoint(e) => e.into(),
             EngineError::Text(e) => e.into(),
             EngineError::Convert(e) => e.into(),
-            EngineError::Mlx(e) if e.is_out_of_memory() => report(
-                "out_of_memory",
-                &with_details("Close other programs, or choose a smaller model or a shorter chat.", e),
-            ),
+            EngineError::Mlx(e) if e.is_too_large() => {
+                report("out_of_memory", "Choose a shorter chat or a smaller model.")
+            }
+            EngineError::Mlx(e) if e.is_out_of_memory() => {
+                report("out_of_memory", "Close other programs, or choose a smaller model or a shorter chat.")
+            }
             EngineError::Mlx(e) => {
-                report("mlx_failed", &with_details("Try again; if it happens again, restart the program.", e))
+                let hint = "Try again; if it happens again, restart the program.";
+                report("mlx_failed", &format!("{hint} MLX says, of {}: {}", e.operation, e.message))
             }
             EngineError::Cancelled => report("cancelled", "Ask again."),
             EngineError::Request { code, hint, .. } => report(code, hint),
@@ -112,20 +115,18 @@ const TELLING_BYTES: u64 = 1_000_000;
 
 /// What a failure of MLX comes to, without its words.
 fn plainly(error: &MlxError) -> String {
-    if !error.is_out_of_memory() {
-        return "The engine could not compute that.".into();
+    let wanted = match error.bytes_wanted() {
+        Some(bytes @ 1_000_000_000..) => format!(": it takes {:.1} GB more.", bytes as f64 / 1e9),
+        Some(bytes @ TELLING_BYTES..) => format!(": it takes {:.0} MB more.", bytes as f64 / 1e6),
+        _ => ".".into(),
+    };
+    if error.is_too_large() {
+        format!("{HERE} cannot hold that in one piece{wanted}")
+    } else if error.is_out_of_memory() {
+        format!("{HERE} has too little memory free for that{wanted}")
+    } else {
+        "The engine could not compute that.".into()
     }
-    let short = format!("{HERE} has too little memory free for that");
-    match error.bytes_wanted() {
-        Some(bytes @ 1_000_000_000..) => format!("{short}: it takes {:.1} GB more.", bytes as f64 / 1e9),
-        Some(bytes @ TELLING_BYTES..) => format!("{short}: it takes {:.0} MB more.", bytes as f64 / 1e6),
-        _ => format!("{short}."),
-    }
-}
-
-/// What to do, and MLX's own words for whoever looks into it.
-fn with_details(hint: &str, error: &MlxError) -> String {
-    format!("{hint} MLX says, of {}: {}.", error.operation, error.message.trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -137,17 +138,21 @@ mod tests {
     }
 
     #[test]
-    fn a_want_of_memory_is_said_in_plain_words_and_mlx_s_own_stand_in_the_hint() {
+    fn a_want_of_memory_is_said_in_plain_words_alone() {
         let report = told("[malloc] Unable to allocate 12884901888 bytes.");
         assert_eq!(report.code, "out_of_memory");
         assert_eq!(
             report.message,
             format!("{HERE} has too little memory free for that: it takes 12.9 GB more.")
         );
+        assert_eq!(report.hint, "Close other programs, or choose a smaller model or a shorter chat.");
+        let report = told(
+            "[metal::malloc] Attempting to allocate 33554432 bytes which is greater than the maximum allowed buffer size of 9 bytes.",
+        );
+        assert_eq!(report.message, format!("{HERE} cannot hold that in one piece: it takes 34 MB more."));
         assert_eq!(
-            report.hint,
-            "Close other programs, or choose a smaller model or a shorter chat. MLX says, of eval: [malloc] Unable \
-             to allocate 12884901888 bytes."
+            report.hint, "Choose a shorter chat or a smaller model.",
+            "closing programs would not help"
         );
         let message = |bytes: u64| told(&format!("Unable to allocate {bytes} bytes.")).message;
         assert!(message(33_554_432).ends_with(": it takes 34 MB more."));
@@ -161,6 +166,6 @@ mod tests {
             (report.code.as_str(), report.message.as_str()),
             ("mlx_failed", "The engine could not compute that.")
         );
-        assert!(report.hint.ends_with("MLX says, of eval: [matmul] Shapes do not match."), "{}", report.hint);
+        assert!(report.hint.ends_with("MLX says, of eval: [matmul] Shapes do not match"), "{}", report.hint);
     }
 }

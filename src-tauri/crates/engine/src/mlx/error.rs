@@ -34,6 +34,11 @@ impl MlxError {
         OUT_OF_MEMORY.iter().any(|sign| words.contains(sign))
     }
 
+    /// Whether it was more than the device takes in one piece, however much is free.
+    pub fn is_too_large(&self) -> bool {
+        self.message.contains("maximum allowed buffer size")
+    }
+
     /// Bytes that were asked for in vain, where MLX says how many.
     pub fn bytes_wanted(&self) -> Option<u64> {
         let (_, wanted) = self.message.split_once("allocate ")?;
@@ -100,6 +105,8 @@ mod tests {
             let error = MlxError::new("eval", message);
             (error.is_out_of_memory(), error.bytes_wanted())
         };
+        assert!(MlxError::new("eval", "… the maximum allowed buffer size of 9 bytes.").is_too_large());
+        assert!(!MlxError::new("eval", "Unable to allocate 9 bytes.").is_too_large());
         assert_eq!(found("[malloc] Unable to allocate 12884901888 bytes."), (true, Some(12_884_901_888)));
         let largest = "[metal::malloc] Attempting to allocate 99 bytes which is greater than the maximum allowed \
                        buffer size of 9 bytes.";

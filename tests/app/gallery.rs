@@ -1,5 +1,5 @@
-//! Pictures of every screen and state, light and dark: the page as it is built, with a scripted shell, pinned fonts and a
-//! clock that stands still (`ui/gallery`). What a picture showed when it was kept, it shows today.
+//! Pictures of every screen and state, light and dark: the page as it is built, with a scripted shell, pinned fonts and
+//! a clock that stands still (`ui/gallery`). What a picture showed when it was kept, it shows today.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,8 +64,8 @@ struct State {
     window: Pane,
 }
 
-/// In both themes: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with a
-/// state at any size is said.
+/// In both themes: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with
+/// a state at any size is said.
 #[test]
 fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
     let server = &Server::start();

@@ -1,5 +1,5 @@
-//! Pictures of the page: whether one is whole, and how far two are alike. WebKit hands out what it has drawn so far, and
-//! where it has not drawn yet since the window has had its size, that is black or white.
+//! Pictures of the page: whether one is whole, and how far two are alike. WebKit hands out what it has drawn so far,
+//! and where it has not drawn yet since the window has had its size, that is black or white.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

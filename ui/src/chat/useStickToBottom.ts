@@ -9,8 +9,8 @@ const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 
 /**
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `begun`:
- * there is something that grows; until then the page shows its beginning. `away`: the reader is not at the end. `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved
- * elsewhere.
+ * there is something that grows; until then the page shows its beginning. `away`: the reader is not at the end.
+ * `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere.
  */
 export function useStickToBottom(begun: boolean) {
   const scroller = useRef<HTMLElement>(null);

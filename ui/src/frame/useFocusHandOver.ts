@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "react";
 import { focusComposer } from "../chat/focus";
 
-/** Lets the person write once a part of the empty chat goes away that had the focus, or that nothing else had it from. */
+/** Lets the person write once a part of the empty chat goes away that had the focus, or gave it to nothing. */
 export function useFocusHandOver<T extends HTMLElement>() {
   const part = useRef<T>(null);
   useLayoutEffect(() => {

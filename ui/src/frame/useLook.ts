@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { useStore } from "../state/store";
 import { systemColours } from "./systemColours";
 
-/** Gives the page the look that the person chose, here and in the system; light or dark and its size are the window's. */
+/** Gives the page the look that was chosen, here and in the system; light or dark and its size are the window's. */
 export function useLook(): void {
   const { hue, wide } = useStore((state) => state.preferences);
   const accent = useStore((state) => state.surroundings.accent);

@@ -51,7 +51,7 @@ enum Task {
     },
     /// Time the release build of the engine and its peers, mlx-lm and mlx-vlm, by turns on the same checkpoints
     Compare(compare::Options),
-    /// Draw every screen and state of the app at three sizes, light and dark, and compare with the pictures that are kept
+    /// Draw every screen and state of the app at three sizes, light and dark, and compare with the kept pictures
     Gallery {
         /// Keep what is drawn, after a change that is meant; look at it first.
         #[arg(long)]

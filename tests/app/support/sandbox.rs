@@ -38,6 +38,15 @@ const WITHOUT_GPU: [(&str, &str); 4] = [
     ("JSC_useFTLJIT", "0"),
 ];
 
+/// What a page draws that its own fonts do not have must not depend on what else is installed.
+const FONTS: &str = r#"<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <dir>/usr/share/fonts/truetype/dejavu</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+"#;
+
 /// Runs a program in a session with an unlocked keychain. The daemon ends with the session's bus.
 const WITH_KEYCHAIN: &str =
     "printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && exec \"$@\"";
@@ -103,9 +112,12 @@ impl Sandbox {
         Window::open(self, bus, WebDriver::connect(port, Some(&built("foretoken"))))
     }
 
-    /// Opens an empty page in WebKit's own browser, which has this GTK theme.
+    /// Opens an empty page in WebKit's own browser, which has this GTK theme, and of the system's fonts only DejaVu.
     pub(crate) fn browse(&self, theme: &str) -> Window<'_> {
-        let (bus, port) = self.start_driver([("GTK_THEME", theme)]);
+        let fonts = self.home().join("fonts.conf");
+        fs::write(&fonts, FONTS).expect("the home takes a file");
+        let fonts = fonts.to_str().expect("temporary folders have plain names");
+        let (bus, port) = self.start_driver([("GTK_THEME", theme), ("FONTCONFIG_FILE", fonts)]);
         Window::browse(self, bus, WebDriver::connect(port, None))
     }
 

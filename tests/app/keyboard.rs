@@ -174,8 +174,7 @@ fn escape_on_the_models_screen_ends_a_search_and_answers_a_question_before_it_le
     // What has not begun is cancelled without a question.
     window.wait_until("bytes arrive", || job_says(&window, " of ") && job_says(&window, "/s"));
     window.choose_in_menu("job-more", NAME, "Cancel");
-    window.wait_until("it asks first", || window.is_shown("confirm-cancel"));
-    window.click("confirm-cancel");
+    window.wait_until("it asks first", || window.focus() == "confirm-cancel");
     window.press(&[], ESCAPE);
     window.wait_until("the question is answered", || !window.is_shown("confirm-cancel"));
     assert!(window.is_shown("models-screen") && window.is_shown("job"), "the download goes on where it was");

@@ -1,29 +1,23 @@
-import type {
-  ErrorReport,
-  ExpectedSpeed,
-  LibrarySnapshot,
-  LocalModel,
-  ModelEntry,
-  ModelInfo,
-  RemoteModel,
-  Sampling,
+import {
+  DEFAULT_GENERATION,
+  type ErrorReport,
+  type ExpectedSpeed,
+  type LibrarySnapshot,
+  type LocalModel,
+  type ModelEntry,
+  type ModelInfo,
+  type RemoteModel,
+  type Sampling,
 } from "../../src/bridge/bindings";
 import { draftModel, fitOf, library, local, remote } from "../../src/models/samples";
 import { ago, DAY } from "../clock";
 
 /** What the makers recommend. */
 export const RECOMMENDED: Sampling = {
+  ...DEFAULT_GENERATION.sampling,
   temperature: 0.6,
   top_p: 0.95,
   top_k: 20,
-  min_p: 0,
-  xtc_probability: 0,
-  xtc_threshold: 0.1,
-  repetition_penalty: 1,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  acceptance: "coupled",
-  seed: null,
 };
 
 const FOLDER = "/Users/anna/Library/Application Support/Foretoken/models";

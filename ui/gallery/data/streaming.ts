@@ -8,7 +8,7 @@ import type {
 } from "../../src/bridge/bindings";
 import { drawn, pass } from "../page";
 import type { Answers } from "../shell";
-import { opened, runs } from "./chats";
+import { opened, reply, runs } from "./chats";
 
 export const LIVE: LiveStats = {
   tokens_per_second: 58,
@@ -16,23 +16,6 @@ export const LIVE: LiveStats = {
   acceptance: 0.81,
   passes: [2, 1, 0, 2, 2, 1, 3, 0, 1, 2, 2, 1, 0, 2, 3, 1, 2, 2, 0, 1, 2, 2],
 };
-
-/** A reply that is being written. */
-export const writing = (id: number, parent: number): BranchMessage => ({
-  message: {
-    id,
-    parent,
-    role: "assistant",
-    text: "",
-    thinking: "",
-    status: { state: "streaming" },
-    stats: null,
-    error: null,
-    model: "Qwen3.6 27B",
-    created_at: 0,
-  },
-  versions: [id],
-});
 
 /** The reply at the end of a chat that the page listens to. */
 export class Stream {
@@ -43,9 +26,9 @@ export class Stream {
 
   constructor(chat: ChatSummary, before: BranchMessage[]) {
     const last = before.at(-1)?.message.id ?? 0;
-    const reply = writing(last + 1, last);
-    this.#reply = reply.message;
-    this.open = opened(chat, [...before, reply]);
+    const begun = reply(last + 1, last, "", { status: { state: "streaming" }, stats: null });
+    this.#reply = begun.message;
+    this.open = opened(chat, [...before, begun]);
     this.answers = {
       attach: (_, events) => {
         this.#send = (event) => events.onmessage(event);

@@ -1,4 +1,5 @@
 import type { LogLine } from "../../src/bridge/bindings";
+import { PAGES } from "../../src/settings/pages";
 import { ago } from "../clock";
 import { click } from "../page";
 import type { State } from "../state";
@@ -42,14 +43,9 @@ const shared: State["answers"] = {
   report: () => "Foretoken 0.1.0",
 };
 
-const PAGES = ["general", "appearance", "replies", "models", "data", "keyboard", "diagnostics"] as const;
-
-export const SETTINGS: State[] = [
-  ...PAGES.map((page): State => ({ name: `settings-${page}`, settings: page, answers: shared })),
-  {
-    name: "settings-notices",
-    settings: "notices",
-    answers: shared,
-    act: () => click("notice-open", "axum"),
-  },
-];
+export const SETTINGS: State[] = PAGES.map(({ id }) => ({
+  name: `settings-${id}`,
+  settings: id,
+  answers: shared,
+  act: () => (id === "notices" ? click("notice-open", "axum") : undefined),
+}));

@@ -1,5 +1,5 @@
 import { Menu } from "@base-ui/react/menu";
-import { type ReactNode, useRef } from "react";
+import type { ReactNode } from "react";
 
 export interface MenuEntry {
   name: string;
@@ -22,12 +22,6 @@ interface Props {
 
 /** A button that opens a menu. What cannot be chosen says why, and can still be reached with the arrow keys. */
 export function MenuButton({ label, testId, entries, open, onOpenChange, tabIndex, children }: Props) {
-  const popup = useRef<HTMLDivElement>(null);
-  // What was chosen may have taken the focus: a question, a field.
-  const isLeft = () => {
-    const { activeElement: at } = document;
-    return at === null || at === document.body || popup.current?.contains(at) === true;
-  };
   return (
     <Menu.Root modal={false} open={open} onOpenChange={(next) => onOpenChange?.(next)}>
       <Menu.Trigger
@@ -48,7 +42,7 @@ export function MenuButton({ label, testId, entries, open, onOpenChange, tabInde
           collisionPadding={12}
           className="positioner"
         >
-          <Menu.Popup className="popover menu" ref={popup} finalFocus={isLeft}>
+          <Menu.Popup className="popover menu">
             {entries.map(({ name, keys, reason, onSelect }) => (
               <Menu.Item
                 key={name}

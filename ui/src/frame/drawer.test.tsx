@@ -144,6 +144,20 @@ it("goes when the window becomes narrow and the focus is on the page", () => {
   expect(focused()).toBe(screen.getByTestId("composer"));
 });
 
+it("stays with a menu that was opened from it, and leaves it the focus", async () => {
+  const user = userEvent.setup();
+  render(<Frame />);
+  await user.click(screen.getByTestId("chats-more"));
+  const menu = await screen.findByRole("menu");
+  await waitFor(() => expect(menu.contains(focused())).toBe(true));
+  act(() => resize(720));
+  expect(menu.isConnected).toBe(true);
+  expect(menu.contains(focused())).toBe(true);
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(focused()).toBe(screen.getByTestId("chats-more")));
+  expect(sidebar()).not.toBeNull();
+});
+
 it("leads to its button where the window becomes wide and it has no place there", async () => {
   useStore.setState({ sidebar: false });
   openNarrow();

@@ -16,3 +16,9 @@ export function toggleSidebar(): void {
 
 /** Puts away the sidebar that lies over the page. */
 export const closeDrawer = (): void => setView({ drawer: false });
+
+/** Whether somebody is in the sidebar, or in a menu or popover that was opened from it. */
+export function inSidebar(): boolean {
+  const within = document.activeElement?.closest(".sidebar") != null;
+  return within || document.querySelector(".sidebar [data-popup-open]") !== null;
+}

@@ -1,3 +1,4 @@
+import type { ErrorReport } from "../bridge/bindings";
 import { reportOf } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 
@@ -10,8 +11,9 @@ export function showError(error: unknown, chat = state().chat): void {
 }
 
 /** Says why something failed that has nothing to do with what is shown. */
-export function noteError(error: unknown): void {
-  const { message, hint } = reportOf(error);
+export const noteError = (error: unknown): void => noteReport(reportOf(error));
+
+export function noteReport({ message, hint }: ErrorReport): void {
   setView({ note: { text: [message, hint].filter(Boolean).join(" "), undo: null } });
 }
 

@@ -1,6 +1,6 @@
 import { type FocusEvent, type RefObject, useLayoutEffect } from "react";
 import { useStore } from "../state/store";
-import { closeDrawer } from "./drawer";
+import { closeDrawer, inSidebar } from "./drawer";
 import { sidebarShown } from "./view";
 
 /**
@@ -13,7 +13,7 @@ export function useDrawer(sidebar: RefObject<HTMLElement | null>, over: boolean)
     if (!over || drawer === null) return;
     const before = document.activeElement;
     // Whoever was in it when the window became narrow stays there.
-    if (!drawer.contains(before)) drawer.focus({ preventScroll: true });
+    if (!inSidebar()) drawer.focus({ preventScroll: true });
     return () => {
       // In a window that became wide it may have its place.
       if (sidebarShown(useStore.getState()) || !drawer.contains(document.activeElement)) return;

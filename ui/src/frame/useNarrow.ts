@@ -1,5 +1,6 @@
 import { useLayoutEffect } from "react";
 import { setView } from "../state/store";
+import { inSidebar } from "./drawer";
 
 /** A window, divided by its zoom, with no room for the sidebar beside the page. */
 const NARROW = "(max-width: 759px)";
@@ -12,8 +13,7 @@ export function useNarrow(): void {
   useLayoutEffect(() => {
     const query = matchMedia(NARROW);
     const follow = () => {
-      const within = document.activeElement?.closest(".sidebar") != null;
-      setView({ narrow: query.matches, drawer: query.matches && within });
+      setView({ narrow: query.matches, drawer: query.matches && inSidebar() });
     };
     follow();
     query.addEventListener("change", follow);

@@ -7,6 +7,7 @@ import type {
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { settingsQueue } from "../bridge/serialQueue";
+import { noteReport } from "../frame/errors";
 import { leadOn } from "../frame/leadOn";
 import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
@@ -157,8 +158,10 @@ export function closeDetails(): void {
 }
 
 /** Begins a download; its row in the queue comes into view for whoever waits for it. */
-export const downloadModel = (repo: string, conversion: ConversionChoice) =>
-  attempt(about.details(repo), async () => {
+export async function downloadModel(repo: string, conversion: ConversionChoice): Promise<void> {
+  const subject = about.details(repo);
+  const { details: sheet, screen, chat } = state();
+  const begun = await attempt(subject, async () => {
     const lead = leadOn();
     const job = await shell.downloadModel(repo, conversion);
     const { details } = state();
@@ -167,6 +170,13 @@ export const downloadModel = (repo: string, conversion: ConversionChoice) =>
     setView({ details: null });
     lead(about.job(job));
   });
+  const now = state();
+  const stayed = sheet === now.details && (sheet !== null || (screen === now.screen && chat === now.chat));
+  if (begun || stayed || now.libraryError?.about !== subject) return;
+  // Where it was begun is not shown any more, and with it would go why nothing came of it.
+  setView({ libraryError: null });
+  noteReport(now.libraryError.report);
+}
 
 /** Begins the download of a draft model, which stays as it is published. */
 export const getDraftModel = (repo: string, subject: string) =>

@@ -51,6 +51,19 @@ describe("what is known of a model of the Hub", () => {
     expect(useStore.getState()).toMatchObject({ details: null, spotlight: "job:7" });
   });
 
+  it("says why nothing came of it where it was closed by then", async () => {
+    let refuse: (error: ShellError) => void = () => {};
+    vi.spyOn(shell, "downloadModel").mockReturnValue(
+      new Promise((_, reject) => {
+        refuse = reject;
+      }),
+    );
+    await download();
+    await userEvent.click(screen.getByLabelText("Close"));
+    await act(async () => refuse(new ShellError(report)));
+    expect(useStore.getState()).toMatchObject({ libraryError: null, note: { text: "Not for everybody." } });
+  });
+
   it("stays where another model is looked at by then", async () => {
     let answer: (job: number) => void = () => {};
     vi.spyOn(shell, "downloadModel").mockReturnValue(

@@ -118,10 +118,17 @@ export const SIDE_BY_SIDE: Comparison = comparison({
   model: "Qwen3.6 27B",
   plain: {
     ...reply(words, 32),
-    stats: { ...STATS, tokens_per_second: 31, tokens_per_pass: 1, positions: [], plain: null },
+    stats: {
+      ...STATS,
+      tokens_per_second: 31,
+      tokens_per_pass: 1,
+      positions: [],
+      plain: null,
+    },
   },
   drafted: {
     ...reply(words, 17),
+    stats: { ...STATS, tokens_per_second: 59 },
     tokens: words.map((text, index) => ({
       at: index * 17,
       text,
